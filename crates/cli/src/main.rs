@@ -1,0 +1,2 @@
+//! The command `raddle`.
+fn main() {}

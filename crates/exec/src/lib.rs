@@ -1,0 +1,2 @@
+//! Functional SIMT machine.
+pub mod math;

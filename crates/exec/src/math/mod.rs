@@ -1,0 +1,1 @@
+//! Scalar arithmetic with PTX semantics.
