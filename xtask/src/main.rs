@@ -1,2 +1,80 @@
-//! Repository chores.
-fn main() {}
+//! Repository chores, run as `cargo xtask COMMAND`.
+//!
+//! `cargo xtask ci` is the one command that decides whether a change is good; the other commands are its steps, so
+//! that each can be run alone. Nothing here is part of the product.
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line tool talks to the terminal"
+)]
+
+mod ci;
+mod codegen;
+mod deps;
+mod docs;
+mod files;
+mod fuzz;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// What every chore returns; the message is shown to the person who ran it.
+type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask", about = "Chores of the Raddle repository")]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run everything CI runs, in the same order
+    Ci(ci::Args),
+    /// Write the generated files
+    Codegen {
+        /// Write nothing; fail if a file is out of date
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check the direction of dependency between the crates
+    Deps,
+    /// Check the book and the links in every Markdown file
+    Docs,
+    /// Run the short fuzzing samples
+    Fuzz,
+    /// Check the repository rules
+    Tidy,
+}
+
+fn main() -> ExitCode {
+    let result = match Args::parse().command {
+        Command::Ci(args) => return ci::run(&args),
+        Command::Codegen { check } => codegen::run(check),
+        Command::Deps => deps::run(),
+        Command::Docs => docs::run(),
+        Command::Fuzz => fuzz::run(),
+        Command::Tidy => tidy::run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn command_line_is_consistent() {
+        super::Args::command().debug_assert();
+    }
+}

@@ -1,0 +1,291 @@
+//! The steps of CI.
+//!
+//! A step is a row in [`STEPS`]. Quick checks come first, so that a slip shows early; the tests come last, so that the
+//! output closes with the test runner's summary.
+
+use std::env;
+use std::io::{BufRead, BufReader, IsTerminal};
+use std::process::{ExitCode, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+
+use crate::files::{cargo, run_cargo, run_command};
+use crate::{Result, codegen, deps, docs, fuzz, tidy};
+
+/// What a step is for, and with which others it shares a budget of time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Group {
+    SetUp,
+    Build,
+    Tests,
+    Rest,
+}
+
+impl Group {
+    const ALL: [Self; 4] = [Self::SetUp, Self::Build, Self::Tests, Self::Rest];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::SetUp => "set-up",
+            Self::Build => "build",
+            Self::Tests => "tests",
+            Self::Rest => "rest",
+        }
+    }
+
+    /// The minutes the group may take on a fresh machine with two cores.
+    fn budget_minutes(self) -> f64 {
+        match self {
+            Self::SetUp | Self::Rest => 5.0,
+            Self::Build => 6.0,
+            Self::Tests => 9.0,
+        }
+    }
+}
+
+/// One step: its name, its group, what it does in a few words, and how.
+struct Step(
+    &'static str,
+    Group,
+    &'static str,
+    fn(&mut Closing) -> Result,
+);
+
+/// The line the output of CI closes with, if a step has left one.
+type Closing = Option<String>;
+
+/// Every step, in the order in which they run.
+#[rustfmt::skip] // one row each
+const STEPS: &[Step] = &[
+    Step("fmt",     Group::Build, "the code is formatted",          |_| fmt()),
+    Step("tidy",    Group::Rest,  "the repository rules hold",      |_| tidy::run()),
+    Step("deps",    Group::Rest,  "crates depend in one direction", |_| deps::run()),
+    Step("docs",    Group::Rest,  "links in the documents resolve", |_| docs::run()),
+    Step("codegen", Group::Rest,  "generated files are up to date", |_| codegen::run(true)),
+    Step("clippy",  Group::Build, "no warnings in any target",      |_| clippy()),
+    Step("build",   Group::Build, "programs and tests compile",     |_| build()),
+    Step("rustdoc", Group::Build, "the API documentation builds",   |_| rustdoc()),
+    Step("doctest", Group::Rest,  "examples in comments work",      |_| doctest()),
+    Step("fuzz",    Group::Rest,  "short fuzzing samples pass",     |_| fuzz::run()),
+    Step("test",    Group::Tests, "all tests pass",                 test),
+];
+
+/// The variable in which `.ci/run` says when it started, in seconds of Unix time.
+const STARTED: &str = "RADDLE_CI_STARTED";
+
+/// The options of `cargo xtask ci`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Run only this step; may be given several times
+    #[arg(long, value_name = "STEP", value_parser = step_names())]
+    only: Vec<String>,
+}
+
+fn step_names() -> PossibleValuesParser {
+    let value = |Step(name, _, about, _): &Step| PossibleValue::new(*name).help(*about);
+    PossibleValuesParser::new(STEPS.iter().map(value))
+}
+
+/// Runs the steps up to the first that fails, says how long each took and closes with the summary of the tests.
+pub fn run(args: &Args) -> ExitCode {
+    let mut times: Vec<Time> = set_up_time().into_iter().collect();
+    let mut closing = None;
+    let result = run_steps(args, &mut times, &mut closing);
+
+    println!("\n{}", table(&times));
+    if let Err(error) = &result {
+        println!("{error}\n");
+    }
+    if let Some(line) = closing {
+        println!("{line}");
+    }
+    if result.is_ok() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn run_steps(args: &Args, times: &mut Vec<Time>, closing: &mut Closing) -> Result {
+    for &Step(name, group, about, run) in STEPS {
+        if !args.only.is_empty() && !args.only.iter().any(|only| only == name) {
+            continue;
+        }
+        println!("\n=== {name}: {about}");
+        let start = Instant::now();
+        let result = run(closing);
+        let time = Time {
+            name,
+            group,
+            took: start.elapsed(),
+        };
+        println!("=== {name}: {:.2} min", minutes(time.took));
+        times.push(time);
+        result.map_err(|error| {
+            format!("step `{name}` failed: {error}\nto repeat it: cargo xtask ci --only {name}")
+        })?;
+    }
+    Ok(())
+}
+
+fn fmt() -> Result {
+    run_cargo(&["fmt", "--all", "--check"])
+}
+
+fn clippy() -> Result {
+    let args = "clippy --locked --workspace --all-targets -- -D warnings";
+    run_cargo(&words(args))
+}
+
+/// Compiles the tests too, so that the time of the test step is that of the tests.
+fn build() -> Result {
+    run_cargo(&words("build --locked --workspace"))?;
+    run_cargo(&words("nextest run --locked --workspace --no-run"))
+}
+
+fn rustdoc() -> Result {
+    let mut command = cargo(&words("doc --locked --workspace --no-deps"));
+    run_command(command.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+fn doctest() -> Result {
+    run_cargo(&words("test --locked --workspace --doc"))
+}
+
+/// Runs all tests, letting their output through, and keeps the runner's summary for the end.
+fn test(closing: &mut Closing) -> Result {
+    let mut args = words("nextest run --locked --workspace --no-fail-fast");
+    if std::io::stderr().is_terminal() {
+        args.extend(["--color", "always"]);
+    }
+    let mut child = cargo(&args).stderr(Stdio::piped()).spawn()?;
+    if let Some(stderr) = child.stderr.take() {
+        for line in BufReader::new(stderr).lines() {
+            let line = line?;
+            eprintln!("{line}");
+            if is_summary(&line) {
+                *closing = Some(line);
+            }
+        }
+    }
+    let status = child.wait()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("the test runner ended with {status}").into())
+    }
+}
+
+/// Whether this is the test runner's summary, which may be coloured.
+fn is_summary(line: &str) -> bool {
+    line.split_once("Summary").is_some_and(|(before, after)| {
+        before.chars().all(|c| !c.is_alphabetic() || c == 'm') && after.contains('[')
+    })
+}
+
+fn words(args: &'static str) -> Vec<&'static str> {
+    args.split(' ').collect()
+}
+
+/// How long a step took.
+struct Time {
+    name: &'static str,
+    group: Group,
+    took: Duration,
+}
+
+fn minutes(took: Duration) -> f64 {
+    took.as_secs_f64() / 60.0
+}
+
+/// The time from the start of `.ci/run` to the start of this program, if that is how it was started.
+fn set_up_time() -> Option<Time> {
+    let started: u64 = env::var(STARTED).ok()?.parse().ok()?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    let took = now.saturating_sub(Duration::from_secs(started));
+    Some(Time {
+        name: "set-up",
+        group: Group::SetUp,
+        took,
+    })
+}
+
+/// The minutes of every step, and of every group beside its budget.
+fn table(times: &[Time]) -> String {
+    let mut table = format!(
+        "{:<10}{:<8}{:>8}{:>8}\n",
+        "step", "group", "minutes", "budget"
+    );
+    for time in times {
+        table += &format!(
+            "{:<10}{:<8}{:>8.2}\n",
+            time.name,
+            time.group.name(),
+            minutes(time.took)
+        );
+    }
+    for group in Group::ALL {
+        let of_group = times.iter().filter(|time| time.group == group);
+        let minutes = minutes(of_group.map(|time| time.took).sum());
+        let budget = group.budget_minutes();
+        let verdict = if minutes > budget { "  over" } else { "" };
+        table += &format!(
+            "{:<10}{:<8}{minutes:>8.2}{budget:>8.2}{verdict}\n",
+            "all",
+            group.name()
+        );
+    }
+    let total = minutes(times.iter().map(|time| time.took).sum());
+    table + &format!("{:<10}{:<8}{total:>8.2}\n", "all", "all")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_sums_up_groups() {
+        let time = |name, group, seconds| Time {
+            name,
+            group,
+            took: Duration::from_secs(seconds),
+        };
+        let times = [
+            time("fmt", Group::Build, 6),
+            time("clippy", Group::Build, 60),
+            time("test", Group::Tests, 600),
+        ];
+        let expected = "\
+step      group    minutes  budget
+fmt       build       0.10
+clippy    build       1.00
+test      tests      10.00
+all       set-up      0.00    5.00
+all       build       1.10    6.00
+all       tests      10.00    9.00  over
+all       rest        0.00    5.00
+all       all        11.10
+";
+        assert_eq!(table(&times), expected);
+    }
+
+    #[test]
+    fn the_summary_is_recognised() {
+        assert!(is_summary(
+            "     Summary [   0.016s] 14 tests run: 14 passed, 0 skipped"
+        ));
+        assert!(is_summary(
+            "\u{1b}[32;1m     Summary\u{1b}[0m [   0.016s] 14 tests run"
+        ));
+        assert!(!is_summary(
+            "        PASS [   0.016s] xtask ci::tests::Summary"
+        ));
+        assert!(!is_summary("Summary of a test"));
+    }
+
+    #[test]
+    fn the_tests_come_last() {
+        assert_eq!(STEPS.last().map(|step| step.0), Some("test"));
+    }
+}

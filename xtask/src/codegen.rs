@@ -1,0 +1,105 @@
+//! Files that are generated and committed.
+//!
+//! To add one, write a function that returns its whole text and list it in [`GENERATORS`]. CI runs
+//! `cargo xtask codegen --check`, so a file that no longer matches its source fails there.
+
+use std::fs;
+use std::path::Path;
+
+use crate::Result;
+use crate::files::root;
+
+/// One generated file.
+struct Generator {
+    /// What is generated, for messages.
+    name: &'static str,
+    /// Where it goes, from the top folder.
+    path: &'static str,
+    /// The whole text of the file.
+    text: fn() -> String,
+}
+
+/// Every generated file, one row each.
+const GENERATORS: &[Generator] = &[];
+
+/// Writes the files that differ or, with `check`, fails naming them.
+pub fn run(check: bool) -> Result {
+    let stale = stale(GENERATORS, root());
+    if check && !stale.is_empty() {
+        return Err(complaint(&stale).into());
+    }
+    for (generator, text) in &stale {
+        let path = root().join(generator.path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(path, text)?;
+        println!("codegen: wrote {} ({})", generator.path, generator.name);
+    }
+    println!(
+        "codegen: {} generated files, {} were out of date",
+        GENERATORS.len(),
+        stale.len()
+    );
+    Ok(())
+}
+
+/// The generators whose file under `root` is missing or differs, with the text it should have.
+fn stale<'a>(generators: &'a [Generator], root: &Path) -> Vec<(&'a Generator, String)> {
+    generators
+        .iter()
+        .map(|generator| (generator, (generator.text)()))
+        .filter(|(generator, text)| {
+            fs::read(root.join(generator.path)).ok().as_deref() != Some(text.as_bytes())
+        })
+        .collect()
+}
+
+fn complaint(stale: &[(&Generator, String)]) -> String {
+    let mut message = String::from("these generated files are out of date:\n");
+    for (generator, _) in stale {
+        message += &format!("  {} ({})\n", generator.path, generator.name);
+    }
+    message + "run `cargo xtask codegen` and commit the result"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRESH: Generator = Generator {
+        name: "this crate's name, as a fresh file",
+        path: "fresh.txt",
+        text: || "fresh\n".to_owned(),
+    };
+    const MISSING: Generator = Generator {
+        name: "a file nobody wrote",
+        path: "missing.txt",
+        text: String::new,
+    };
+
+    #[test]
+    fn only_files_that_differ_are_stale() {
+        let folder = std::env::temp_dir().join(format!("raddle-codegen-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("fresh.txt"), "fresh\n").unwrap();
+        let generators = [FRESH, MISSING];
+        let found = stale(&generators, &folder);
+        fs::remove_dir_all(&folder).unwrap();
+
+        assert_eq!(
+            complaint(&found),
+            "these generated files are out of date:\n  \
+             missing.txt (a file nobody wrote)\n\
+             run `cargo xtask codegen` and commit the result"
+        );
+    }
+
+    #[test]
+    fn no_two_generators_write_the_same_file() {
+        let mut paths: Vec<_> = GENERATORS.iter().map(|g| g.path).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        assert_eq!(paths.len(), GENERATORS.len());
+    }
+}
