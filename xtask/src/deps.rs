@@ -1,14 +1,14 @@
-//! The direction of dependency between the crates.
+//! The direction of dependency between the crates, and the reasons for those from outside.
 //!
 //! The crates stand in one line, [`ORDER`]; each may use only those to its left. `testkit` stands outside: it may use
-//! every crate but `cli`, and any crate may use it in its tests.
+//! every crate but `cli`, and any crate may use it in its tests. Every dependency from outside has its line in the book's [`LIST`].
 
 use std::fs;
 
 use toml::{Table, Value};
 
 use crate::Result;
-use crate::files::crate_folders;
+use crate::files::{crate_folders, root};
 
 /// The crates from left to right. Crates in one row may not use each other.
 const ORDER: &[&[&str]] = &[
@@ -26,9 +26,14 @@ const ORDER: &[&[&str]] = &[
 /// What every package name of the product starts with.
 const PREFIX: &str = "raddle-";
 
-/// Checks the manifest of every crate.
+/// The page that says why each dependency is there.
+const LIST: &str = "docs/src/dependencies.md";
+
+/// Checks the manifest of every crate and that of the workspace.
 pub fn run() -> Result {
-    let mut problems = Vec::new();
+    let workspace = fs::read_to_string(root().join("Cargo.toml"))?;
+    let list = fs::read_to_string(root().join(LIST))?;
+    let mut problems = unexplained(&workspace, &list);
     let folders = crate_folders()?;
     for folder in &folders {
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
@@ -36,7 +41,10 @@ pub fn run() -> Result {
         problems.extend(check(&name, &text));
     }
     if problems.is_empty() {
-        println!("deps: {} crates, all edges point left", folders.len());
+        println!(
+            "deps: {} crates, all edges point left, all dependencies explained",
+            folders.len()
+        );
         return Ok(());
     }
     for problem in &problems {
@@ -69,6 +77,26 @@ fn check(name: &str, manifest: &str) -> Vec<String> {
         }
     }
     problems
+}
+
+/// The problems of a workspace manifest whose dependencies from outside are explained in `list`.
+fn unexplained(manifest: &str, list: &str) -> Vec<String> {
+    let manifest: Table = match manifest.parse() {
+        Ok(table) => table,
+        Err(error) => return vec![format!("Cargo.toml: {error}")],
+    };
+    let section = manifest
+        .get("workspace")
+        .and_then(|w| w.get("dependencies"));
+    let names = section
+        .and_then(Value::as_table)
+        .into_iter()
+        .flat_map(Table::keys);
+    names
+        .filter(|name| !name.starts_with(PREFIX))
+        .filter(|name| !list.contains(&format!("\n| `{name}` |")))
+        .map(|name| format!("Cargo.toml: `{name}` has no line in {LIST}: say there why it is used"))
+        .collect()
 }
 
 /// The kinds of dependency section a manifest has.
@@ -216,6 +244,16 @@ mod tests {
         assert_eq!(
             check("ptx", "[package]\nname = \"ptx\"").join("\n"),
             "crates/ptx/Cargo.toml: the package must be named `raddle-ptx`"
+        );
+    }
+
+    #[test]
+    fn dependencies_from_outside_are_explained() {
+        let manifest = "[workspace.dependencies]\nraddle-ptx.path = \"crates/ptx\"\nclap = \"4\"\nserde = \"1\"";
+        let list = "| crate | why |\n| --- | --- |\n| `clap` | command lines |\n";
+        assert_eq!(
+            unexplained(manifest, list).join("\n"),
+            "Cargo.toml: `serde` has no line in docs/src/dependencies.md: say there why it is used"
         );
     }
 }
