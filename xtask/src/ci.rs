@@ -161,8 +161,9 @@ fn test(closing: &mut Closing) -> Result {
     }
     let mut child = cargo(&args).stderr(Stdio::piped()).spawn()?;
     if let Some(stderr) = child.stderr.take() {
-        for line in BufReader::new(stderr).lines() {
-            let line = line?;
+        // A test may print anything, also what is not UTF-8.
+        for line in BufReader::new(stderr).split(b'\n') {
+            let line = String::from_utf8_lossy(&line?).into_owned();
             eprintln!("{line}");
             if is_summary(&line) {
                 *closing = Some(line);
