@@ -3,14 +3,22 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use crate::Result;
 
 /// The top folder of the workspace.
+///
+/// Cargo says at run time where this crate is; what it said at compile time may be another clone of the repository, if
+/// the two share a folder for build output.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .expect("xtask lies one level below the top folder")
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let xtask = std::env::var_os("CARGO_MANIFEST_DIR");
+        let mut root = PathBuf::from(xtask.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()));
+        root.pop();
+        root
+    });
+    &ROOT
 }
 
 /// A `cargo` command that runs in the top folder with nothing on its standard input.
