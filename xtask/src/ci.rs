@@ -45,12 +45,7 @@ impl Group {
 }
 
 /// One step: its name, its group, what it does in a few words, and how.
-struct Step(
-    &'static str,
-    Group,
-    &'static str,
-    fn(&mut Closing) -> Result,
-);
+struct Step(&'static str, Group, &'static str, fn(&mut Closing) -> Result);
 
 /// The line the output of CI closes with, if a step has left one.
 type Closing = Option<String>;
@@ -100,11 +95,7 @@ pub fn run(args: &Args) -> ExitCode {
     if let Some(line) = closing {
         println!("{line}");
     }
-    if result.is_ok() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn run_steps(args: &Args, times: &mut Vec<Time>, closing: &mut Closing) -> Result {
@@ -115,16 +106,10 @@ fn run_steps(args: &Args, times: &mut Vec<Time>, closing: &mut Closing) -> Resul
         println!("\n=== {name}: {about}");
         let start = Instant::now();
         let result = run(closing);
-        let time = Time {
-            name,
-            group,
-            took: start.elapsed(),
-        };
+        let time = Time { name, group, took: start.elapsed() };
         println!("=== {name}: {:.2} min", minutes(time.took));
         times.push(time);
-        result.map_err(|error| {
-            format!("step `{name}` failed: {error}\nto repeat it: cargo xtask ci --only {name}")
-        })?;
+        result.map_err(|error| format!("step `{name}` failed: {error}\nto repeat it: cargo xtask ci --only {name}"))?;
     }
     Ok(())
 }
@@ -171,18 +156,13 @@ fn test(closing: &mut Closing) -> Result {
         }
     }
     let status = child.wait()?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("the test runner ended with {status}").into())
-    }
+    if status.success() { Ok(()) } else { Err(format!("the test runner ended with {status}").into()) }
 }
 
 /// Whether this is the test runner's summary, which may be coloured.
 fn is_summary(line: &str) -> bool {
-    line.split_once("Summary").is_some_and(|(before, after)| {
-        before.chars().all(|c| !c.is_alphabetic() || c == 'm') && after.contains('[')
-    })
+    line.split_once("Summary")
+        .is_some_and(|(before, after)| before.chars().all(|c| !c.is_alphabetic() || c == 'm') && after.contains('['))
 }
 
 fn words(args: &'static str) -> Vec<&'static str> {
@@ -205,37 +185,21 @@ fn set_up_time() -> Option<Time> {
     let started: u64 = env::var(STARTED).ok()?.parse().ok()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     let took = now.saturating_sub(Duration::from_secs(started));
-    Some(Time {
-        name: "set-up",
-        group: Group::SetUp,
-        took,
-    })
+    Some(Time { name: "set-up", group: Group::SetUp, took })
 }
 
 /// The minutes of every step, and of every group beside its budget.
 fn table(times: &[Time]) -> String {
-    let mut table = format!(
-        "{:<10}{:<8}{:>8}{:>8}\n",
-        "step", "group", "minutes", "budget"
-    );
+    let mut table = format!("{:<10}{:<8}{:>8}{:>8}\n", "step", "group", "minutes", "budget");
     for time in times {
-        table += &format!(
-            "{:<10}{:<8}{:>8.2}\n",
-            time.name,
-            time.group.name(),
-            minutes(time.took)
-        );
+        table += &format!("{:<10}{:<8}{:>8.2}\n", time.name, time.group.name(), minutes(time.took));
     }
     for group in Group::ALL {
         let of_group = times.iter().filter(|time| time.group == group);
         let minutes = minutes(of_group.map(|time| time.took).sum());
         let budget = group.budget_minutes();
         let verdict = if minutes > budget { "  over" } else { "" };
-        table += &format!(
-            "{:<10}{:<8}{minutes:>8.2}{budget:>8.2}{verdict}\n",
-            "all",
-            group.name()
-        );
+        table += &format!("{:<10}{:<8}{minutes:>8.2}{budget:>8.2}{verdict}\n", "all", group.name());
     }
     let total = minutes(times.iter().map(|time| time.took).sum());
     table + &format!("{:<10}{:<8}{total:>8.2}\n", "all", "all")
@@ -247,16 +211,8 @@ mod tests {
 
     #[test]
     fn the_table_sums_up_groups() {
-        let time = |name, group, seconds| Time {
-            name,
-            group,
-            took: Duration::from_secs(seconds),
-        };
-        let times = [
-            time("fmt", Group::Build, 6),
-            time("clippy", Group::Build, 60),
-            time("test", Group::Tests, 600),
-        ];
+        let time = |name, group, seconds| Time { name, group, took: Duration::from_secs(seconds) };
+        let times = [time("fmt", Group::Build, 6), time("clippy", Group::Build, 60), time("test", Group::Tests, 600)];
         let expected = "\
 step      group    minutes  budget
 fmt       build       0.10
@@ -273,15 +229,9 @@ all       all        11.10
 
     #[test]
     fn the_summary_is_recognised() {
-        assert!(is_summary(
-            "     Summary [   0.016s] 14 tests run: 14 passed, 0 skipped"
-        ));
-        assert!(is_summary(
-            "\u{1b}[32;1m     Summary\u{1b}[0m [   0.016s] 14 tests run"
-        ));
-        assert!(!is_summary(
-            "        PASS [   0.016s] xtask ci::tests::Summary"
-        ));
+        assert!(is_summary("     Summary [   0.016s] 14 tests run: 14 passed, 0 skipped"));
+        assert!(is_summary("\u{1b}[32;1m     Summary\u{1b}[0m [   0.016s] 14 tests run"));
+        assert!(!is_summary("        PASS [   0.016s] xtask ci::tests::Summary"));
         assert!(!is_summary("Summary of a test"));
     }
 

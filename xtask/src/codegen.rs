@@ -36,11 +36,7 @@ pub fn run(check: bool) -> Result {
         fs::write(path, text)?;
         println!("codegen: wrote {} ({})", generator.path, generator.name);
     }
-    println!(
-        "codegen: {} generated files, {} were out of date",
-        GENERATORS.len(),
-        stale.len()
-    );
+    println!("codegen: {} generated files, {} were out of date", GENERATORS.len(), stale.len());
     Ok(())
 }
 
@@ -49,9 +45,7 @@ fn stale<'a>(generators: &'a [Generator], root: &Path) -> Vec<(&'a Generator, St
     generators
         .iter()
         .map(|generator| (generator, (generator.text)()))
-        .filter(|(generator, text)| {
-            fs::read(root.join(generator.path)).ok().as_deref() != Some(text.as_bytes())
-        })
+        .filter(|(generator, text)| fs::read(root.join(generator.path)).ok().as_deref() != Some(text.as_bytes()))
         .collect()
 }
 
@@ -67,16 +61,9 @@ fn complaint(stale: &[(&Generator, String)]) -> String {
 mod tests {
     use super::*;
 
-    const FRESH: Generator = Generator {
-        name: "this crate's name, as a fresh file",
-        path: "fresh.txt",
-        text: || "fresh\n".to_owned(),
-    };
-    const MISSING: Generator = Generator {
-        name: "a file nobody wrote",
-        path: "missing.txt",
-        text: String::new,
-    };
+    const FRESH: Generator =
+        Generator { name: "this crate's name, as a fresh file", path: "fresh.txt", text: || "fresh\n".to_owned() };
+    const MISSING: Generator = Generator { name: "a file nobody wrote", path: "missing.txt", text: String::new };
 
     #[test]
     fn only_files_that_differ_are_stale() {

@@ -11,17 +11,8 @@ use crate::Result;
 use crate::files::{crate_folders, root};
 
 /// The crates from left to right. Crates in one row may not use each other.
-const ORDER: &[&[&str]] = &[
-    &["ptx"],
-    &["exec"],
-    &["sim"],
-    &["mech"],
-    &["energy"],
-    &["runtime"],
-    &["workloads"],
-    &["lab"],
-    &["cli", "py"],
-];
+const ORDER: &[&[&str]] =
+    &[&["ptx"], &["exec"], &["sim"], &["mech"], &["energy"], &["runtime"], &["workloads"], &["lab"], &["cli", "py"]];
 
 /// What every package name of the product starts with.
 const PREFIX: &str = "raddle-";
@@ -41,10 +32,7 @@ pub fn run() -> Result {
         problems.extend(check(&name, &text));
     }
     if problems.is_empty() {
-        println!(
-            "deps: {} crates, all edges point left, all dependencies explained",
-            folders.len()
-        );
+        println!("deps: {} crates, all edges point left, all dependencies explained", folders.len());
         return Ok(());
     }
     for problem in &problems {
@@ -85,13 +73,8 @@ fn unexplained(manifest: &str, list: &str) -> Vec<String> {
         Ok(table) => table,
         Err(error) => return vec![format!("Cargo.toml: {error}")],
     };
-    let section = manifest
-        .get("workspace")
-        .and_then(|w| w.get("dependencies"));
-    let names = section
-        .and_then(Value::as_table)
-        .into_iter()
-        .flat_map(Table::keys);
+    let section = manifest.get("workspace").and_then(|w| w.get("dependencies"));
+    let names = section.and_then(Value::as_table).into_iter().flat_map(Table::keys);
     names
         .filter(|name| !name.starts_with(PREFIX))
         .filter(|name| !list.contains(&format!("\n| `{name}` |")))
@@ -114,11 +97,9 @@ fn edges(manifest: &Table) -> Vec<(Kind, String)> {
     let tables = per_target.filter_map(Value::as_table).chain([manifest]);
     let mut edges = Vec::new();
     for table in tables {
-        for (kind, section) in [
-            (Kind::Normal, "dependencies"),
-            (Kind::Build, "build-dependencies"),
-            (Kind::Dev, "dev-dependencies"),
-        ] {
+        for (kind, section) in
+            [(Kind::Normal, "dependencies"), (Kind::Build, "build-dependencies"), (Kind::Dev, "dev-dependencies")]
+        {
             let section = table.get(section).and_then(Value::as_table);
             for (key, value) in section.into_iter().flatten() {
                 let renamed = value.get("package").and_then(Value::as_str);
@@ -165,11 +146,7 @@ mod tests {
     fn edges_to_the_left_are_fine() {
         expect("ptx", "[dependencies]\nlogos.workspace = true", "");
         expect("exec", "[dependencies]\nraddle-ptx.workspace = true", "");
-        expect(
-            "cli",
-            "[dependencies]\nraddle-ptx.workspace = true\nraddle-lab = { path = \"../lab\" }",
-            "",
-        );
+        expect("cli", "[dependencies]\nraddle-ptx.workspace = true\nraddle-lab = { path = \"../lab\" }", "");
     }
 
     #[test]
@@ -206,16 +183,8 @@ mod tests {
 
     #[test]
     fn testkit_is_for_tests() {
-        expect(
-            "ptx",
-            "[dev-dependencies]\nraddle-testkit.workspace = true",
-            "",
-        );
-        expect(
-            "testkit",
-            "[dependencies]\nraddle-runtime.workspace = true",
-            "",
-        );
+        expect("ptx", "[dev-dependencies]\nraddle-testkit.workspace = true", "");
+        expect("testkit", "[dependencies]\nraddle-runtime.workspace = true", "");
         expect(
             "ptx",
             "[dependencies]\nraddle-testkit.workspace = true",

@@ -34,13 +34,7 @@ pub fn unlisted_pages(files: &[TextFile]) -> Vec<Finding> {
         .iter()
         .filter(|file| file.path.starts_with(BOOK) && file.has_extension("md"))
         .filter(|file| file.path != SUMMARY && !listed.contains(&file.path))
-        .map(|file| {
-            Finding::new(
-                &file.path,
-                1,
-                "the page is not listed in docs/src/SUMMARY.md",
-            )
-        })
+        .map(|file| Finding::new(&file.path, 1, "the page is not listed in docs/src/SUMMARY.md"))
         .collect()
 }
 
@@ -59,11 +53,7 @@ fn broken_links(files: &[TextFile]) -> Vec<Finding> {
     findings
 }
 
-fn check_link(
-    files: &BTreeMap<&str, &TextFile>,
-    from: &str,
-    target: &str,
-) -> std::result::Result<(), &'static str> {
+fn check_link(files: &BTreeMap<&str, &TextFile>, from: &str, target: &str) -> std::result::Result<(), &'static str> {
     if target.contains("://") || target.starts_with("mailto:") {
         return Ok(());
     }
@@ -74,16 +64,10 @@ fn check_link(
     let Some(file) = files.get(path.as_str()) else {
         let folder = format!("{}/", path.trim_end_matches('/'));
         let is_folder = files.keys().any(|path| path.starts_with(&folder));
-        return if is_folder {
-            Ok(())
-        } else {
-            Err("there is no such file")
-        };
+        return if is_folder { Ok(()) } else { Err("there is no such file") };
     };
     match heading {
-        Some(heading) if !headings(&file.text).contains(&heading) => {
-            Err("there is no such heading")
-        }
+        Some(heading) if !headings(&file.text).contains(&heading) => Err("there is no such heading"),
         _ => Ok(()),
     }
 }
@@ -131,10 +115,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
             let target = rest.split([')', ' ']).next().unwrap_or_default();
             links.push((line, target.to_owned()));
         }
-        if let Some((_, target)) = plain
-            .strip_prefix('[')
-            .and_then(|rest| rest.split_once("]: "))
-        {
+        if let Some((_, target)) = plain.strip_prefix('[').and_then(|rest| rest.split_once("]: ")) {
             let target = target.split(' ').next().unwrap_or_default();
             links.push((line, target.to_owned()));
         }
@@ -154,13 +135,7 @@ fn anchor(heading: &str) -> String {
     heading
         .chars()
         .filter(|c| c.is_alphanumeric() || " -_".contains(*c))
-        .map(|c| {
-            if c == ' ' {
-                '-'
-            } else {
-                c.to_ascii_lowercase()
-            }
-        })
+        .map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() })
         .collect()
 }
 
@@ -170,27 +145,15 @@ mod tests {
     use crate::files::render;
 
     fn files(files: &[(&str, &str)]) -> Vec<TextFile> {
-        files
-            .iter()
-            .map(|(path, text)| TextFile {
-                path: (*path).to_owned(),
-                text: (*text).to_owned(),
-            })
-            .collect()
+        files.iter().map(|(path, text)| TextFile { path: (*path).to_owned(), text: (*text).to_owned() }).collect()
     }
 
     #[test]
     fn good_links_pass() {
         let files = files(&[
-            (
-                "README.md",
-                "[a](docs/src/a.md#two-words) [b](docs) [c](https://example.org) `[d](e)`",
-            ),
+            ("README.md", "[a](docs/src/a.md#two-words) [b](docs) [c](https://example.org) `[d](e)`"),
             ("docs/src/SUMMARY.md", "- [A](a.md)\n- [B](sub/b.md)\n"),
-            (
-                "docs/src/a.md",
-                "# One\n## Two `words`\n```\n[x](y)\n```\nsee [b][1], [up](#one)\n\n[1]: ./sub/b.md\n",
-            ),
+            ("docs/src/a.md", "# One\n## Two `words`\n```\n[x](y)\n```\nsee [b][1], [up](#one)\n\n[1]: ./sub/b.md\n"),
             ("docs/src/sub/b.md", "[a](../a.md)\n"),
         ]);
         assert_eq!(render(&broken_links(&files)), "");
@@ -213,9 +176,6 @@ mod tests {
              docs/src/a.md:1: link to `../../README.md`: \
              it leads out of the book, where readers of the built book cannot follow"
         );
-        assert_eq!(
-            render(&unlisted_pages(&files)),
-            "docs/src/a.md:1: the page is not listed in docs/src/SUMMARY.md"
-        );
+        assert_eq!(render(&unlisted_pages(&files)), "docs/src/a.md:1: the page is not listed in docs/src/SUMMARY.md");
     }
 }

@@ -40,10 +40,7 @@ pub fn run_command(command: &mut Command) -> Result {
     if status.success() {
         return Ok(());
     }
-    let args: Vec<_> = command
-        .get_args()
-        .map(|arg| arg.to_string_lossy())
-        .collect();
+    let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy()).collect();
     Err(format!("`cargo {}` ended with {status}", args.join(" ")).into())
 }
 
@@ -80,13 +77,7 @@ pub fn text_files() -> Result<Vec<TextFile>> {
 /// Every path that git tracks or would track and that exists as a file, sorted.
 fn paths() -> Result<Vec<String>> {
     let output = Command::new("git")
-        .args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root())
         .stderr(Stdio::inherit())
         .output()
@@ -128,11 +119,7 @@ pub struct Finding {
 impl Finding {
     /// A finding at `line` of `path`, counted from 1.
     pub fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            message: message.into(),
-        }
+        Self { path: path.to_owned(), line, message: message.into() }
     }
 }
 
@@ -159,9 +146,5 @@ pub fn report(check: &str, checked: usize, findings: &[Finding]) -> Result {
 /// Findings as text, one a line, for tests.
 #[cfg(test)]
 pub fn render(findings: &[Finding]) -> String {
-    findings
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("\n")
+    findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }

@@ -3,11 +3,7 @@
 //! `cargo xtask ci` is the one command that decides whether a change is good; the other commands are its steps, so
 //! that each can be run alone. Nothing here is part of the product.
 #![forbid(unsafe_code)]
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command-line tool talks to the terminal"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to the terminal")]
 
 mod ci;
 mod codegen;

@@ -8,8 +8,7 @@ use crate::docs;
 use crate::files::{Finding, TextFile, report, text_files};
 
 /// Every rule for single files.
-const RULES: &[fn(&TextFile) -> Vec<Finding>] =
-    &[crate_root, length, whitespace, words, final_newline];
+const RULES: &[fn(&TextFile) -> Vec<Finding>] = &[crate_root, length, whitespace, words, final_newline];
 
 /// Crates that may contain `unsafe` in places that say so; all others forbid it.
 const MAY_ALLOW_UNSAFE: &[&str] = &["exec"];
@@ -24,11 +23,7 @@ const TABLE_MARK: &str = "// tidy: table";
 const LEFT_OVERS: &[&str] = &[concat!("dbg", "!("), concat!("todo", "!(")];
 
 /// Starts of paths that exist on one machine only. Split for the same reason.
-const MACHINE_PATHS: &[&str] = &[
-    concat!("/ho", "me/"),
-    concat!("/ro", "ot/"),
-    concat!("/wo", "rk/"),
-];
+const MACHINE_PATHS: &[&str] = &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/")];
 
 /// Checks every rule on every text file, and that the book lists all its pages.
 pub fn run() -> Result {
@@ -50,16 +45,10 @@ fn crate_root(file: &TextFile) -> Vec<Finding> {
     let mut findings = Vec::new();
     let doc = file.text.lines().find_map(|line| line.strip_prefix("//!"));
     match doc.map(str::trim) {
-        None => findings.push(Finding::new(
-            &file.path,
-            1,
-            "the crate has no doc comment (//!)",
-        )),
-        Some("" | "TODO") => findings.push(Finding::new(
-            &file.path,
-            1,
-            "the crate's doc comment does not say what the crate is for",
-        )),
+        None => findings.push(Finding::new(&file.path, 1, "the crate has no doc comment (//!)")),
+        Some("" | "TODO") => {
+            findings.push(Finding::new(&file.path, 1, "the crate's doc comment does not say what the crate is for"))
+        }
         Some(_) => {}
     }
     let forbids = file.text.contains("#![forbid(unsafe_code)]");
@@ -77,14 +66,9 @@ fn crate_root(file: &TextFile) -> Vec<Finding> {
 fn crate_of_root(path: &str) -> Option<&str> {
     let (name, rest) = match path.strip_prefix("crates/") {
         Some(path) => path.split_once("/src/")?,
-        None => path
-            .split_once("/src/")
-            .filter(|(name, _)| *name == "xtask")?,
+        None => path.split_once("/src/").filter(|(name, _)| *name == "xtask")?,
     };
-    let is_program = |rest: &str| {
-        rest.strip_prefix("bin/")
-            .is_some_and(|bin| !bin.contains('/'))
-    };
+    let is_program = |rest: &str| rest.strip_prefix("bin/").is_some_and(|bin| !bin.contains('/'));
     (matches!(rest, "lib.rs" | "main.rs") || is_program(rest)).then_some(name)
 }
 
@@ -92,11 +76,7 @@ fn crate_of_root(path: &str) -> Option<&str> {
 fn length(file: &TextFile) -> Vec<Finding> {
     let is_source = file.path.starts_with("crates/") && file.path.contains("/src/");
     let lines = file.text.lines().count();
-    if !is_source
-        || !file.has_extension("rs")
-        || lines <= MAX_LINES
-        || file.text.starts_with(TABLE_MARK)
-    {
+    if !is_source || !file.has_extension("rs") || lines <= MAX_LINES || file.text.starts_with(TABLE_MARK) {
         return Vec::new();
     }
     let message = format!(
@@ -124,24 +104,13 @@ fn whitespace(file: &TextFile) -> Vec<Finding> {
 
 /// No debugging left-overs in code, no paths of one machine in any file.
 fn words(file: &TextFile) -> Vec<Finding> {
-    let left_overs = if file.has_extension("rs") {
-        LEFT_OVERS
-    } else {
-        &[]
-    };
+    let left_overs = if file.has_extension("rs") { LEFT_OVERS } else { &[] };
     let mut findings = Vec::new();
     for (line, text) in numbered_lines(file) {
         for word in left_overs.iter().filter(|word| text.contains(**word)) {
-            findings.push(Finding::new(
-                &file.path,
-                line,
-                format!("left-over `{word}`"),
-            ));
+            findings.push(Finding::new(&file.path, line, format!("left-over `{word}`")));
         }
-        for word in MACHINE_PATHS
-            .iter()
-            .filter(|word| has_path_start(text, word))
-        {
+        for word in MACHINE_PATHS.iter().filter(|word| has_path_start(text, word)) {
             let message = format!("path of one machine (`{word}`)");
             findings.push(Finding::new(&file.path, line, message));
         }
@@ -163,18 +132,11 @@ fn final_newline(file: &TextFile) -> Vec<Finding> {
         return Vec::new();
     }
     let last = file.text.lines().count();
-    vec![Finding::new(
-        &file.path,
-        last,
-        "no newline at the end of the file",
-    )]
+    vec![Finding::new(&file.path, last, "no newline at the end of the file")]
 }
 
 fn numbered_lines(file: &TextFile) -> impl Iterator<Item = (usize, &str)> {
-    file.text
-        .split('\n')
-        .enumerate()
-        .map(|(i, text)| (i + 1, text))
+    file.text.split('\n').enumerate().map(|(i, text)| (i + 1, text))
 }
 
 #[cfg(test)]
@@ -184,10 +146,7 @@ mod tests {
 
     #[track_caller]
     fn expect(path: &str, text: &str, findings: &str) {
-        let file = TextFile {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        };
+        let file = TextFile { path: path.to_owned(), text: text.to_owned() };
         assert_eq!(render(&check(&file)), findings);
     }
 
@@ -196,11 +155,7 @@ mod tests {
         let good = "//! Reads PTX.\n#![forbid(unsafe_code)]\n";
         expect("crates/ptx/src/lib.rs", good, "");
         expect("xtask/src/main.rs", good, "");
-        expect(
-            "crates/exec/src/lib.rs",
-            "//! Runs.\n#![deny(unsafe_code)]\n",
-            "",
-        );
+        expect("crates/exec/src/lib.rs", "//! Runs.\n#![deny(unsafe_code)]\n", "");
         expect("crates/ptx/src/ir/lib_names.rs", "fn f() {}\n", "");
     }
 
@@ -236,11 +191,7 @@ mod tests {
     #[test]
     fn white_space_is_clean() {
         expect("a.ptx", "\tret; \n", "");
-        expect(
-            "a.rs",
-            "x\n\ty\nz \n",
-            "a.rs:2: tab (write \\t in strings)\na.rs:3: trailing white space",
-        );
+        expect("a.rs", "x\n\ty\nz \n", "a.rs:2: tab (write \\t in strings)\na.rs:3: trailing white space");
     }
 
     #[test]
@@ -252,21 +203,13 @@ mod tests {
         for path in MACHINE_PATHS {
             let finding = format!("a.ptx:1: path of one machine (`{path}`)");
             expect("a.ptx", &format!(".file 1 \"{path}k.cu\"\n"), &finding);
-            expect(
-                "a.md",
-                &format!("see https://example.org{path}k and a{path}\n"),
-                "",
-            );
+            expect("a.md", &format!("see https://example.org{path}k and a{path}\n"), "");
         }
     }
 
     #[test]
     fn text_ends_with_a_newline() {
         expect("empty.txt", "", "");
-        expect(
-            "a.json",
-            "{\n}",
-            "a.json:2: no newline at the end of the file",
-        );
+        expect("a.json", "{\n}", "a.json:2: no newline at the end of the file");
     }
 }

@@ -1,0 +1,1 @@
+//! Analyses over the IR, one file each.

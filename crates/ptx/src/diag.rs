@@ -1,0 +1,167 @@
+//! Diagnostics: what is wrong with a PTX text, where, and what to do about it.
+//!
+//! They are plain data. Whoever shows them attaches the source text; the command line does it in
+//! the manner of rustc.
+
+use crate::source::{LineIndex, Span};
+use std::fmt;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing; the module can be used.
+    Warning,
+    /// The module cannot be used.
+    Error,
+}
+
+/// What kind of problem a diagnostic reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// A character or literal that is not PTX.
+    Lexical,
+    /// The text does not follow the grammar.
+    Syntax,
+    /// A name that is not declared, or is declared twice.
+    Name,
+    /// Operands or modifiers that do not fit the instruction.
+    Type,
+    /// Valid PTX that this front end does not support.
+    Unsupported,
+    /// Directives that contradict each other or the code.
+    Directive,
+}
+
+impl Code {
+    /// The short name shown in brackets after "error".
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Lexical => "lexical",
+            Self::Syntax => "syntax",
+            Self::Name => "name",
+            Self::Type => "type",
+            Self::Unsupported => "unsupported",
+            Self::Directive => "directive",
+        }
+    }
+}
+
+/// One problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// Kind of problem.
+    pub code: Code,
+    /// What is wrong, a lower-case fragment.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// Text at the underlined place, for example what was expected.
+    pub label: Option<String>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error.
+    #[must_use]
+    pub fn error(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, code, message: message.into(), span, label: None, help: None }
+    }
+
+    /// A warning.
+    #[must_use]
+    pub fn warning(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(code, span, message) }
+    }
+
+    /// Adds the text shown at the underlined place.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// Adds advice.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Whether this makes the module unusable.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
+    /// One line: `line:column: error[code]: message`, with label and help in brackets.
+    #[must_use]
+    pub fn one_line(&self, source: &str, lines: &LineIndex) -> String {
+        let at = lines.line_col(source, self.span.start);
+        let mut text = format!("{at}: {self}");
+        if let Some(label) = &self.label {
+            text += &format!(" ({label})");
+        }
+        if let Some(help) = &self.help {
+            text += &format!(" [help: {help}]");
+        }
+        text
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let severity = match self.severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        write!(f, "{severity}[{}]: {}", self.code.as_str(), self.message)
+    }
+}
+
+/// The closest of `candidates` to `word`, if it is close enough to be a likely misspelling.
+#[must_use]
+pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (word.len() / 3).clamp(1, 3);
+    candidates
+        .into_iter()
+        .map(|c| (edit_distance(word, c, limit + 1), c))
+        .filter(|(d, _)| *d <= limit)
+        .min_by_key(|(d, c)| (*d, c.len()))
+        .map(|(_, c)| c)
+}
+
+/// Levenshtein distance, or `cap` when it is at least that.
+fn edit_distance(a: &str, b: &str, cap: usize) -> usize {
+    if a.len().abs_diff(b.len()) >= cap || a.len() > 64 {
+        return cap;
+    }
+    let b: Vec<u8> = b.bytes().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != *cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()].min(cap)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closest_finds_misspellings_only() {
+        let words = ["add", "mad", "sub", "shfl"];
+        assert_eq!(closest("ad", words), Some("add"));
+        assert_eq!(closest("shlf", ["shfl2", "popc"]), None, "two edits are too many for four letters");
+        assert_eq!(closest("xyz", words), None);
+    }
+}

@@ -1,0 +1,451 @@
+//! Checks one instruction against the instruction table.
+
+use super::{Base, Function, Imm, Module, Operand, Space};
+use crate::diag::{Code, Diagnostic};
+use crate::isa::{self, Form, FormId, Kind, Opcode, OperandSpec, Shape, Type, TypeRef, Word};
+use crate::source::Span;
+use crate::syntax::ast;
+
+type Checked<T> = Result<T, Diagnostic>;
+
+pub(super) struct Checker<'m> {
+    pub(super) module: &'m Module,
+    pub(super) function: &'m Function,
+}
+
+impl Checker<'_> {
+    /// Finds the form the modifier words fit.
+    pub(super) fn words(&self, ast: &ast::Instruction) -> Checked<FormId> {
+        if let Some(u) = isa::unsupported().iter().find(|u| u.opcode == ast.opcode) {
+            let (major, minor) = u.since;
+            let message = format!("`{}` is not supported: {} (PTX ISA {major}.{minor})", u.opcode, u.what);
+            return Err(Diagnostic::error(Code::Unsupported, ast.head, message));
+        }
+        let words: Vec<Word> = ast.words.iter().map(|(w, _)| *w).collect();
+        let mut best: (usize, Vec<Word>) = (0, Vec::new());
+        for form in isa::forms_of(ast.opcode) {
+            match form.match_words(&words) {
+                Ok(()) => return Ok(form.id),
+                Err((fitted, expected)) if fitted > best.0 || best.1.is_empty() => best = (fitted, expected),
+                Err((fitted, expected)) if fitted == best.0 => best.1.extend(expected),
+                Err(_) => {}
+            }
+        }
+        Err(words_error(ast, best.0, best.1))
+    }
+
+    /// Checks words and operands; normalises the operands of `call`.
+    pub(super) fn instruction(
+        &self,
+        ast: &ast::Instruction,
+        operands: Vec<Operand>,
+        spans: &[Span],
+        warnings: &mut Vec<Diagnostic>,
+    ) -> Checked<(FormId, Vec<Operand>)> {
+        let form = self.words(ast)?.get();
+        if form.since > self.module.version && self.module.version != (1, 0) {
+            let (major, minor) = form.since;
+            let message = format!("`{}` needs PTX ISA {major}.{minor}", mnemonic(ast));
+            warnings.push(Diagnostic::warning(Code::Unsupported, ast.head, message));
+        }
+        if ast.opcode == Opcode::Call {
+            return Ok((form.id, self.call(ast, operands)?));
+        }
+        let used = self.match_operands(ast, form, &operands, spans)?;
+        if used < operands.len() {
+            return Err(self.count_error(ast, form, operands.len()));
+        }
+        self.particular(ast, form, &operands, spans)?;
+        Ok((form.id, operands))
+    }
+
+    fn match_operands(
+        &self,
+        ast: &ast::Instruction,
+        form: &Form,
+        operands: &[Operand],
+        spans: &[Span],
+    ) -> Checked<usize> {
+        let required = form.operands.iter().filter(|s| !s.optional).count();
+        if operands.len() < required {
+            return Err(self.count_error(ast, form, operands.len()));
+        }
+        // Optional operands are present when there are enough operands for them.
+        let mut spare = operands.len() - required;
+        let mut at = 0;
+        for spec in &form.operands {
+            if spec.optional {
+                if spare == 0 {
+                    continue;
+                }
+                spare -= 1;
+            }
+            self.operand(ast, spec, &operands[at], spans.get(at).copied().unwrap_or(ast.span))?;
+            at += 1;
+        }
+        Ok(at)
+    }
+
+    fn count_error(&self, ast: &ast::Instruction, form: &Form, found: usize) -> Diagnostic {
+        let least = form.operands.iter().filter(|s| !s.optional).count();
+        let most = form.operands.len();
+        let wanted = if least == most { format!("{most}") } else { format!("{least} or {most}") };
+        let plural = if most == 1 { "operand" } else { "operands" };
+        let message = format!("`{}` takes {wanted} {plural}, found {found}", mnemonic(ast));
+        Diagnostic::error(Code::Type, ast.span, message)
+    }
+
+    fn type_of(&self, reference: TypeRef, ast: &ast::Instruction) -> Type {
+        let nth = |n: usize| ast.words.iter().filter_map(|(w, _)| Type::from_word(*w)).nth(n).unwrap_or(Type::B32);
+        match reference {
+            TypeRef::Nth(n) => nth(usize::from(n)),
+            TypeRef::Wide => nth(0).wide().unwrap_or(Type::B64),
+            TypeRef::Fixed(ty) => ty,
+            TypeRef::AddressSized if self.module.address_size == 64 => Type::B64,
+            TypeRef::AddressSized => Type::B32,
+        }
+    }
+
+    fn operand(&self, ast: &ast::Instruction, spec: &OperandSpec, operand: &Operand, span: Span) -> Checked<()> {
+        let wrong = |expected: &str| {
+            let what = if spec.written { "destination" } else { "operand" };
+            Diagnostic::error(Code::Type, span, format!("wrong {what} of `{}`", mnemonic(ast)))
+                .label(format!("expected {expected}"))
+        };
+        if let (Some(must), Operand::Pair(pair)) = (spec.second, operand) {
+            let _ = must;
+            if !matches!(pair[0], Operand::Sink) {
+                self.value(spec, &pair[0], self.type_of(spec.ty.unwrap_or(TypeRef::Nth(0)), ast), span, &wrong)?;
+            }
+            return match &pair[1] {
+                Operand::Sink => Ok(()),
+                other => self.value(spec, other, Type::Pred, span, &wrong),
+            };
+        }
+        if spec.second == Some(true) {
+            return Err(wrong("two destinations separated by `|`"));
+        }
+        match spec.shape {
+            Shape::Memory => match operand {
+                Operand::Memory(address) => self.address(ast, address.base, span),
+                _ => Err(wrong("an address in brackets")),
+            },
+            Shape::Texture => match operand {
+                Operand::Texture { .. } | Operand::Memory(_) => Ok(()),
+                _ => Err(wrong("a texture and coordinates in brackets")),
+            },
+            Shape::Constant => match operand {
+                Operand::Imm(Imm::Int(_)) => Ok(()),
+                _ => Err(wrong("an integer constant")),
+            },
+            Shape::Label => match operand {
+                Operand::Label(_) => Ok(()),
+                _ => Err(wrong("a label")),
+            },
+            Shape::Table => match operand {
+                Operand::Table(_) => Ok(()),
+                _ => Err(wrong("the name of a `.branchtargets` table")),
+            },
+            Shape::Call => Ok(()),
+            Shape::Value | Shape::Any | Shape::MaybeVector | Shape::Vector4 => {
+                let ty = self.type_of(spec.ty.unwrap_or(TypeRef::Nth(0)), ast);
+                self.typed(ast, spec, operand, ty, span, &wrong)
+            }
+        }
+    }
+
+    fn typed(
+        &self,
+        ast: &ast::Instruction,
+        spec: &OperandSpec,
+        operand: &Operand,
+        ty: Type,
+        span: Span,
+        wrong: &dyn Fn(&str) -> Diagnostic,
+    ) -> Checked<()> {
+        let width = vector_width(ast);
+        match (spec.shape, operand) {
+            (Shape::MaybeVector, Operand::Vector(list)) if width > 1 => {
+                if list.len() != width {
+                    return Err(wrong(&format!("a vector of {width}")));
+                }
+                list.iter().try_for_each(|o| self.element(spec, o, ty, span, wrong))
+            }
+            (Shape::MaybeVector, _) if width > 1 => Err(wrong(&format!("a vector of {width}"))),
+            (Shape::Vector4, Operand::Vector(list)) => {
+                if list.len() != 4 {
+                    return Err(wrong("a vector of 4"));
+                }
+                list.iter().try_for_each(|o| self.element(spec, o, ty, span, wrong))
+            }
+            (Shape::Vector4, _) => Err(wrong("a vector of 4")),
+            // mov packs and unpacks: the elements make up the whole.
+            (Shape::Any, Operand::Vector(list)) => {
+                let part = match (ty.bits(), list.len()) {
+                    (32, 2) => Type::B16,
+                    (64, 2) => Type::B32,
+                    (32, 4) => Type::B8,
+                    (64, 4) => Type::B16,
+                    _ => return Err(wrong(&format!("2 or 4 parts that make up {ty}"))),
+                };
+                let loose = OperandSpec { loose: part == Type::B8, ..spec.clone() };
+                list.iter().try_for_each(|o| self.element(&loose, o, part, span, wrong))
+            }
+            (Shape::Any, Operand::VarAddress(..) | Operand::Func(_)) if !spec.written => {
+                if ty.bits() == 64 || ty.bits() == 32 { Ok(()) } else { Err(wrong(&format!("a value of type {ty}"))) }
+            }
+            _ => self.value(spec, operand, ty, span, wrong),
+        }
+    }
+
+    fn element(
+        &self,
+        spec: &OperandSpec,
+        operand: &Operand,
+        ty: Type,
+        span: Span,
+        wrong: &dyn Fn(&str) -> Diagnostic,
+    ) -> Checked<()> {
+        if spec.written && matches!(operand, Operand::Sink) {
+            return Ok(());
+        }
+        self.value(spec, operand, ty, span, wrong)
+    }
+
+    fn value(
+        &self,
+        spec: &OperandSpec,
+        operand: &Operand,
+        ty: Type,
+        span: Span,
+        wrong: &dyn Fn(&str) -> Diagnostic,
+    ) -> Checked<()> {
+        match operand {
+            Operand::Reg(reg) => {
+                let declared = self.function.reg(*reg);
+                let fits = declared.ty.agrees_with(ty) || (spec.loose && fits_loosely(declared.ty, ty));
+                if fits {
+                    return Ok(());
+                }
+                let found = format!("`{}` is {}", declared.name, declared.ty);
+                let at_least = if spec.loose { " or wider" } else { "" };
+                Err(wrong(&format!("a register of type {ty}{at_least}; {found}")))
+            }
+            Operand::Not(_) if spec.negatable => Ok(()),
+            Operand::Sink if spec.sink => Ok(()),
+            Operand::Imm(imm) if !spec.written => match (imm, ty.kind()) {
+                (Imm::Int(_), Kind::Float) if matches!(ty, Type::F32 | Type::F64) => {
+                    Err(wrong("a floating-point constant such as 0f3F800000 or 1.0"))
+                }
+                (Imm::Int(_), _) | (Imm::F32(_) | Imm::F64(_), Kind::Float | Kind::Bits) => Ok(()),
+                (Imm::F32(_) | Imm::F64(_), _) => Err(wrong("an integer constant")),
+            },
+            Operand::Special(special) if !spec.written => {
+                let compatible = special.ty().agrees_with(ty) || special.ty().bytes() <= ty.bytes() && !ty.is_float();
+                if compatible && ty != Type::Pred { Ok(()) } else { Err(wrong(&format!("a value of type {ty}"))) }
+            }
+            _ if spec.written => Err(wrong(&format!("a register of type {ty}"))),
+            _ => {
+                let _ = span;
+                Err(wrong(&format!("a register or constant of type {ty}")))
+            }
+        }
+    }
+
+    /// A variable must live where the instruction looks for it.
+    fn address(&self, ast: &ast::Instruction, base: Base, span: Span) -> Checked<()> {
+        match base {
+            Base::Reg(reg) => {
+                let ty = self.function.reg(reg).ty;
+                let address_like = matches!(ty.kind(), Kind::Bits | Kind::Unsigned | Kind::Signed) && ty.bytes() >= 4;
+                if address_like {
+                    return Ok(());
+                }
+                let message = format!("an address is in a 32-bit or 64-bit integer register, this one is {ty}");
+                Err(Diagnostic::error(Code::Type, span, message))
+            }
+            Base::Var(var) => {
+                let var = self.module.var(var);
+                let wanted = ast.words.iter().find_map(|(w, _)| Space::from_word(*w));
+                let fits = match wanted {
+                    Some(space) => space == var.space,
+                    // A generic address equals a global one; other spaces need a window.
+                    None => matches!(var.space, Space::Global),
+                };
+                if fits {
+                    return Ok(());
+                }
+                let have = var.space.name();
+                let message = format!("`{}` is a .{have} variable", var.name);
+                let help = format!("use `{}.{have}`", ast.opcode);
+                Err(Diagnostic::error(Code::Type, span, message).help(help))
+            }
+            Base::Absolute => Ok(()),
+        }
+    }
+
+    /// Rules of single instructions that the table cannot say.
+    fn particular(&self, ast: &ast::Instruction, form: &Form, operands: &[Operand], spans: &[Span]) -> Checked<()> {
+        let _ = form;
+        match ast.opcode {
+            Opcode::Bar | Opcode::Barrier if !ast.words.iter().any(|(w, _)| *w == Word::Warp) => {
+                let name =
+                    operands.iter().position(|o| matches!(o, Operand::Imm(Imm::Int(n)) if !(0..=15).contains(n)));
+                let red = ast.words.iter().any(|(w, _)| *w == Word::Red);
+                let index = usize::from(red);
+                if name == Some(index) {
+                    let span = spans.get(index).copied().unwrap_or(ast.span);
+                    return Err(Diagnostic::error(Code::Type, span, "barriers are numbered 0 to 15"));
+                }
+                Ok(())
+            }
+            Opcode::Mov if operands.iter().all(|o| matches!(o, Operand::Vector(_))) => {
+                Err(Diagnostic::error(Code::Type, ast.span, "`mov` packs or unpacks a vector, not both at once"))
+            }
+            Opcode::Tex | Opcode::Tld4 => self.texture(ast, operands),
+            _ => Ok(()),
+        }
+    }
+
+    fn texture(&self, ast: &ast::Instruction, operands: &[Operand]) -> Checked<()> {
+        let Some(Operand::Texture { coords, .. }) = operands.get(1) else {
+            return Err(Diagnostic::error(Code::Type, ast.span, "expected [texture, {coordinates}]"));
+        };
+        let has = |word| ast.words.iter().any(|(w, _)| *w == word);
+        // Compilers pad two coordinates to a vector of two, one stands alone or in braces.
+        let wanted = if has(Word::D1) { 1 } else { 2 };
+        let ty = ast.words.iter().filter_map(|(w, _)| Type::from_word(*w)).nth(1).unwrap_or(Type::F32);
+        let typed = coords.iter().all(|c| match c {
+            Operand::Reg(r) => self.function.reg(*r).ty.agrees_with(ty),
+            Operand::Imm(Imm::Int(_)) => !ty.is_float(),
+            Operand::Imm(_) => ty.is_float(),
+            _ => false,
+        });
+        if coords.len() == wanted && typed {
+            return Ok(());
+        }
+        let message = format!("`{}` takes {wanted} coordinate(s) of type {ty}", mnemonic(ast));
+        Err(Diagnostic::error(Code::Type, ast.span, message))
+    }
+
+    /// Sorts the operands of a call into returns, target, arguments and prototype.
+    fn call(&self, ast: &ast::Instruction, operands: Vec<Operand>) -> Checked<Vec<Operand>> {
+        let wrong = |message: &str| Diagnostic::error(Code::Type, ast.span, message.to_owned());
+        let mut rest = operands.into_iter().peekable();
+        let returns = match rest.next_if(|o| matches!(o, Operand::List(_))) {
+            Some(list) => list,
+            None => Operand::List(Vec::new()),
+        };
+        let target = match rest.next() {
+            Some(target @ (Operand::Func(_) | Operand::Reg(_))) => target,
+            _ => return Err(wrong("expected the name of a function or a register with its address")),
+        };
+        let args = match rest.next_if(|o| matches!(o, Operand::List(_))) {
+            Some(list) => list,
+            None => Operand::List(Vec::new()),
+        };
+        let proto = rest.next_if(|o| matches!(o, Operand::Proto(_)));
+        if rest.next().is_some() {
+            return Err(wrong("unexpected operand behind the arguments of `call`"));
+        }
+        let (Operand::List(r), Operand::List(a)) = (&returns, &args) else { return Err(wrong("malformed call")) };
+        let (wanted_returns, wanted_args) = match (&target, &proto) {
+            (Operand::Func(f), _) => {
+                let f = self.module.func(*f);
+                if f.is_entry {
+                    return Err(wrong("a kernel cannot be called"));
+                }
+                (f.returns.len(), f.params.len())
+            }
+            (_, Some(Operand::Proto(p))) => {
+                let p = &self.function.prototypes[p.index()];
+                match p.targets.as_ref().and_then(|t| t.first()) {
+                    Some(f) => {
+                        let f = self.module.func(*f);
+                        (f.returns.len(), f.params.len())
+                    }
+                    None => (p.returns.len(), p.params.len()),
+                }
+            }
+            _ => {
+                return Err(wrong("an indirect call needs a prototype")
+                    .help("declare one with `.callprototype` and name it as the last operand"));
+            }
+        };
+        if r.len() != wanted_returns || a.len() != wanted_args {
+            let message = format!(
+                "the callee has {wanted_returns} return value(s) and {wanted_args} parameter(s), the call has {} and {}",
+                r.len(),
+                a.len()
+            );
+            return Err(wrong(&message));
+        }
+        let in_param_space = |o: &Operand| match o {
+            Operand::VarAddress(v, 0) => self.module.var(*v).space == Space::Param,
+            _ => false,
+        };
+        if !r.iter().chain(a).all(in_param_space) {
+            let message = "arguments and return values that are not .param variables are not supported (PTX 1.x)";
+            return Err(Diagnostic::error(Code::Unsupported, ast.span, message));
+        }
+        Ok([returns, target, args].into_iter().chain(proto).collect())
+    }
+}
+
+/// ld, st and cvt accept registers wider than the type.
+fn fits_loosely(declared: Type, wanted: Type) -> bool {
+    if declared.bytes() < wanted.bytes() || declared == Type::Pred {
+        return false;
+    }
+    match (declared.kind(), wanted.kind()) {
+        (Kind::Float, Kind::Bits) => declared.bytes() == wanted.bytes(),
+        (Kind::Float, _) => declared == wanted,
+        (_, Kind::Float) => declared.kind() == Kind::Bits && declared.bytes() == wanted.bytes(),
+        _ => true,
+    }
+}
+
+fn vector_width(ast: &ast::Instruction) -> usize {
+    let has = |word| ast.words.iter().any(|(w, _)| *w == word);
+    if has(Word::V4) {
+        4
+    } else if has(Word::V2) {
+        2
+    } else {
+        1
+    }
+}
+
+fn mnemonic(ast: &ast::Instruction) -> String {
+    let mut text = ast.opcode.as_str().to_owned();
+    for (word, _) in &ast.words {
+        text.push('.');
+        text += word.as_str();
+    }
+    text
+}
+
+fn words_error(ast: &ast::Instruction, fitted: usize, mut expected: Vec<Word>) -> Diagnostic {
+    let mut seen = Vec::new();
+    expected.retain(|w| {
+        let new = !seen.contains(w);
+        seen.push(*w);
+        new
+    });
+    let list = |words: &[Word]| {
+        let shown: Vec<String> = words.iter().take(12).map(|w| format!(".{}", w.as_str())).collect();
+        let more = if words.len() > 12 { ", ..." } else { "" };
+        format!("{}{more}", shown.join(", "))
+    };
+    let expectation = if expected.is_empty() { "nothing more".to_owned() } else { list(&expected) };
+    match ast.words.get(fitted) {
+        Some((word, span)) => {
+            let message = format!("`.{}` cannot stand here in `{}`", word.as_str(), mnemonic(ast));
+            Diagnostic::error(Code::Type, *span, message).label(format!("expected {expectation}"))
+        }
+        None => {
+            let message = format!("`{}` is not complete", mnemonic(ast));
+            Diagnostic::error(Code::Type, ast.head, message).label(format!("expected {expectation} next"))
+        }
+    }
+}
