@@ -19,6 +19,9 @@ pub enum Token {
     /// A dot and a word: directive, modifier, type or component.
     #[regex(r"\.[a-zA-Z0-9_][a-zA-Z0-9_$]*(::[a-zA-Z0-9_]+)*")]
     Dot,
+    /// A comment without its end; reported, never handed on.
+    #[regex(r"/\*([^*]|\*+[^*/])*\**")]
+    OpenComment,
     /// A decimal, octal, binary or hexadecimal integer.
     #[regex(r"0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|[0-9]+U?")]
     Int,
@@ -121,6 +124,7 @@ impl Token {
             Self::Plus => "`+`",
             Self::Minus => "`-`",
             Self::Operator => "an operator",
+            Self::OpenComment => "an open comment",
             Self::Eof => "the end of the file",
         }
     }
@@ -136,6 +140,7 @@ pub fn lex(source: &str) -> (Vec<(Token, Span)>, Vec<Diagnostic>) {
     for (token, range) in Token::lexer(source).spanned() {
         let span = Span::new(range.start, range.end);
         match token {
+            Ok(Token::OpenComment) => diagnostics.push(unreadable(source, span)),
             Ok(token) => tokens.push((token, span)),
             Err(()) => match &mut bad {
                 Some(b) if b.end == span.start => b.end = span.end,
