@@ -1,0 +1,432 @@
+//! A module placed in memory.
+//!
+//! Module-scope `.global` variables are allocated in device memory, `.const` variables in a bank
+//! of their own, functions get addresses. What depends on the kernel (shared memory, parameters,
+//! stack frames) is in its [`KernelLayout`].
+
+use crate::memory::{CONST_WINDOW, DeviceMemory, FUNCTION_WINDOW, LOCAL_WINDOW, SHARED_WINDOW};
+use raddle_ptx::ir::{FuncId, Function, Linkage, Module, Operand, Space, Symbol, VarId};
+use raddle_ptx::isa::Opcode;
+use std::sync::Arc;
+
+/// Why a module cannot be placed or a kernel cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// No such kernel.
+    #[error("the module has no kernel `{name}`{}", others(.known))]
+    NoKernel {
+        /// Name asked for.
+        name: String,
+        /// Kernels there are.
+        known: Vec<String>,
+    },
+    /// A function is called that has no body here.
+    #[error("`{0}` is called but not defined in this module; link it in, or compile it into the same PTX file")]
+    UndefinedFunction(String),
+    /// A variable is used that is declared `.extern` only.
+    #[error("variable `{0}` is declared `.extern` but not defined in this module")]
+    UndefinedVariable(String),
+    /// Something valid that the machine does not do.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+fn others(known: &[String]) -> String {
+    match known {
+        [] => " (it has none)".to_owned(),
+        _ => format!("; it has {}", known.join(", ")),
+    }
+}
+
+/// Functions the machine supplies itself.
+pub const BUILTIN_FUNCTIONS: &[&str] = &["vprintf", "__assertfail"];
+
+/// A module in memory.
+#[derive(Clone, Debug)]
+pub struct Image {
+    /// The module.
+    pub module: Arc<Module>,
+    /// Address of each variable in its own space; `u64::MAX` for those that are laid out per
+    /// kernel.
+    addresses: Vec<u64>,
+    /// Constant memory.
+    pub const_bank: Vec<u8>,
+}
+
+impl Image {
+    /// Places `module`, allocating its global variables in `memory`.
+    #[must_use]
+    pub fn load(module: Arc<Module>, memory: &mut DeviceMemory) -> Self {
+        let mut addresses = vec![u64::MAX; module.vars.len()];
+        let mut const_size = 0u64;
+        for (i, var) in module.vars.iter().enumerate() {
+            match var.space {
+                Space::Global | Space::Tex if var.owner.is_none() => {
+                    addresses[i] = memory.alloc(var.name.clone(), var.size);
+                }
+                Space::Const => {
+                    const_size = const_size.next_multiple_of(u64::from(var.align));
+                    addresses[i] = const_size;
+                    const_size += var.size;
+                }
+                _ => {}
+            }
+        }
+        let mut image = Self { module: module.clone(), addresses, const_bank: vec![0; const_size as usize] };
+        for (i, var) in module.vars.iter().enumerate() {
+            let Some(init) = &var.init else { continue };
+            let mut bytes = init.bytes.clone();
+            for r in &init.relocations {
+                let value = image.symbol_address(r.target, r.generic).wrapping_add_signed(r.addend).to_le_bytes();
+                let at = r.at as usize;
+                let width = (r.width as usize).min(8);
+                bytes[at..at + width].copy_from_slice(&value[..width]);
+            }
+            let address = image.addresses[i];
+            if var.space == Space::Const {
+                image.const_bank[address as usize..][..bytes.len()].copy_from_slice(&bytes);
+            } else {
+                // The allocation was made above with this size.
+                let _ = memory.write(address, &bytes);
+            }
+        }
+        image
+    }
+
+    /// The address of a module-scope global (an address) or const (an offset) variable.
+    #[must_use]
+    pub fn address(&self, var: VarId) -> Option<u64> {
+        Some(self.addresses[var.index()]).filter(|a| *a != u64::MAX)
+    }
+
+    /// The address that function pointers to `func` hold.
+    #[must_use]
+    pub fn function_address(func: FuncId) -> u64 {
+        FUNCTION_WINDOW + u64::from(func.0) * 16
+    }
+
+    /// The function a function pointer means.
+    #[must_use]
+    pub fn function_at(&self, address: u64) -> Option<FuncId> {
+        let offset = address.checked_sub(FUNCTION_WINDOW)?;
+        let index = u32::try_from(offset / 16).ok()?;
+        (offset.is_multiple_of(16) && (index as usize) < self.module.functions.len()).then_some(FuncId(index))
+    }
+
+    fn symbol_address(&self, symbol: Symbol, generic: bool) -> u64 {
+        match symbol {
+            Symbol::Func(f) => Self::function_address(f),
+            Symbol::Var(v) => {
+                let address = self.address(v).unwrap_or(0);
+                let is_const = self.module.var(v).space == Space::Const;
+                if generic && is_const { CONST_WINDOW + address } else { address }
+            }
+        }
+    }
+
+    /// Lays out a kernel by name.
+    ///
+    /// # Errors
+    /// When there is no such kernel, or it needs something that is not defined.
+    pub fn kernel(&self, name: &str) -> Result<KernelLayout, LoadError> {
+        match self.module.function(name) {
+            Some(f) if self.module.func(f).is_entry && self.module.func(f).is_defined => KernelLayout::new(self, f),
+            _ => {
+                let known = self.module.kernels().map(|(_, f)| f.name.clone()).collect();
+                Err(LoadError::NoKernel { name: name.to_owned(), known })
+            }
+        }
+    }
+}
+
+/// A kernel parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Variable.
+    pub var: VarId,
+    /// Byte offset in the parameter block.
+    pub offset: u32,
+    /// Size in bytes.
+    pub size: u32,
+}
+
+/// Where the variables of one function activation live, relative to its frame.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// Offset of each variable in the frame: return values first, then parameters, then locals.
+    pub offsets: Vec<(VarId, u32)>,
+    /// Size in bytes, a multiple of 16.
+    pub size: u32,
+}
+
+impl Frame {
+    /// The offset of `var`, if it lives in this frame.
+    #[must_use]
+    pub fn offset(&self, var: VarId) -> Option<u32> {
+        self.offsets.iter().find(|(v, _)| *v == var).map(|(_, o)| *o)
+    }
+}
+
+/// What one kernel needs and where its variables live.
+#[derive(Clone, Debug)]
+pub struct KernelLayout {
+    /// The kernel.
+    pub kernel: FuncId,
+    /// The kernel and every function it may call, the kernel first.
+    pub reachable: Vec<FuncId>,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// Size of the parameter block.
+    pub param_bytes: u32,
+    /// Offsets of shared variables.
+    shared: Vec<(VarId, u32)>,
+    /// Static shared memory in bytes; dynamic shared memory starts here.
+    pub static_shared: u32,
+    /// Frames, in the order of `reachable`. A callee's frame starts where its caller's ends.
+    frames: Vec<Frame>,
+    /// Whether some function may call itself, directly or not.
+    pub recursive: bool,
+}
+
+impl KernelLayout {
+    fn new(image: &Image, kernel: FuncId) -> Result<Self, LoadError> {
+        let module = &image.module;
+        let reachable = reachable(module, kernel)?;
+        let mut layout = Self {
+            kernel,
+            params: Vec::new(),
+            param_bytes: 0,
+            shared: Vec::new(),
+            static_shared: 0,
+            frames: reachable.iter().map(|f| frame(module, *f)).collect(),
+            recursive: is_recursive(module, &reachable),
+            reachable,
+        };
+        for &var in &module.func(kernel).params {
+            let v = module.var(var);
+            let offset = layout.param_bytes.next_multiple_of(v.align);
+            layout.params.push(Param { var, offset, size: v.size as u32 });
+            layout.param_bytes = offset + v.size as u32;
+        }
+        layout.place_shared(module)?;
+        Ok(layout)
+    }
+
+    fn place_shared(&mut self, module: &Module) -> Result<(), LoadError> {
+        let mut used = vec![false; module.vars.len()];
+        for f in &self.reachable {
+            for inst in &module.func(*f).insts {
+                inst.operands.iter().for_each(|o| mark_vars(o, &mut used));
+            }
+        }
+        let is_shared = |i: &usize| used[*i] && module.vars[*i].space == Space::Shared;
+        let mut dynamic = Vec::new();
+        for i in (0..module.vars.len()).filter(is_shared) {
+            let var = &module.vars[i];
+            let id = VarId(i as u32);
+            if var.size == 0 {
+                dynamic.push(id);
+                continue;
+            }
+            if var.linkage == Linkage::Extern {
+                return Err(LoadError::UndefinedVariable(var.name.clone()));
+            }
+            let offset = self.static_shared.next_multiple_of(var.align);
+            self.shared.push((id, offset));
+            self.static_shared = offset + var.size as u32;
+        }
+        if !dynamic.is_empty() {
+            self.static_shared = self.static_shared.next_multiple_of(16);
+            self.shared.extend(dynamic.into_iter().map(|v| (v, self.static_shared)));
+        }
+        for i in (0..used.len()).filter(|i| used[*i]) {
+            let var = &module.vars[i];
+            let needs_definition = matches!(var.space, Space::Global | Space::Const) && var.size == 0;
+            if needs_definition && var.linkage == Linkage::Extern {
+                return Err(LoadError::UndefinedVariable(var.name.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The frame of a reachable function.
+    #[must_use]
+    pub fn frame(&self, func: FuncId) -> &Frame {
+        let index = self.reachable.iter().position(|f| *f == func);
+        &self.frames[index.unwrap_or(0)]
+    }
+
+    /// The offset of a shared variable.
+    #[must_use]
+    pub fn shared_offset(&self, var: VarId) -> Option<u32> {
+        self.shared.iter().find(|(v, _)| *v == var).map(|(_, o)| *o)
+    }
+
+    /// The parameter that is `var`.
+    #[must_use]
+    pub fn param(&self, var: VarId) -> Option<&Param> {
+        self.params.iter().find(|p| p.var == var)
+    }
+
+    /// Bytes of local memory a thread needs without recursion: the deepest chain of frames.
+    #[must_use]
+    pub fn local_bytes(&self, module: &Module) -> u32 {
+        fn depth(layout: &KernelLayout, module: &Module, f: FuncId, on_path: &mut Vec<FuncId>) -> u32 {
+            if on_path.contains(&f) {
+                return 0;
+            }
+            on_path.push(f);
+            let deepest =
+                callees(module, &layout.reachable, f).into_iter().map(|c| depth(layout, module, c, on_path)).max();
+            on_path.pop();
+            layout.frame(f).size + deepest.unwrap_or(0)
+        }
+        depth(self, module, self.kernel, &mut Vec::new())
+    }
+
+    /// The value of the address of `var` as `mov` gives it inside `func`: an address or offset in
+    /// the variable's own state space. Variables in the frame count from the frame's start:
+    /// `Err(offset)`.
+    pub fn var_address(&self, image: &Image, func: FuncId, var: VarId) -> Result<u64, u32> {
+        if let Some(address) = image.address(var) {
+            return Ok(address);
+        }
+        if let Some(offset) = self.shared_offset(var) {
+            return Ok(u64::from(offset));
+        }
+        if func == self.kernel
+            && let Some(param) = self.param(var)
+        {
+            return Ok(u64::from(param.offset));
+        }
+        Err(self.frame(func).offset(var).unwrap_or(0))
+    }
+}
+
+/// The start of the generic window of a state space.
+#[must_use]
+pub fn window(space: Space) -> u64 {
+    match space {
+        Space::Shared => SHARED_WINDOW,
+        Space::Local => LOCAL_WINDOW,
+        Space::Const => CONST_WINDOW,
+        Space::Param => crate::memory::PARAM_WINDOW,
+        Space::Global | Space::Tex | Space::Reg => 0,
+    }
+}
+
+fn mark_vars(operand: &Operand, used: &mut [bool]) {
+    use raddle_ptx::ir::{Address, Base};
+    match operand {
+        Operand::VarAddress(v, _) | Operand::Memory(Address { base: Base::Var(v), .. }) => used[v.index()] = true,
+        Operand::Vector(list) | Operand::List(list) => list.iter().for_each(|o| mark_vars(o, used)),
+        Operand::Pair(pair) => pair.iter().for_each(|o| mark_vars(o, used)),
+        _ => {}
+    }
+}
+
+fn frame(module: &Module, f: FuncId) -> Frame {
+    let function = module.func(f);
+    let mut frame = Frame::default();
+    let own: &[VarId] = if function.is_entry { &[] } else { &function.params };
+    for &var in function.returns.iter().chain(own).chain(&function.locals) {
+        let v = module.var(var);
+        if matches!(v.space, Space::Local | Space::Param) {
+            let offset = frame.size.next_multiple_of(v.align);
+            frame.offsets.push((var, offset));
+            frame.size = offset.saturating_add(u32::try_from(v.size).unwrap_or(u32::MAX / 2));
+        }
+    }
+    frame.size = frame.size.next_multiple_of(16);
+    frame
+}
+
+/// Offsets of values passed by prototype alone, as a callee's frame begins: returns, then
+/// parameters. Given as (size, alignment).
+#[must_use]
+pub fn abi_offsets(shapes: impl IntoIterator<Item = (u64, u32)>) -> Vec<u32> {
+    let mut end = 0u32;
+    let place = |(size, align): (u64, u32)| {
+        let offset = end.next_multiple_of(align);
+        end = offset + size as u32;
+        offset
+    };
+    shapes.into_iter().map(place).collect()
+}
+
+/// Functions whose address is taken anywhere in the module.
+fn address_taken(module: &Module) -> Vec<FuncId> {
+    let mut taken = vec![false; module.functions.len()];
+    for inst in module.functions.iter().flat_map(|f| &f.insts) {
+        for (i, operand) in inst.operands.iter().enumerate() {
+            if let Operand::Func(f) = operand
+                && !(inst.opcode == Opcode::Call && i == 1)
+            {
+                taken[f.index()] = true;
+            }
+        }
+    }
+    for relocation in module.vars.iter().filter_map(|v| v.init.as_ref()).flat_map(|i| &i.relocations) {
+        if let Symbol::Func(f) = relocation.target {
+            taken[f.index()] = true;
+        }
+    }
+    (0..taken.len()).filter(|i| taken[*i]).map(|i| FuncId(i as u32)).collect()
+}
+
+/// The functions `f` may call, those supplied by the machine left out.
+fn callees(module: &Module, among: &[FuncId], f: FuncId) -> Vec<FuncId> {
+    let mut found = Vec::new();
+    for inst in module.func(f).insts.iter().filter(|i| i.opcode == Opcode::Call) {
+        match inst.operands.get(1) {
+            Some(Operand::Func(callee)) if among.contains(callee) => found.push(*callee),
+            Some(Operand::Reg(_)) => {
+                found.extend(address_taken(module).into_iter().filter(|c| among.contains(c)));
+            }
+            _ => {}
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn reachable(module: &Module, kernel: FuncId) -> Result<Vec<FuncId>, LoadError> {
+    let is_builtin = |f: &Function| !f.is_defined && BUILTIN_FUNCTIONS.contains(&f.name.as_str());
+    let mut list = vec![kernel];
+    let mut next = 0;
+    while let Some(&f) = list.get(next) {
+        next += 1;
+        for inst in module.func(f).insts.iter().filter(|i| i.opcode == Opcode::Call) {
+            let targets = match inst.operands.get(1) {
+                Some(Operand::Func(callee)) => vec![*callee],
+                Some(Operand::Reg(_)) => address_taken(module),
+                _ => Vec::new(),
+            };
+            for target in targets {
+                let function = module.func(target);
+                if is_builtin(function) || list.contains(&target) {
+                    continue;
+                }
+                if !function.is_defined {
+                    return Err(LoadError::UndefinedFunction(function.name.clone()));
+                }
+                list.push(target);
+            }
+        }
+    }
+    Ok(list)
+}
+
+fn is_recursive(module: &Module, reachable: &[FuncId]) -> bool {
+    // Repeatedly drop functions that call nothing left; a cycle stays.
+    let mut left = reachable.to_vec();
+    loop {
+        let before = left.len();
+        let snapshot = left.clone();
+        left.retain(|f| !callees(module, &snapshot, *f).is_empty());
+        if left.len() == before {
+            return !left.is_empty();
+        }
+    }
+}

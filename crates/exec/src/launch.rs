@@ -1,0 +1,62 @@
+//! What to run, and what came out of it.
+
+use crate::texture::Texture;
+
+/// One launch of a kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// Thread blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads per block in x, y, z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory in bytes.
+    pub dynamic_shared: u32,
+    /// Parameter bytes, laid out as [`crate::KernelLayout::params`] says.
+    pub params: Vec<u8>,
+    /// Textures bound to `.texref` variables by name; a handle in a register is an index here.
+    pub textures: Vec<(String, Texture)>,
+    /// Ends the run after this many thread-instructions.
+    pub max_thread_insts: Option<u64>,
+    /// Report reads of registers and shared or local memory never written. Device memory has its
+    /// own switch.
+    pub report_uninitialised: bool,
+}
+
+impl Launch {
+    /// Threads per block.
+    #[must_use]
+    pub fn threads_per_cta(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    /// Thread blocks.
+    #[must_use]
+    pub fn ctas(&self) -> u64 {
+        self.grid.iter().map(|n| u64::from(*n)).product()
+    }
+
+    /// The coordinates of block number `index`, x fastest.
+    #[must_use]
+    pub fn cta_coords(&self, index: u64) -> [u32; 3] {
+        let [x, y, _] = self.grid.map(u64::from);
+        [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
+    }
+
+    /// The coordinates of thread number `index` of a block, x fastest.
+    #[must_use]
+    pub fn thread_coords(&self, index: u32) -> [u32; 3] {
+        let [x, y, _] = self.block;
+        [index % x, index / x % y, index / x / y]
+    }
+}
+
+/// What a finished launch reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Instructions executed, counted per thread whose guard was true; `ret` and `exit` included.
+    pub thread_insts: u64,
+    /// Instructions executed, counted per warp, guard true or not.
+    pub warp_insts: u64,
+    /// What the kernel printed.
+    pub output: String,
+}

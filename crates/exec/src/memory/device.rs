@@ -1,0 +1,293 @@
+//! Global memory: allocations at fixed addresses, bounds known for each.
+//!
+//! Each allocation is one zeroed vector. The operating system hands out its pages when they are
+//! first touched, so a large buffer of which little is used costs what is used: that is the sparse
+//! page store, and the fast path is an offset into a slice.
+
+/// Where the heap starts; the same place the reference simulator uses, so that cache sets and
+/// memory channels come out alike.
+pub const HEAP_BASE: u64 = 0xC000_0000;
+/// Allocations start at multiples of this.
+const GRAIN: u64 = 256;
+
+/// One allocation.
+#[derive(Clone, Debug)]
+pub struct Allocation {
+    /// First address.
+    pub base: u64,
+    /// Name for messages.
+    pub name: String,
+    data: Vec<u8>,
+    /// One bit per byte that has been written; only kept when asked for.
+    written: Option<Vec<u64>>,
+}
+
+/// Why an access cannot be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AccessError {
+    /// No allocation holds all of it.
+    Outside {
+        /// Address.
+        address: u64,
+        /// Bytes wanted.
+        bytes: u32,
+        /// Name, first address and size of the closest allocation.
+        nearest: Option<(String, u64, u64)>,
+    },
+    /// The address is not a multiple of the access size.
+    Misaligned {
+        /// Address.
+        address: u64,
+        /// Bytes wanted.
+        bytes: u32,
+    },
+    /// The bytes were never written (reported on request).
+    NeverWritten {
+        /// Address.
+        address: u64,
+    },
+}
+
+impl std::fmt::Display for AccessError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Outside { address, bytes, nearest } => {
+                write!(f, "access of {bytes} bytes at {address:#x} is outside every allocation")?;
+                if let Some((name, base, size)) = nearest {
+                    let end = base + size;
+                    if *address >= end {
+                        write!(f, " ({} bytes past the end of `{name}`, {base:#x}..{end:#x})", address - end)?;
+                    } else if *address < *base {
+                        write!(f, " ({} bytes before `{name}`, {base:#x}..{end:#x})", base - address)?;
+                    } else {
+                        write!(f, " (crosses the end of `{name}`, {base:#x}..{end:#x})")?;
+                    }
+                }
+                Ok(())
+            }
+            Self::Misaligned { address, bytes } => {
+                write!(f, "misaligned access: {address:#x} is not a multiple of {bytes}")
+            }
+            Self::NeverWritten { address } => write!(f, "read of memory never written at {address:#x}"),
+        }
+    }
+}
+
+/// Global memory.
+#[derive(Clone, Debug)]
+pub struct DeviceMemory {
+    /// By ascending address.
+    allocations: Vec<Allocation>,
+    next: u64,
+    track_writes: bool,
+}
+
+impl Default for DeviceMemory {
+    fn default() -> Self {
+        Self { allocations: Vec::new(), next: HEAP_BASE, track_writes: false }
+    }
+}
+
+impl DeviceMemory {
+    /// Empty memory.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// From now on, remembers which bytes of new allocations have been written, so that reading
+    /// others can be reported.
+    pub fn track_writes(&mut self) {
+        self.track_writes = true;
+    }
+
+    /// Whether reads of bytes never written are reported.
+    #[must_use]
+    pub fn tracks_writes(&self) -> bool {
+        self.track_writes
+    }
+
+    /// Reserves `bytes` zeroed bytes and returns their address, a multiple of 256.
+    pub fn alloc(&mut self, name: impl Into<String>, bytes: u64) -> u64 {
+        let base = self.next;
+        self.next += bytes.max(1).next_multiple_of(GRAIN);
+        let written = self.track_writes.then(|| vec![0; bytes.div_ceil(64) as usize]);
+        self.allocations.push(Allocation { base, name: name.into(), data: vec![0; bytes as usize], written });
+        base
+    }
+
+    /// All allocations by ascending address.
+    #[must_use]
+    pub fn allocations(&self) -> &[Allocation] {
+        &self.allocations
+    }
+
+    /// The number of the allocation that holds `bytes` bytes at `address`, and the offset in it.
+    ///
+    /// # Errors
+    /// When no allocation holds all of them.
+    #[inline]
+    pub fn find(&self, address: u64, bytes: u32) -> Result<(usize, usize), AccessError> {
+        let index = self.allocations.partition_point(|a| a.base <= address).wrapping_sub(1);
+        if let Some(a) = self.allocations.get(index) {
+            let offset = address - a.base;
+            if offset + u64::from(bytes) <= a.data.len() as u64 {
+                return Ok((index, offset as usize));
+            }
+        }
+        Err(self.outside(address, bytes))
+    }
+
+    #[cold]
+    fn outside(&self, address: u64, bytes: u32) -> AccessError {
+        let distance = |a: &Allocation| {
+            let end = a.base + a.data.len() as u64;
+            if address < a.base { a.base - address } else { address.saturating_sub(end) }
+        };
+        let nearest = self.allocations.iter().min_by_key(|a| distance(a));
+        let nearest = nearest.map(|a| (a.name.clone(), a.base, a.data.len() as u64));
+        AccessError::Outside { address, bytes, nearest }
+    }
+
+    /// The bytes of one allocation.
+    #[must_use]
+    #[inline]
+    pub fn bytes(&self, index: usize) -> &[u8] {
+        &self.allocations[index].data
+    }
+
+    /// The bytes of one allocation, to be written. Does not mark them as written: call
+    /// [`Self::mark_written`] for the part that is.
+    #[inline]
+    pub fn bytes_mut(&mut self, index: usize) -> &mut [u8] {
+        &mut self.allocations[index].data
+    }
+
+    /// Remembers that bytes have been written, when that is tracked.
+    #[inline]
+    pub fn mark_written(&mut self, index: usize, offset: usize, bytes: usize) {
+        if let Some(bits) = &mut self.allocations[index].written {
+            for i in offset..offset + bytes {
+                bits[i / 64] |= 1 << (i % 64);
+            }
+        }
+    }
+
+    /// The first of these bytes that has never been written, when that is tracked.
+    #[must_use]
+    #[inline]
+    pub fn first_unwritten(&self, index: usize, offset: usize, bytes: usize) -> Option<usize> {
+        let bits = self.allocations[index].written.as_ref()?;
+        (offset..offset + bytes).find(|i| bits[i / 64] >> (i % 64) & 1 == 0)
+    }
+
+    /// Reads bytes for the host: writes are not checked for.
+    ///
+    /// # Errors
+    /// When no allocation holds all of them.
+    pub fn read(&self, address: u64, into: &mut [u8]) -> Result<(), AccessError> {
+        if into.is_empty() {
+            return Ok(());
+        }
+        let (index, offset) = self.find(address, u32::try_from(into.len()).unwrap_or(u32::MAX))?;
+        into.copy_from_slice(&self.allocations[index].data[offset..offset + into.len()]);
+        Ok(())
+    }
+
+    /// Writes bytes from the host.
+    ///
+    /// # Errors
+    /// When no allocation holds all of them.
+    pub fn write(&mut self, address: u64, from: &[u8]) -> Result<(), AccessError> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        let (index, offset) = self.find(address, u32::try_from(from.len()).unwrap_or(u32::MAX))?;
+        self.allocations[index].data[offset..offset + from.len()].copy_from_slice(from);
+        self.mark_written(index, offset, from.len());
+        Ok(())
+    }
+
+    /// Checks that `bytes` bytes at `address` can be read by a kernel: inside an allocation,
+    /// aligned, and written before if that is tracked.
+    ///
+    /// # Errors
+    /// When they cannot.
+    pub fn check_read(&self, address: u64, bytes: u32) -> Result<(usize, usize), AccessError> {
+        let (index, offset) = self.check_write(address, bytes)?;
+        match self.first_unwritten(index, offset, bytes as usize) {
+            None => Ok((index, offset)),
+            Some(at) => Err(AccessError::NeverWritten { address: address + (at - offset) as u64 }),
+        }
+    }
+
+    /// Checks that `bytes` bytes at `address` can be written by a kernel.
+    ///
+    /// # Errors
+    /// When they cannot.
+    pub fn check_write(&self, address: u64, bytes: u32) -> Result<(usize, usize), AccessError> {
+        if !address.is_multiple_of(u64::from(bytes)) {
+            return Err(AccessError::Misaligned { address, bytes });
+        }
+        self.find(address, bytes)
+    }
+}
+
+impl Allocation {
+    /// Size in bytes.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.data.len() as u64
+    }
+
+    /// Whether it has no bytes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub fn data(&self) -> &[u8] {
+        &self.data
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocations_are_256_bytes_apart_and_bounded_to_the_byte() {
+        let mut m = DeviceMemory::new();
+        let a = m.alloc("a", 10);
+        let b = m.alloc("b", 4);
+        assert_eq!((a, b), (HEAP_BASE, HEAP_BASE + 256));
+        assert!(m.find(a + 6, 4).is_ok());
+        let error = m.find(a + 8, 4).unwrap_err().to_string();
+        assert!(error.contains("crosses the end of `a`"), "{error}");
+        let error = m.find(16, 4).unwrap_err().to_string();
+        assert!(error.contains("before `a`"), "{error}");
+    }
+
+    #[test]
+    fn a_huge_buffer_costs_only_what_is_touched() {
+        let mut m = DeviceMemory::new();
+        let a = m.alloc("huge", 1 << 36);
+        m.write(a + (1 << 35), &[1, 2, 3]).unwrap();
+        let mut back = [0; 4];
+        m.read(a + (1 << 35), &mut back).unwrap();
+        assert_eq!(back, [1, 2, 3, 0]);
+    }
+
+    #[test]
+    fn unwritten_bytes_are_found_when_tracked() {
+        let mut m = DeviceMemory::new();
+        m.track_writes();
+        let a = m.alloc("a", 64);
+        m.write(a, &[0; 6]).unwrap();
+        assert!(m.check_read(a, 4).is_ok());
+        assert_eq!(m.check_read(a + 4, 4), Err(AccessError::NeverWritten { address: a + 6 }));
+        assert_eq!(m.check_read(a + 2, 4), Err(AccessError::Misaligned { address: a + 2, bytes: 4 }));
+    }
+}

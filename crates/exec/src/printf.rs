@@ -1,0 +1,1 @@
+//! Device-side `printf`: format string and argument buffer to text.
