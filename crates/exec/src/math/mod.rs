@@ -25,7 +25,7 @@
 //pub mod approx;
 //pub mod bit_ops;
 pub mod compare;
-//pub mod convert;
+pub mod convert;
 pub mod f16_ops;
 pub mod f32_ops;
 pub mod f64_ops;
