@@ -23,13 +23,13 @@
 //! | `.f64` | the first NaN operand, quieted; `0xfff8000000000000` if no operand is NaN |
 
 //pub mod approx;
-//pub mod bit_ops;
+pub mod bit_ops;
 pub mod compare;
 pub mod convert;
 pub mod f16_ops;
 pub mod f32_ops;
 pub mod f64_ops;
-//pub mod int_ops;
+pub mod int_ops;
 pub mod round;
 mod soft;
 
