@@ -22,7 +22,7 @@
 //! | `.f32` | `0x7fffffff` |
 //! | `.f64` | the first NaN operand, quieted; `0xfff8000000000000` if no operand is NaN |
 
-//pub mod approx;
+pub mod approx;
 pub mod bit_ops;
 pub mod compare;
 pub mod convert;
