@@ -34,6 +34,8 @@ pub mod round;
 mod soft;
 
 #[cfg(test)]
+mod lanes;
+#[cfg(test)]
 mod testing;
 
 pub use round::Rounding;
