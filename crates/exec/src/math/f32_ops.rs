@@ -118,15 +118,12 @@ pub(super) fn sum_to_odd(p: f64, c: f64) -> f64 {
     let c_part = sum - p;
     let error = (p - (sum - c_part)) + (c - c_part);
     let bits = sum.to_bits();
-    // False for the NaN that an infinite sum makes of the error.
-    let inexact = error.abs() > 0.0;
-    let outward = (error > 0.0) == (sum > 0.0);
-    let odd = if outward {
-        bits.wrapping_add(1)
-    } else {
-        bits.wrapping_sub(1)
-    };
-    f64::from_bits(if inexact && bits & 1 == 0 { odd } else { bits })
+    // One if the sum is inexact and even; the comparison fails for the NaN that an infinite sum makes
+    // of the error. Then one bit up if the exact value lies outward of the sum, one down if inward,
+    // without comparisons, which vectorise poorly on 64-bit integers.
+    let step = if error.abs() > 0.0 { !bits & 1 } else { 0 };
+    let inward = (bits ^ error.to_bits()) >> 63;
+    f64::from_bits(bits.wrapping_add(step).wrapping_sub((step & inward) << 1))
 }
 
 fn value(x: f32) -> soft::Value {

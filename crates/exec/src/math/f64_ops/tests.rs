@@ -4,7 +4,7 @@ use rustc_apfloat::Float;
 use rustc_apfloat::ieee::Double;
 
 /// Random cases per operation and rounding mode.
-const CASES: usize = 100_000;
+const CASES: usize = 300_000;
 
 fn ap(x: f64) -> Double {
     Double::from_bits(u128::from(x.to_bits()))
