@@ -30,7 +30,7 @@ pub fn rcp_approx_f32(a: f32) -> f32 {
 /// `div.approx.f32` (ISA: within 2 ulp for `|b|` in `[2^-126, 2^126]`).
 ///
 /// The instruction multiplies by a reciprocal, which underflows above that range. The ISA fixes the
-/// outcome and so do we: NaN for an infinite `a`, otherwise zero, here with the sign of the quotient.
+/// outcome there: NaN for an infinite `a`, otherwise a zero with the sign of the quotient.
 #[inline(always)]
 pub fn div_approx_f32(a: f32, b: f32) -> f32 {
     const LIMIT: f32 = f32::from_bits((127 + 126) << 23);
@@ -65,13 +65,13 @@ pub fn rsqrt_approx_f32(a: f32) -> f32 {
     canonical_f32(core_math::rsqrtf(a))
 }
 
-/// `sin.approx.f32` (ISA: absolute error within 2^-20.5 for arguments in `[-pi, pi]`).
+/// `sin.approx.f32` (ISA: absolute error within 2^-20.5 in `[-2pi, 2pi]`, 2^-14.7 in `[-100pi, 100pi]`).
 #[inline]
 pub fn sin_approx_f32(a: f32) -> f32 {
     canonical_f32(core_math::sinf(a))
 }
 
-/// `cos.approx.f32` (ISA: absolute error within 2^-20.5 for arguments in `[-pi, pi]`).
+/// `cos.approx.f32` (ISA: absolute error within 2^-20.5 in `[-2pi, 2pi]`, 2^-14.7 in `[-100pi, 100pi]`).
 #[inline]
 pub fn cos_approx_f32(a: f32) -> f32 {
     canonical_f32(core_math::cosf(a))
@@ -83,7 +83,7 @@ pub fn lg2_approx_f32(a: f32) -> f32 {
     canonical_f32(core_math::log2f(a))
 }
 
-/// `ex2.approx.f32` (ISA: relative error within 2^-22).
+/// `ex2.approx.f32` (ISA: within 2 ulp).
 #[inline]
 pub fn ex2_approx_f32(a: f32) -> f32 {
     canonical_f32(core_math::exp2f(a))
