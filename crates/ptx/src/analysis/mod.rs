@@ -1,1 +1,21 @@
 //! Analyses over the IR, one file each.
+//!
+//! ```text
+//!  Function ──► Cfg ──► Dominators ──► Loops
+//!                │  └─► PostDominators ─┐
+//!                └────► Liveness ───────┴─► Uniformity ──► dot
+//!                          └─► Allocation ──► Resources
+//! ```
+//!
+//! Every analysis is a plain value computed once from the function; none changes the IR. All of
+//! them accept modules that had errors: what is missing there counts as leaving the function.
+
+mod bitset;
+mod cfg;
+mod dom;
+#[cfg(test)]
+mod testing;
+
+pub use bitset::BitSet;
+pub use cfg::{Block, BlockId, Cfg};
+pub use dom::{Dominators, PostDominators};
