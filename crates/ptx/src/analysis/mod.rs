@@ -12,10 +12,19 @@
 
 mod bitset;
 mod cfg;
+mod colour;
 mod dom;
+mod liveness;
+mod loops;
+mod registers;
 #[cfg(test)]
 mod testing;
+mod uniform;
 
 pub use bitset::BitSet;
 pub use cfg::{Block, BlockId, Cfg};
 pub use dom::{Dominators, PostDominators};
+pub use liveness::Liveness;
+pub use loops::{Loop, LoopId, Loops};
+pub use registers::{Allocation, verify};
+pub use uniform::Uniformity;
