@@ -23,11 +23,6 @@ impl Liveness {
     /// Computes the live registers of `function`.
     #[must_use]
     pub fn new(function: &Function, cfg: &Cfg) -> Self {
-        Self::ignoring(function, cfg, |_| false)
-    }
-
-    /// The same, as if the instructions for which `ignore` holds were not there.
-    pub(super) fn ignoring(function: &Function, cfg: &Cfg, ignore: impl Fn(InstId) -> bool) -> Self {
         let none = BitSet::new(function.regs.len());
         let mut live_in = vec![none.clone(); cfg.blocks.len()];
         let mut live_out = live_in.clone();
@@ -35,7 +30,7 @@ impl Liveness {
         let mut writes = live_in.clone();
         for (id, block) in cfg.iter() {
             let (reads, writes) = (&mut reads[id.index()], &mut writes[id.index()]);
-            for inst in block.insts().rev().filter(|i| !ignore(*i)) {
+            for inst in block.insts().rev() {
                 let inst = &function.insts[inst.index()];
                 if inst.guard.is_none() {
                     inst.for_each_def(|r| {

@@ -16,7 +16,9 @@ mod colour;
 mod dom;
 mod liveness;
 mod loops;
+mod need;
 mod registers;
+mod resources;
 #[cfg(test)]
 mod testing;
 mod uniform;
@@ -26,5 +28,7 @@ pub use cfg::{Block, BlockId, Cfg};
 pub use dom::{Dominators, PostDominators};
 pub use liveness::Liveness;
 pub use loops::{Loop, LoopId, Loops};
+pub use need::RegisterNeed;
 pub use registers::{Allocation, verify};
+pub use resources::Resources;
 pub use uniform::Uniformity;

@@ -59,39 +59,13 @@ impl Allocation {
     /// Allocates the registers of `function`, with as few as we can.
     #[must_use]
     pub fn new(_: &Module, function: &Function, cfg: &Cfg, live: &Liveness) -> Self {
-        let mut graph = Graph::new(function.regs.iter().map(|r| width(r.ty)).collect());
-        let mut preds = Graph::new(function.regs.iter().map(|r| u8::from(r.ty == Type::Pred)).collect());
-        let mut order = Vec::new();
-        let mut seen = BitSet::new(function.regs.len());
-        let reachable = cfg.reverse_postorder().iter().copied();
-        for block in reachable.chain(cfg.iter().map(|(b, _)| b).filter(|b| !cfg.is_reachable(*b))) {
-            live.for_each_after(function, cfg, block, |id, live| {
-                let inst = &function.insts[id.index()];
-                let source = copy(inst).map(|(_, s)| s);
-                let mut defs: Vec<RegId> = Vec::new();
-                inst.for_each_def(|r| defs.push(r));
-                for (i, def) in defs.iter().enumerate() {
-                    let others = live.iter().map(|r| RegId(r as u32)).filter(|r| Some(*r) != source);
-                    for other in others.chain(defs[..i].iter().copied()) {
-                        graph.add_edge(def.0, other.0);
-                        preds.add_edge(def.0, other.0);
-                    }
-                }
-            });
-            for inst in cfg.block(block).insts().map(|i| &function.insts[i.index()]) {
-                if let Some((a, b)) = copy(inst).or_else(|| address_copy(inst)) {
-                    graph.add_partners(a.0, b.0);
-                    preds.add_partners(a.0, b.0);
-                }
-                let mut visit = |r: RegId| {
-                    if seen.insert(r.index()) {
-                        order.push(r.0);
-                    }
-                };
-                inst.for_each_use(&mut visit);
-                inst.for_each_def(&mut visit);
-            }
+        let widths = function.regs.iter().map(|r| width(r.ty)).collect();
+        let (mut graph, mut preds) = interference(function, cfg, live, widths, copy);
+        for (a, b) in function.insts.iter().filter_map(|i| copy(i).or_else(|| address_copy(i))) {
+            graph.add_partners(a.0, b.0);
+            preds.add_partners(a.0, b.0);
         }
+        let order = order_of_appearance(function, cfg);
         let (slots, preds) = (graph.colour(&order), preds.colour(&order));
         let fit = |list: Vec<Option<u32>>| list.into_iter().map(|p| p.and_then(|p| u16::try_from(p).ok())).collect();
         Self { slot: fit(slots.place), pred: fit(preds.place), registers: slots.count, predicates: preds.count }
@@ -116,6 +90,54 @@ impl Allocation {
         }
         all
     }
+}
+
+/// Which registers must not share: one is written where the other is live, and it is not a copy of
+/// it. Data registers with these widths, and predicates.
+pub(super) fn interference(
+    function: &Function,
+    cfg: &Cfg,
+    live: &Liveness,
+    widths: Vec<u8>,
+    copy: impl Fn(&Inst) -> Option<(RegId, RegId)>,
+) -> (Graph, Graph) {
+    let mut graph = Graph::new(widths);
+    let mut preds = Graph::new(function.regs.iter().map(|r| u8::from(r.ty == Type::Pred)).collect());
+    for (block, _) in cfg.iter() {
+        live.for_each_after(function, cfg, block, |id, live| {
+            let inst = &function.insts[id.index()];
+            let source = copy(inst).map(|(_, s)| s);
+            let mut defs: Vec<RegId> = Vec::new();
+            inst.for_each_def(|r| defs.push(r));
+            for (i, def) in defs.iter().enumerate() {
+                let others = live.iter().map(|r| RegId(r as u32)).filter(|r| Some(*r) != source);
+                for other in others.chain(defs[..i].iter().copied()) {
+                    graph.add_edge(def.0, other.0);
+                    preds.add_edge(def.0, other.0);
+                }
+            }
+        });
+    }
+    (graph, preds)
+}
+
+/// The registers that instructions mention, in the order in which control gets to them.
+pub(super) fn order_of_appearance(function: &Function, cfg: &Cfg) -> Vec<u32> {
+    let mut order = Vec::new();
+    let mut seen = BitSet::new(function.regs.len());
+    let unreachable = cfg.iter().map(|(b, _)| b).filter(|b| !cfg.is_reachable(*b));
+    for block in cfg.reverse_postorder().iter().copied().chain(unreachable) {
+        for inst in cfg.block(block).insts().map(|i| &function.insts[i.index()]) {
+            let mut visit = |r: RegId| {
+                if seen.insert(r.index()) {
+                    order.push(r.0);
+                }
+            };
+            inst.for_each_use(&mut visit);
+            inst.for_each_def(&mut visit);
+        }
+    }
+    order
 }
 
 /// Checks that an allocation keeps every value until its last read, by following where values are:
