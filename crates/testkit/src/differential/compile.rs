@@ -15,6 +15,7 @@ use super::generate::Program;
 pub const COMPILER: &str = "clang++-19";
 
 const PRELUDE: &str = include_str!("prelude.hpp");
+const INSTRUCTIONS: &str = include_str!("instructions.hpp");
 const HOST_MAIN: &str = include_str!("host_main.hpp");
 
 /// Options that both sides share. Without contraction the two compilers round alike.
@@ -89,7 +90,7 @@ pub fn compile_device(program: &Program, target: Target, work_dir: &Path) -> Res
     let source = format!("{}.cu", program.kernel);
     write_file(
         &work_dir.join(&source),
-        format!("{PRELUDE}\n{}", program.source),
+        format!("{PRELUDE}\n{INSTRUCTIONS}\n{}", program.source),
     )?;
     let result = work_dir.join(format!("{}.ptx", program.kernel));
     let mut command = Command::new(COMPILER);
@@ -198,7 +199,7 @@ pub fn run_host(
 }
 
 fn host_source(programs: &[Program]) -> String {
-    let mut text = format!("{PRELUDE}\n");
+    let mut text = format!("{PRELUDE}\n{INSTRUCTIONS}\n");
     for program in programs {
         text.push_str(&program.source);
         text.push('\n');

@@ -221,3 +221,77 @@ fn case(program: Program, ptx: String, expected_out: Vec<u32>) -> Case {
         expected_out,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A directory that goes away with the test.
+    struct Directory(PathBuf);
+
+    impl Directory {
+        fn new(name: &str) -> Self {
+            Self(std::env::temp_dir().join(format!("raddle-{name}-{}", std::process::id())))
+        }
+    }
+
+    impl Drop for Directory {
+        fn drop(&mut self) {
+            // Nothing to do about it if it fails.
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    /// Without the compiler there is nothing to test here.
+    fn compiler_is_missing() -> bool {
+        find_compiler().is_err()
+    }
+
+    #[test]
+    fn cases_are_complete() {
+        if compiler_is_missing() {
+            return;
+        }
+        let directory = Directory::new("cases");
+        let cases = build_cases(0..8, &directory.0).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(cases.len(), 8);
+        for case in &cases {
+            assert!(
+                case.ptx.contains(&format!(".entry {}(", case.kernel)),
+                "{}",
+                case.name
+            );
+            assert!(
+                !case.ptx.contains(".extern"),
+                "{} calls what nobody defines",
+                case.name
+            );
+            assert_eq!(case.initial_out.len(), case.expected_out.len());
+            assert!(
+                case.check(&case.initial_out).is_err(),
+                "{} does nothing",
+                case.name
+            );
+            assert_eq!(case.check(&case.expected_out), Ok(()));
+        }
+    }
+
+    #[test]
+    fn programs_have_no_undefined_behaviour() {
+        if compiler_is_missing() {
+            return;
+        }
+        let directory = Directory::new("undefined");
+        self_check(0..8, &directory.0).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    #[test]
+    fn a_mismatch_names_the_first_word() {
+        let mut case = case(program(0), String::new(), vec![1, 2, 3]);
+        case.expected_out = vec![1, 2, 3];
+        let mismatch = case.check(&[1, 5, 4]).unwrap_err();
+        assert_eq!((mismatch.word, mismatch.count), (1, 2));
+        assert_eq!((mismatch.expected, mismatch.actual), (Some(2), Some(5)));
+        assert_eq!(case.check(&[1, 2]).unwrap_err().actual, None);
+    }
+}

@@ -1,8 +1,9 @@
 //! Control-flow programs: bounded loops, nested branches, switches, early exits, divergent calls.
 
 use super::Written;
+use super::instructions;
 use super::integer::{store_results, write_function, write_let, write_recursion};
-use super::scope::Scope;
+use super::scope::{Callee, Scope};
 use super::ty::Ty;
 
 /// The mutable variables; statements assign to them, expressions read them.
@@ -25,6 +26,14 @@ pub(super) fn write(mut s: Scope) -> Written {
     }
     if s.rng.one_in(4) {
         write_recursion(&mut s);
+    }
+    for _ in 0..s.rng.below(3) {
+        let &(name, ret, params) = s.rng.pick(instructions::INTEGER);
+        s.callees.push(Callee {
+            name: name.into(),
+            ret,
+            params: params.to_vec(),
+        });
     }
     let pointers = s.rng.one_in(6);
     if pointers {

@@ -4,11 +4,12 @@
 //! other: their bits are replaced before anything can look at them (see the prelude).
 
 use super::Written;
+use super::instructions;
 use super::scope::{Scope, Slots};
 use super::ty::Ty;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FTy {
+pub(super) enum FTy {
     F16,
     F32,
     F64,
@@ -48,6 +49,10 @@ pub(super) fn write(mut s: Scope) -> Written {
         functions: Vec::new(),
         use_half,
     };
+    for _ in 0..f.s.rng.below(4) {
+        let &(name, ret, params) = f.s.rng.pick(instructions::FLOAT);
+        f.functions.push((name.into(), ret, params.to_vec()));
+    }
     f.s.line("struct State {};");
     for _ in 0..f.s.rng.below(3) {
         f.write_function();
@@ -139,12 +144,23 @@ impl Floats {
             1 => {
                 let name = self.s.fresh("it");
                 let ty = Ty::any(&mut self.s.rng);
-                let value = self.to_integer(ty);
+                let value = self.integer_of_float(ty);
                 self.s
                     .line(format!("const {} {name} = {value};", ty.name()));
                 self.s.declare(name, ty);
             }
             2 => {
+                let &(function, ty, params) = self.s.rng.pick(instructions::FLOAT);
+                let args: Vec<_> = params.iter().map(|&p| self.expr(p, 1)).collect();
+                let name = self.s.fresh("y");
+                self.s.line(format!(
+                    "const {} {name} = {function}({});",
+                    ty.name(),
+                    args.join(", ")
+                ));
+                self.vars.push((name, ty));
+            }
+            3 => {
                 // A choice that is worth a branch.
                 let name = self.s.fresh("y");
                 let ty = self.any();
@@ -219,7 +235,12 @@ impl Floats {
         words
     }
 
-    fn to_integer(&mut self, ty: Ty) -> String {
+    fn integer_of_float(&mut self, ty: Ty) -> String {
+        if self.s.rng.one_in(3) {
+            let &(name, _, params) = self.s.rng.pick(instructions::TO_INTEGER);
+            let value = self.expr(params[0], 2);
+            return format!("({}){name}({value})", ty.name());
+        }
         let from = *self.s.rng.pick(&[FTy::F32, FTy::F64]);
         let value = self.expr(from, 2);
         format!("to_{}({value})", ty.name())
@@ -368,7 +389,7 @@ impl Floats {
             }
             16 => {
                 let from = Ty::any(&mut self.s.rng);
-                let value = self.to_integer(from);
+                let value = self.integer_of_float(from);
                 format!("({t})({value})")
             }
             17 => {

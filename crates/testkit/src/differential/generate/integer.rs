@@ -1,6 +1,7 @@
 //! Integer programs: expressions of all widths, stack arrays, structs by value, calls, recursion.
 
 use super::Written;
+use super::instructions;
 use super::scope::{Callee, Scope, Slots};
 use super::ty::Ty;
 
@@ -206,9 +207,17 @@ fn write_statement(s: &mut Scope, record: Option<&Record>) {
         0 => write_array(s),
         1 => write_switch(s),
         2 if record.is_some() => write_record_use(s, record.expect("tested in the guard")),
-        3 => {
-            let depth = 4;
-            write_let(s, depth);
+        3 => write_let(s, 4),
+        4 | 5 => {
+            let &(function, ty, params) = s.rng.pick(instructions::INTEGER);
+            let args: Vec<_> = params.iter().map(|&p| s.expr(p, 1)).collect();
+            let name = s.fresh("v");
+            s.line(format!(
+                "const {} {name} = {function}({});",
+                ty.name(),
+                args.join(", ")
+            ));
+            s.declare(name, ty);
         }
         _ => {
             let depth = s.rng.between(1, 3);

@@ -8,6 +8,7 @@
 
 mod control;
 mod float;
+mod instructions;
 mod integer;
 mod scope;
 mod shared;

@@ -89,7 +89,7 @@ impl Stage<'_> {
 
     fn any(mut self, s: &mut Scope) {
         let whole_warps = s.shape.threads_per_block().is_multiple_of(32);
-        match s.rng.below(12) {
+        match s.rng.below(14) {
             0 => self.exchange(s),
             1 => self.ping_pong(s),
             2 => self.reduce(s),
@@ -97,7 +97,7 @@ impl Stage<'_> {
             4 => self.transpose(s),
             5 => self.bytes(s),
             6 | 7 => self.shared_atomics(s),
-            8 => self.global_atomics(s),
+            8 | 12 | 13 => self.global_atomics(s),
             9 => self.tickets(s),
             10 | 11 if whole_warps => self.collectives(s),
             10 => self.block_votes(s),
@@ -336,33 +336,35 @@ impl Stage<'_> {
             .iter()
             .filter(|line| line.starts_with("// global"))
             .count() as u32;
-        if used >= SLOTS {
-            return;
-        }
-        self.entry.push(format!("// global atomics {used}"));
         let threads = s.shape.threads() * WORDS;
-        let first = threads + used * SLOT_WORDS;
-        let ty = *s.rng.pick(&[Ty::U32, Ty::I32, Ty::U64]);
-        let update = atomic(s, ty);
-        let float = s.rng.one_in(3);
-        self.phase(s, |s| {
-            let (index, value) = (s.expr(Ty::U32, 1), s.expr(ty, 1));
-            let lanes = SLOT_WORDS * 32 / ty.bits();
-            let slot = format!("(({}*)(out + {first}u))[({index}) % {lanes}u]", ty.name());
-            s.line(update.call(&slot, &value));
-            if float {
-                // Sums of small integers are exact in any order.
-                let (index, value) = (s.expr(Ty::U32, 1), s.expr(Ty::U32, 1));
-                let sums = threads + SLOTS * SLOT_WORDS;
-                s.line(format!(
-                    "f32* const sum = (f32*)(out + {sums}u) + (({index}) % {FLOAT_WORDS}u);"
-                ));
-                s.line(format!("atomic_add_f32(sum, (f32)(({value}) & 255u));"));
+        for slot in used..SLOTS {
+            self.entry.push(format!("// global atomics {slot}"));
+            let first = threads + slot * SLOT_WORDS;
+            let ty = *s.rng.pick(&[Ty::U32, Ty::I32, Ty::U64]);
+            let update = atomic(s, ty);
+            let float = s.rng.one_in(3);
+            self.phase(s, |s| {
+                let (index, value) = (s.expr(Ty::U32, 1), s.expr(ty, 1));
+                let lanes = SLOT_WORDS * 32 / ty.bits();
+                let slot = format!("(({}*)(out + {first}u))[({index}) % {lanes}u]", ty.name());
+                s.line(update.call(&slot, &value));
+                if float {
+                    // Sums of small integers are exact in any order.
+                    let (index, value) = (s.expr(Ty::U32, 1), s.expr(Ty::U32, 1));
+                    let sums = threads + SLOTS * SLOT_WORDS;
+                    s.line(format!(
+                        "f32* const sum = (f32*)(out + {sums}u) + (({index}) % {FLOAT_WORDS}u);"
+                    ));
+                    s.line(format!("atomic_add_f32(sum, (f32)(({value}) & 255u));"));
+                }
+                if s.rng.one_in(3) {
+                    s.line("fence_device();");
+                }
+            });
+            if s.rng.one_in(2) {
+                break;
             }
-            if s.rng.one_in(3) {
-                s.line("fence_device();");
-            }
-        });
+        }
     }
 
     /// Threads append to a list in any order; what is read back is a sum over the list.
