@@ -154,11 +154,15 @@ OP3(u32, "r", x_shf_r_clamp, u32, "r", u32, "r", u32, "r", "shf.r.clamp.b32 %0, 
 OP3(u32, "r", x_shf_r_wrap, u32, "r", u32, "r", u32, "r", "shf.r.wrap.b32 %0, %1, %2, %3;",
     return (u32)(((u64)b << 32 | a) >> (c & 31)))
 
-// Products.
-OP2(u32, "r", x_mul24_lo_u32, u32, "r", u32, "r", "mul24.lo.u32 %0, %1, %2;", return ref_u24(a) * ref_u24(b))
-OP2(u32, "r", x_mul24_hi_u32, u32, "r", u32, "r", "mul24.hi.u32 %0, %1, %2;", return (u32)((u64)ref_u24(a) * ref_u24(b) >> 16))
-OP2(i32, "r", x_mul24_lo_s32, i32, "r", i32, "r", "mul24.lo.s32 %0, %1, %2;", return (i32)((i64)ref_s24((u32)a) * ref_s24((u32)b)))
-OP3(u32, "r", x_mad24_lo_u32, u32, "r", u32, "r", u32, "r", "mad24.lo.u32 %0, %1, %2, %3;", return ref_u24(a) * ref_u24(b) + c)
+// Products. The factors of mul24 are made fit: the manual does not say what the bits above do.
+OP2(u32, "r", x_mul24_lo_u32, u32, "r", u32, "r",
+    "{ .reg .u32 x, y; and.b32 x, %1, 0xffffff; and.b32 y, %2, 0xffffff; mul24.lo.u32 %0, x, y; }", return ref_u24(a) * ref_u24(b))
+OP2(u32, "r", x_mul24_hi_u32, u32, "r", u32, "r",
+    "{ .reg .u32 x, y; and.b32 x, %1, 0xffffff; and.b32 y, %2, 0xffffff; mul24.hi.u32 %0, x, y; }", return (u32)((u64)ref_u24(a) * ref_u24(b) >> 16))
+OP2(i32, "r", x_mul24_lo_s32, i32, "r", i32, "r",
+    "{ .reg .s32 x, y; shl.b32 x, %1, 8; shr.s32 x, x, 8; shl.b32 y, %2, 8; shr.s32 y, y, 8; mul24.lo.s32 %0, x, y; }", return (i32)((i64)ref_s24((u32)a) * ref_s24((u32)b)))
+OP3(u32, "r", x_mad24_lo_u32, u32, "r", u32, "r", u32, "r",
+    "{ .reg .u32 x, y; and.b32 x, %1, 0xffffff; and.b32 y, %2, 0xffffff; mad24.lo.u32 %0, x, y, %3; }", return ref_u24(a) * ref_u24(b) + c)
 OP3(u32, "r", x_mad_hi_u32, u32, "r", u32, "r", u32, "r", "mad.hi.u32 %0, %1, %2, %3;", return mulhi(a, b) + c)
 OP3(i32, "r", x_mad_hi_s32, i32, "r", i32, "r", i32, "r", "mad.hi.s32 %0, %1, %2, %3;", return (i32)((u32)mulhi(a, b) + (u32)c))
 OP3(i32, "r", x_mad_hi_sat, i32, "r", i32, "r", i32, "r", "mad.hi.sat.s32 %0, %1, %2, %3;", return ref_clamp<i32>((i128)mulhi(a, b) + c))

@@ -161,31 +161,33 @@ pub fn build_cases(seeds: Range<u64>, work_dir: &Path) -> Result<Vec<Case>, Erro
 
 /// Proves what the comparison rests on: the programs have no undefined behaviour that the
 /// sanitizer knows, and neither the order of threads and blocks nor the sanitizer's different
-/// code changes a result.
+/// code changes a result. Linking needs the Debian package `libclang-rt-19-dev`.
 pub fn self_check(seeds: Range<u64>, work_dir: &Path) -> Result<(), Error> {
     let programs = prepare(seeds, work_dir)?;
     let batches: Vec<_> = programs.chunks(BATCH).collect();
-    compile::parallel_map(&batches, |batch| {
-        let plain = run_host(
-            &compile_host(batch, HostMode::Plain, work_dir)?,
-            batch,
-            false,
-        )?;
-        let sanitized = compile_host(batch, HostMode::Sanitized, work_dir)?;
-        for (reversed, how) in [
-            (false, "with the sanitizer"),
-            (true, "with threads in reverse"),
-        ] {
-            let other = run_host(&sanitized, batch, reversed)?;
-            if let Some(i) = (0..batch.len()).find(|&i| plain[i] != other[i]) {
-                return Err(Error::IllDefined {
-                    kernel: batch[i].kernel.clone(),
-                    how,
-                });
-            }
+    compile::parallel_map(&batches, |batch| check_batch(batch, work_dir))?;
+    Ok(())
+}
+
+fn check_batch(batch: &[Program], work_dir: &Path) -> Result<(), Error> {
+    let plain = run_host(
+        &compile_host(batch, HostMode::Plain, work_dir)?,
+        batch,
+        false,
+    )?;
+    let sanitized = compile_host(batch, HostMode::Sanitized, work_dir)?;
+    for (reversed, how) in [
+        (false, "with the sanitizer"),
+        (true, "with threads in reverse"),
+    ] {
+        let other = run_host(&sanitized, batch, reversed)?;
+        if let Some(i) = (0..batch.len()).find(|&i| plain[i] != other[i]) {
+            return Err(Error::IllDefined {
+                kernel: batch[i].kernel.clone(),
+                how,
+            });
         }
-        Ok(())
-    })?;
+    }
     Ok(())
 }
 
@@ -283,6 +285,35 @@ mod tests {
         }
         let directory = Directory::new("undefined");
         self_check(0..8, &directory.0).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Checks a program whose threads run `body`.
+    fn check_body(seed: u64, body: &str) -> Result<(), Error> {
+        let directory = Directory::new(&format!("body-{seed}"));
+        fs::create_dir_all(&directory.0).expect("the temporary directory is writable");
+        let mut bad = program(seed);
+        bad.source = format!(
+            "namespace p_{seed} {{\nstruct State {{}};\n\
+             FN void body(State&, const u32* in, u32* out, int n) {{ {body} }}\n\
+             ENTRY_BEGIN(k_{seed}, )\nPHASE(body)\nENTRY_END\n}}\n"
+        );
+        check_batch(&[bad], &directory.0)
+    }
+
+    #[test]
+    fn the_self_check_finds_undefined_behaviour_and_races() {
+        if compiler_is_missing() {
+            return;
+        }
+        let fine = check_body(0, "out[gid()] = in[0] + gid();");
+        assert!(fine.is_ok(), "{fine:?}");
+        let overflow = check_body(1, "out[0] = (u32)(n * 0x7fffffff);");
+        assert!(
+            matches!(overflow, Err(Error::Failed { .. })),
+            "{overflow:?}"
+        );
+        let race = check_body(2, "out[0] = gid();");
+        assert!(matches!(race, Err(Error::IllDefined { .. })), "{race:?}");
     }
 
     #[test]
