@@ -15,6 +15,7 @@ pub mod launch;
 pub mod math;
 pub mod memory;
 pub mod printf;
+pub mod reference;
 pub mod texture;
 
 pub use fault::{Fault, FaultKind, ThreadId};
