@@ -18,6 +18,7 @@ pub mod op;
 pub mod math;
 pub mod memory;
 pub mod printf;
+pub mod reference;
 pub mod texture;
 
 pub use fault::{Fault, FaultKind, ThreadId};
