@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use raddle_ptx::analysis::{Allocation, Cfg, Liveness, RegisterNeed};
+use raddle_ptx::analysis::{Allocation, Cfg, Liveness, RegisterNeed, Resources};
 use serde_json::Value;
 
 use crate::files::root;
@@ -31,6 +31,15 @@ Differences are ours minus that of `ptxas`.
 
 ";
 
+const OCCUPANCY: &str = "
+## Thread blocks per SM
+
+What the counts mean for the six applications, with their thread blocks of 256 threads on the reference machine.
+
+| kernel | as written | estimate | ptxas |
+| --- | --- | --- | --- |
+";
+
 const CLOSING: &str = "
 ## Where the differences come from
 
@@ -48,6 +57,7 @@ Where occupancy must be that of a real device, take the count of its assembler i
 /// One kernel.
 struct Row {
     kernel: String,
+    shared_bytes: u64,
     written: i64,
     estimate: i64,
     ptxas: i64,
@@ -68,12 +78,26 @@ pub fn page() -> String {
     text += "\nThe mean error is that of absolute differences; the bias is that of signed ones.\n\n";
     text +=
         "| kernel | as written | difference | estimate | difference | ptxas |\n| --- | --- | --- | --- | --- | --- |\n";
-    for Row { kernel, written, estimate, ptxas } in all {
+    for Row { kernel, written, estimate, ptxas, .. } in all {
         let (a, b) = (signed(written - ptxas), signed(estimate - ptxas));
         // Writing to a String cannot fail.
         let _ = writeln!(text, "| {kernel} | {written} | {a} | {estimate} | {b} | {ptxas} |");
     }
+    text += OCCUPANCY;
+    for row in &applications {
+        let fit = |registers| blocks_per_sm(registers, row.shared_bytes);
+        let [written, estimate, ptxas] = [row.written, row.estimate, row.ptxas].map(fit);
+        let _ = writeln!(text, "| {} | {written} | {estimate} | {ptxas} |", row.kernel);
+    }
     text + CLOSING
+}
+
+/// Thread blocks of 256 threads that fit on an SM of the reference machine (its `machine.md`).
+fn blocks_per_sm(registers: i64, shared_bytes: u64) -> u64 {
+    const THREADS: u64 = 256;
+    let registers = registers.unsigned_abs().next_multiple_of(4).max(4) * THREADS;
+    let by_shared = 49_152_u64.checked_div(shared_bytes).unwrap_or(u64::MAX);
+    (32_768 / registers).min(1536 / THREADS).min(by_shared).min(8)
 }
 
 fn signed(n: i64) -> String {
@@ -113,7 +137,8 @@ fn rows(folder: &Path, name: &str) -> Vec<Row> {
         let cfg = Cfg::new(function);
         let written = Allocation::new(&module, function, &cfg, &Liveness::new(function, &cfg)).registers.into();
         let estimate = RegisterNeed::estimate(function, &cfg).registers.into();
-        Row { kernel, written, estimate, ptxas }
+        let shared_bytes = Resources::new(&module, id).shared_bytes;
+        Row { kernel, shared_bytes, written, estimate, ptxas }
     });
     rows.collect()
 }

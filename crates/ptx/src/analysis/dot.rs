@@ -268,11 +268,15 @@ impl Drawing<'_> {
         }
         if diverges {
             let to = self.post.ipdom(from).unwrap_or_else(|| self.cfg.exit());
+            // Downwards the arrow gets a lane of its own; upwards it must not turn the order around.
+            let place = |b: BlockId| self.cfg.reverse_postorder().iter().position(|o| *o == b);
+            let down = to == self.cfg.exit() || place(from) < place(to);
             writeln!(
                 self.out,
-                "  {} -> {} [style=dashed, color=\"{REJOIN}\", arrowhead=empty, constraint=false];",
+                "  {} -> {} [style=dashed, color=\"{REJOIN}\", arrowhead=empty, {}];",
                 self.node(from),
-                self.node(to)
+                self.node(to),
+                if down { "weight=0" } else { "constraint=false" },
             )?;
         }
         Ok(())
