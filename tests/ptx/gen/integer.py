@@ -292,7 +292,14 @@ def arithmetic():
         for part in ["lo", "hi"]:
             mul = product_part(part, ty)
             half = "low" if part == "lo" else "high"
-            simple(f"int/mul-{part}-{ty}", f"mul.{part}.{ty}", ty, [ty, ty], mul, note=f"the {half} half of the product")
+            simple(
+                f"int/mul-{part}-{ty}",
+                f"mul.{part}.{ty}",
+                ty,
+                [ty, ty],
+                mul,
+                note=f"the {half} half of the product",
+            )
             simple(
                 f"int/mad-{part}-{ty}",
                 f"mad.{part}.{ty}",
@@ -504,7 +511,15 @@ def bit_arithmetic():
             values = [-1, 0x55AA8181, 0x7EFF7E7E]
             rows = [(cut(v, ty), b) for v in values for b in amounts]
             note = "extends a number of b bits, b " + ("at most 32" if mode == "clamp" else "modulo 32")
-            simple(f"int/szext-{mode}-{ty}", f"szext.{mode}.{ty}", ty, [ty, "u32"], extend(mode, ty), rows=rows, note=note)
+            simple(
+                f"int/szext-{mode}-{ty}",
+                f"szext.{mode}.{ty}",
+                ty,
+                [ty, "u32"],
+                extend(mode, ty),
+                rows=rows,
+                note=note,
+            )
         places = [0, 1, 7, 16, 31, 32, 33, 0x80000000]
         rows = [(a, b) for a in places for b in [0, 1, 8, 31, 32, 33]]
         note = "b ones from bit a on, " + ("beyond the end cut off" if mode == "clamp" else "both numbers modulo 32")
@@ -1212,7 +1227,7 @@ def compare_operands():
 
 # ---------------------------------------------------------------- logic and shift
 
-# The ISA writes prmt.b32.MODE; the instruction table of the parser has prmt.MODE.b32. See prmt_name.
+# The PTX ISA writes prmt.b32.MODE, the instruction table of the parser has prmt.MODE.b32.
 PRMT_MODE_FIRST = True
 
 
@@ -1274,7 +1289,17 @@ def logic():
             return [(v, b) for v in ends[::2] for b in amounts] + [(rnd.of(kind), rnd.below(n)) for _ in range(8)]
 
         note = "amounts beyond the width shift everything out"
-        simple(f"logic/shl-{ty}", f"shl.{ty}", ty, [ty, "u32"], lambda a, b, n=n: a << min(b, n), rows=rows(ty), note=note)
+        simple(
+            f"logic/shl-{ty}",
+            f"shl.{ty}",
+            ty,
+            [ty, "u32"],
+            lambda a,
+            b,
+            n=n: a << min(b, n),
+            rows=rows(ty),
+            note=note,
+        )
         for kind in [ty, f"u{n}", f"s{n}"]:
             note = "amounts beyond the width leave " + ("the sign" if kind[0] == "s" else "zero")
             simple(
@@ -1441,7 +1466,12 @@ def guards():
     test.reg("u32", "%r")
     test.add("setp.lt.u32 %all, %i, 1000;", "setp.ge.u32 %none, %i, 1000;", "setp.eq.u32 %one, %i, 5;")
     test.add("setp.gt.u32 %last, %i, 35;", "mov.u32 %r, %i;")
-    test.add("@%all add.u32 %r, %r, 100;", "@!%all mov.u32 %r, 0;", "@%none mov.u32 %r, 1;", "@!%none add.u32 %r, %r, 1000;")
+    test.add(
+        "@%all add.u32 %r, %r, 100;",
+        "@!%all mov.u32 %r, 0;",
+        "@%none mov.u32 %r, 1;",
+        "@!%none add.u32 %r, %r, 1000;",
+    )
     test.add("@%one shl.b32 %r, %r, 4;", "@!%one add.u32 %r, %r, 10000;", "@%last neg.s32 %r, %r;")
     test.point("out", 4)
     test.add("st.global.u32 [%p_out], %r;")
@@ -1462,7 +1492,12 @@ def guards():
     test.point("in", 4)
     test.point("out", 4)
     test.add("rem.u32 %t, %i, 3;", "setp.eq.u32 %g, %t, 1;", "mov.u32 %r, 5;", "@!%g mov.u64 %p_in, 1;")
-    test.add("@%g ld.global.u32 %r, [%p_in];", "setp.gt.u32 %g, %i, 9;", "@%g mov.u64 %p_out, 3;", "@!%g st.global.u32 [%p_out], %r;")
+    test.add(
+        "@%g ld.global.u32 %r, [%p_in];",
+        "setp.gt.u32 %g, %i, 9;",
+        "@%g mov.u64 %p_out, 3;",
+        "@!%g st.global.u32 [%p_out], %r;",
+    )
     test.expect("out", "u32", [900 + i if i > 9 else (3 * i + 1 if i % 3 == 1 else 5) for i in range(20)])
     test.write()
 
@@ -1488,7 +1523,11 @@ def mov():
         pool = float_edges(ty) if ty[0] == "f" else edges(ty)
         rows = (pool * 3)[:20]
         register = "f16" if ty == "f16" else register_type(ty)
-        test = Test(f"mov/mov-{ty}", f"mov.{ty} from a register, through a second one, and from a constant.", block="20")
+        test = Test(
+            f"mov/mov-{ty}",
+            f"mov.{ty} from a register, through a second one, and from a constant.",
+            block="20",
+        )
         test.buffer("out", shown, count=40)
         test.buffer("a", shown, rows)
         test.index()
@@ -1513,7 +1552,11 @@ def mov():
     test.add("st.global.u32 [%p_out], %d;")
     test.expect("out", "u32", [(i == 0) | (i > 2) << 1 | 4 | 16 for i in range(6)])
     test.write()
-    test = Test("mov/mov-float-bits", "mov.b32 and mov.b64 between floating-point and integer registers copy bits.", block="18")
+    test = Test(
+        "mov/mov-float-bits",
+        "mov.b32 and mov.b64 between floating-point and integer registers copy bits.",
+        block="18",
+    )
     test.buffer("out32", "b32", count=18)
     test.buffer("out64", "b64", count=18)
     test.buffer("a", "b32", float_edges("f32"))
@@ -1580,7 +1623,11 @@ def packing():
     test.add("st.global.b32 [%p_out], %lo;", "st.global.b32 [%p_out+4], %hi;", "st.global.b32 [%p_out+8], %r;")
     test.expect("out", "b32", [x for v in values for x in (v & 0xFFFFFFFF, v >> 32, v >> 32 & 0xFFFF)])
     test.write()
-    test = Test("mov/pack-constants", "mov packs constants together with registers; a part may be the destination's source.", block="5")
+    test = Test(
+        "mov/pack-constants",
+        "mov packs constants together with registers; a part may be the destination's source.",
+        block="5",
+    )
     test.buffer("out", "b64", count=10)
     test.buffer("a", "b64", values)
     test.index()
@@ -1599,13 +1646,22 @@ def packing():
     test.reg("b64", "%d")
     test.reg("pred", "%g")
     test.add("and.b32 %t, %i, 1;", "setp.ne.u32 %g, %t, 0;", "mov.b32 %lo, %i;", "mov.b32 %hi, 0xabcd;")
-    test.add("mov.b64 %d, 0x100000002;", "@%g mov.b64 %d, {%hi, %lo};", "@!%g mov.b64 {%lo, %hi}, %d;", "shl.b64 %d, %d, 4;")
+    test.add(
+        "mov.b64 %d, 0x100000002;",
+        "@%g mov.b64 %d, {%hi, %lo};",
+        "@!%g mov.b64 {%lo, %hi}, %d;",
+        "shl.b64 %d, %d, 4;",
+    )
     test.add("@!%g mov.b64 %d, {%hi, %lo};")
     test.point("out", 8)
     test.add("st.global.b64 [%p_out], %d;")
     test.expect("out", "b64", [(0xABCD | i << 32) << 4 if i & 1 else 0x200000001 for i in range(24)])
     test.write()
-    test = Test("mov/pack-floats", "mov.b64 packs two floats into a double's register and back; mov.b32 packs two f16.", block="6")
+    test = Test(
+        "mov/pack-floats",
+        "mov.b64 packs two floats into a double's register and back; mov.b32 packs two f16.",
+        block="6",
+    )
     floats = [0x3F800000, 0xBF800000, 0x7FC00001, 0x00000001, 0x80000000, 0x7F800000]
     test.buffer("out", "b32", count=18)
     test.buffer("a", "b32", floats)
@@ -1762,7 +1818,15 @@ def specials():
 
     threads = [(x, y, z) for z in range(2) for y in range(3) for x in range(5)]
     frame("mov/tid", "%tid in a block of three dimensions.", "1", "5,3,2", read(["%tid.x", "%tid.y", "%tid.z"]), 3, [v for t in threads for v in t])
-    frame("mov/ntid", "%ntid in a block of three dimensions.", "1", "5,3,2", read(["%ntid.x", "%ntid.y", "%ntid.z"]), 3, [5, 3, 2] * 30)
+    frame(
+        "mov/ntid",
+        "%ntid in a block of three dimensions.",
+        "1",
+        "5,3,2",
+        read(["%ntid.x", "%ntid.y", "%ntid.z"]),
+        3,
+        [5, 3, 2] * 30,
+    )
     blocks = [(x, y, z) for z in range(2) for y in range(3) for x in range(4)]
     frame(
         "mov/ctaid",
@@ -1773,7 +1837,15 @@ def specials():
         3,
         [v for b in blocks for _ in range(2) for v in b],
     )
-    frame("mov/nctaid", "%nctaid in a grid of three dimensions.", "4,3,2", "1", read(["%nctaid.x", "%nctaid.y", "%nctaid.z"]), 3, [4, 3, 2] * 24)
+    frame(
+        "mov/nctaid",
+        "%nctaid in a grid of three dimensions.",
+        "4,3,2",
+        "1",
+        read(["%nctaid.x", "%nctaid.y", "%nctaid.z"]),
+        3,
+        [4, 3, 2] * 24,
+    )
     frame(
         "mov/tid-narrow",
         "%tid and %ctaid read by mov.s32, mov.b32 and, widened, by cvt.",
@@ -1973,7 +2045,14 @@ def cvt():
         # Plain conversions between registers of the types' own sizes, 8-bit values in 16-bit registers.
         values = list(dict.fromkeys(edges(src) + [cut(v, src) for d in INT8 for v in (low(d), high(d), high(d) + 1, low(d) - 1)]))
         values = values[:40]
-        cvt_test(f"cvt-int/cvt-{src}", f"cvt.DST.{src} for every integer DST: cuts off the top, or extends by the sign of the source.", src, values, INT8, "")
+        cvt_test(
+            f"cvt-int/cvt-{src}",
+            f"cvt.DST.{src} for every integer DST: cuts off the top, or extends by the sign of the source.",
+            src,
+            values,
+            INT8,
+            "",
+        )
         narrower = [d for d in INT8 if low(src) < low(d) or high(src) > high(d)]
         if narrower:
             what = f"cvt.sat.DST.{src} for every DST that cannot hold all of .{src}: stops at the limits of DST."
