@@ -456,7 +456,7 @@ def atomic_file(kind, op, ty):
     def spell(values):
         return [spell_atomic(ty, v) for v in values]
 
-    text = f"// {kind}.{word}: each thread on its own address in every space"
+    text = f"// {kind}.{word} by each thread on its own address in every space"
     text += ", with the value it had before" if kind == "atom" else ""
     text += ";\n// then many threads on one address.\n// run: grid=1 block=4 kernel=own\n"
     if kind == "atom":
