@@ -93,6 +93,8 @@ pub struct Access {
     pub signed: bool,
     /// Loaded elements narrower than the register fill 16, 32 or 64 bits of it.
     pub register_bits: u8,
+    /// Elements are floating-point numbers: textures and atomics ask.
+    pub float: bool,
     /// The address register is 64 bits wide.
     pub wide_address: bool,
 }

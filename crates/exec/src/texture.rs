@@ -32,6 +32,9 @@ pub enum Channel {
     F32,
     /// Integer, signed or not: 32 bits handed on as they are.
     Int,
+    /// A byte: an integer to instructions that ask for one, a fraction of 255 to those that ask
+    /// for single precision.
+    Unorm8,
 }
 
 /// A texture with its sampler.
@@ -70,9 +73,12 @@ struct Axis {
 }
 
 impl Texture {
-    /// Reads one value, as `tex` does.
+    /// Reads one value, as `tex` does; `float` says whether single precision is asked for.
     #[must_use]
-    pub fn fetch(&self, coords: Coords) -> [u32; 4] {
+    pub fn fetch(&self, coords: Coords, float: bool) -> [u32; 4] {
+        if self.channel == Channel::Unorm8 && float {
+            return self.fractions().fetch(coords, true);
+        }
         match (coords, self.filter) {
             (Coords::Int([x, y]), _) => {
                 let x = self.texel_number(i64::from(x), self.width);
@@ -87,6 +93,14 @@ impl Texture {
                 std::array::from_fn(|c| self.blend(x, y, c))
             }
         }
+    }
+
+    /// The same texture with its bytes as fractions. Whole, because such textures are small and
+    /// rare in compute kernels.
+    fn fractions(&self) -> Self {
+        let fraction = |byte: u32| (byte as f32 / 255.0).to_bits();
+        let texels = self.texels.iter().map(|texel| texel.map(fraction)).collect();
+        Self { channel: Channel::F32, texels, ..self.clone() }
     }
 
     /// The row `find` finds; a 1D texture has one only, wherever the second coordinate points.
@@ -104,7 +118,10 @@ impl Texture {
     /// Reads one component of the four texels linear filtering would use, as `tld4` does:
     /// counter-clockwise from the one at the lower left.
     #[must_use]
-    pub fn gather(&self, component: usize, [x, y]: [f32; 2]) -> [u32; 4] {
+    pub fn gather(&self, component: usize, [x, y]: [f32; 2], float: bool) -> [u32; 4] {
+        if self.channel == Channel::Unorm8 && float {
+            return self.fractions().gather(component, [x, y], true);
+        }
         let ([x0, x1], [y0, y1]) = (self.axis(x, self.width).texels, self.axis_of_rows(y).texels);
         [(x0, y1), (x1, y1), (x1, y0), (x0, y0)].map(|(x, y)| self.texel(x, y)[component & 3])
     }
@@ -163,7 +180,7 @@ impl Texture {
 
     fn blend(&self, x: Axis, y: Axis, component: usize) -> u32 {
         let value = |i: usize, j: usize| self.texel(x.texels[i], y.texels[j])[component];
-        if self.channel == Channel::Int {
+        if self.channel != Channel::F32 {
             // Integers are not interpolated: the nearer texel.
             return value(usize::from(x.weight >= 0.5), usize::from(y.weight >= 0.5));
         }
@@ -185,14 +202,14 @@ mod tests {
     }
 
     fn x(texture: &Texture, at: [f32; 2]) -> f32 {
-        f32::from_bits(texture.fetch(Coords::Float(at))[0])
+        f32::from_bits(texture.fetch(Coords::Float(at), true)[0])
     }
 
     #[test]
     fn points_and_edges() {
         let t = ramp(4, 1);
         assert_eq!([-1.0, 0.0, 1.99, 3.5, 9.0].map(|v| x(&t, [v, 0.0])), [0.0, 0.0, 1.0, 3.0, 3.0]);
-        assert_eq!(t.fetch(Coords::Int([2, 0]))[0], 2f32.to_bits());
+        assert_eq!(t.fetch(Coords::Int([2, 0]), true)[0], 2f32.to_bits());
         let t = Texture { address: AddressMode::Border, ..t };
         assert_eq!([-0.5, 3.5, 4.0].map(|v| x(&t, [v, 0.0])), [0.0, 3.0, 0.0]);
         let t = Texture { address: AddressMode::Wrap, normalized: true, ..t };
@@ -217,6 +234,6 @@ mod tests {
     #[test]
     fn gather_goes_round() {
         let t = ramp(3, 3);
-        assert_eq!(t.gather(0, [1.0, 1.0]).map(f32::from_bits), [3.0, 4.0, 1.0, 0.0]);
+        assert_eq!(t.gather(0, [1.0, 1.0], true).map(f32::from_bits), [3.0, 4.0, 1.0, 0.0]);
     }
 }

@@ -24,7 +24,7 @@ ROWS = 64
 # What a NaN becomes in a conversion to an integer when the source is f64 or the destination has 64
 # bits. False: zero, as for all other conversions. True: only the highest bit set, as newer editions
 # of the PTX manual say. These cases stand in files of their own.
-NAN_TO_WIDE_INT_IS_TOP_BIT = False
+NAN_TO_WIDE_INT_IS_TOP_BIT = True
 
 
 # ---------------------------------------------------------------------------------------- formats

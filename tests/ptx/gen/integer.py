@@ -1228,7 +1228,7 @@ def compare_operands():
 # ---------------------------------------------------------------- logic and shift
 
 # The PTX ISA writes prmt.b32.MODE, the instruction table of the parser has prmt.MODE.b32.
-PRMT_MODE_FIRST = True
+PRMT_MODE_FIRST = False
 
 
 def prmt_name(mode):

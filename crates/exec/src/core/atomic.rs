@@ -1,10 +1,10 @@
 //! Atomics: lane after lane, lowest first.
 
-use super::load_store::addresses;
+use super::load_store::{Place, addresses};
 use super::{Core, LaneFault, Lanes, lanes_in};
 use crate::decode::AtomicOp;
 use crate::math::f16_ops::{add_bf16, add_f16};
-use crate::math::f32_ops::add_rn_f32;
+use crate::math::f32_ops::{add_rn_f32, ftz_f32};
 use crate::math::f64_ops::add_rn_f64;
 use crate::memory::DeviceMemory;
 use crate::op::{NONE, Op};
@@ -27,13 +27,21 @@ impl Core<'_> {
         for lane in lanes_in(mask) {
             let place = self.locate(memory, op.access.space, addresses[lane], u32::from(bytes), lanes, lane, true)?;
             let old = self.peek(memory, place, 0, bytes);
+            // Single-precision additions in global memory flush subnormals, in shared memory not.
+            let flush = matches!(place, Place::Global(..)) && kind == AtomicOp::AddF32;
             let b = self.get(row, op.s[1], op.s_bank[1], lane);
             let c = if op.s[2] == NONE { 0 } else { self.get(row, op.s[2], op.s_bank[2], lane) };
-            self.poke(memory, place, 0, bytes, apply(kind, bytes, old, b, c));
+            let new = if flush { flushed_add(old, b) } else { apply(kind, bytes, old, b, c) };
+            self.poke(memory, place, 0, bytes, new);
             self.put(row, op.d[0], op.d_bank[0], lane, old);
         }
         Ok(())
     }
+}
+
+fn flushed_add(old: u64, b: u64) -> u64 {
+    let flushed = |bits: u64| ftz_f32(f32::from_bits(bits as u32));
+    u64::from(ftz_f32(add_rn_f32(flushed(old), flushed(b))).to_bits())
 }
 
 /// The new value; only the low `bytes` bytes count.

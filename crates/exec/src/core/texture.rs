@@ -6,6 +6,7 @@ use crate::image::LoadError;
 use crate::op::{Class, NO_PC, NONE, Op};
 use crate::texture::Coords;
 use raddle_ptx::ir::VarId;
+use raddle_ptx::isa::Type;
 
 impl Core<'_> {
     /// Finds the texture of every `.texref` the program reads.
@@ -24,13 +25,28 @@ impl Core<'_> {
         Ok(())
     }
 
+    /// A handle is the number of a texture, or the address of a `.texref` variable.
+    fn texture_by_handle(&self, handle: u64) -> usize {
+        let image = &self.program.image;
+        let is_it = |v: &VarId| image.module.var(*v).ty == Type::Texref && image.address(*v) == Some(handle);
+        match (0..image.module.vars.len() as u32).map(VarId).find(is_it) {
+            Some(var) => {
+                let name = &image.module.var(var).name;
+                self.launch.textures.iter().position(|(n, _)| n == name).unwrap_or(usize::MAX)
+            }
+            None => usize::try_from(handle).unwrap_or(usize::MAX),
+        }
+    }
+
     pub(super) fn texture(&mut self, op: &Op, row: u32, mask: u32) -> Result<(), LaneFault> {
         for lane in lanes_in(mask) {
             let index = if op.target == NO_PC {
-                self.get(row, op.s[4], op.s_bank[4], lane) as usize
+                let handle = self.get(row, op.s[4], op.s_bank[4], lane);
+                self.texture_by_handle(handle)
             } else {
                 self.texture_vars.iter().find(|(v, _)| *v == op.target).map_or(usize::MAX, |(_, i)| *i)
             };
+            let float = op.access.float;
             let launch = self.launch;
             let Some((_, texture)) = launch.textures.get(index) else {
                 let kind = FaultKind::Memory(format!("{index} is not the handle of a texture"));
@@ -42,11 +58,11 @@ impl Core<'_> {
             let (x, y) = (coord(self, 0), coord(self, 1));
             let floats = [f32::from_bits(x), f32::from_bits(y)];
             let values = match op.variant {
-                0 => texture.fetch(Coords::Float(floats)),
-                1 => texture.fetch(Coords::Int([x.cast_signed(), y.cast_signed()])),
+                0 => texture.fetch(Coords::Float(floats), float),
+                1 => texture.fetch(Coords::Int([x.cast_signed(), y.cast_signed()]), float),
                 6 => [texture.width; 4],
                 7 => [texture.height; 4],
-                component => texture.gather(usize::from(component - 2), floats),
+                component => texture.gather(usize::from(component - 2), floats, float),
             };
             for (n, value) in values.into_iter().enumerate() {
                 self.put(row, op.d[n], op.d_bank[n], lane, u64::from(value));

@@ -102,6 +102,7 @@ impl Decoder<'_> {
             count: inst.vector_width() as u8,
             signed: ty.is_signed(),
             register_bits: register_bits as u8,
+            float: ty.is_float(),
             wide_address: false,
         }
     }
@@ -206,6 +207,7 @@ impl Decoder<'_> {
         for (n, coord) in coords.iter().enumerate().take(2) {
             self.set_source(&mut op, n, f, coord, coord_ty)?;
         }
+        op.access.float = inst.ty().is_float();
         op.variant = texture_variant(inst, coord_ty);
         op.aux = coords.len() as u64;
         Ok(op)

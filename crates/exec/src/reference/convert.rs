@@ -7,10 +7,12 @@ use raddle_ptx::isa::{Type, Word};
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, Round};
 
-/// Rounds to an integer and clamps to the range of `ty`; NaN becomes 0.
+/// Rounds to an integer and clamps to the range of `ty`. NaN becomes 0 where neither side is 64 bits
+/// wide, the number with only its top bit set otherwise.
 fn to_integer(format: Format, a: u64, ty: Type, round: Round) -> u64 {
     if format.is_nan(a) {
-        return 0;
+        let wide = format == Format::Double || ty.bits() == 64;
+        return if wide { 1 << (ty.bits() - 1) } else { 0 };
     }
     let mut exact = false;
     // 128 bits hold every 64-bit result; greater numbers saturate on the way.

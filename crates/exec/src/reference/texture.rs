@@ -19,9 +19,10 @@ impl<'s> Step<'s> {
             self.write(0, Type::B32, size.into());
             return Ok(());
         }
+        let float = self.inst.ty().is_float();
         let texel = match (self.inst.opcode, self.coords()?) {
-            (Opcode::Tld4, Coords::Float(at)) => texture.gather(self.component(), at),
-            (_, coords) => texture.fetch(coords),
+            (Opcode::Tld4, Coords::Float(at)) => texture.gather(self.component(), at, float),
+            (_, coords) => texture.fetch(coords, float),
         };
         let ty = self.inst.ty();
         if let Operand::Vector(parts) = self.operand(0) {

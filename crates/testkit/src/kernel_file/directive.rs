@@ -207,7 +207,11 @@ fn parse_texture(text: &str) -> Result<(String, Texture), String> {
     };
     let ty = parse_type(channel_format)?;
     let mut texture = Texture { width: number(width)?, height: number(height)?, ..Texture::default() };
-    texture.channel = if ty == Type::F32 { Channel::F32 } else { Channel::Int };
+    texture.channel = match ty {
+        Type::F32 => Channel::F32,
+        Type::U8 => Channel::Unorm8,
+        _ => Channel::Int,
+    };
     for word in words {
         match word {
             "address=clamp" => texture.address = AddressMode::Clamp,
@@ -221,20 +225,19 @@ fn parse_texture(text: &str) -> Result<(String, Texture), String> {
             _ => return Err(format!("unknown setting `{word}`")),
         }
     }
-    // 8-bit channels are read as fractions of 255.
-    let normalised = ty == Type::U8;
-    if normalised {
-        texture.channel = Channel::F32;
-    }
     let texels = (texture.width * texture.height) as usize;
     let values = fill(values, ty, texels * channels)?;
-    let one = if texture.channel == Channel::F32 { 1f32.to_bits() } else { 1 };
+    let one = match texture.channel {
+        Channel::F32 => 1f32.to_bits(),
+        Channel::Int => 1,
+        Channel::Unorm8 => 255,
+    };
     texture.texels = values
         .chunks(channels)
         .map(|chunk| {
             let mut texel = [0, 0, 0, one];
             for (channel, value) in texel.iter_mut().zip(chunk) {
-                *channel = if normalised { (*value as f32 / 255.0).to_bits() } else { *value as u32 };
+                *channel = *value as u32;
             }
             texel
         })
