@@ -40,7 +40,8 @@ pub fn check_text(source: &str) -> Result<(), String> {
         for &width in &run.widths {
             for engine in Engine::all() {
                 let test = Test { module: &module, source, run, width };
-                test.check(engine).map_err(|e| format!("run {} with {engine:?} at warp width {width}: {e}", number + 1))?;
+                test.check(engine)
+                    .map_err(|e| format!("run {} with {engine:?} at warp width {width}: {e}", number + 1))?;
             }
         }
     }
@@ -91,7 +92,11 @@ impl Test<'_> {
         let mut addresses = Vec::new();
         launch.params = vec![0; layout.param_bytes as usize];
         if layout.params.len() != self.run.args.len() {
-            return Err(format!("the kernel has {} parameters, the file gives {}", layout.params.len(), self.run.args.len()));
+            return Err(format!(
+                "the kernel has {} parameters, the file gives {}",
+                layout.params.len(),
+                self.run.args.len()
+            ));
         }
         for (param, arg) in layout.params.iter().zip(&self.run.args) {
             let bytes = match arg {

@@ -1,6 +1,7 @@
 //! Fixtures, harnesses and oracles for the tests of the other crates.
 //!
 //! - [`kernel_file`]: `.ptx` tests with the memory they must leave behind.
+//! - [`reference`]: the kernels of the reference simulator with their inputs and outputs.
 //! - [`differential`]: generated programs, compiled for the device and for the host, whose memory
 //!   after the run must be the same.
 
@@ -8,3 +9,4 @@
 
 pub mod differential;
 pub mod kernel_file;
+pub mod reference;

@@ -155,7 +155,9 @@ fn fill(text: &str, ty: Type, count: usize) -> Result<Vec<u64>, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut values = match words[..] {
         ["zero"] => Vec::new(),
-        ["iota"] => (0..count).map(|i| Value::parse(&i.to_string(), ty).map(|v| v.bits(ty))).collect::<Result<_, _>>()?,
+        ["iota"] => {
+            (0..count).map(|i| Value::parse(&i.to_string(), ty).map(|v| v.bits(ty))).collect::<Result<_, _>>()?
+        }
         ["fill", value] => vec![Value::parse(value, ty)?.bits(ty); count],
         _ => words.iter().map(|w| Value::parse(w, ty).map(|v| v.bits(ty))).collect::<Result<Vec<_>, _>>()?,
     };
