@@ -11,7 +11,9 @@
 
 pub mod fault;
 pub mod image;
+mod lanes;
 pub mod launch;
+pub mod op;
 pub mod math;
 pub mod memory;
 pub mod printf;

@@ -1,1 +1,8 @@
-//! TODO
+//! Fixtures, harnesses and oracles for the tests of the other crates.
+//!
+//! - [`differential`]: generated programs, compiled for the device and for the host, whose memory
+//!   after the run must be the same.
+
+#![forbid(unsafe_code)]
+
+pub mod differential;

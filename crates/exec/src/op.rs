@@ -1,0 +1,154 @@
+//! Decoded operations: everything about an instruction resolved to slots and constants.
+
+use crate::lanes::KernelFn;
+use raddle_ptx::ir::{FuncId, InstId};
+
+/// No guard, no slot, no target.
+pub const NONE: u16 = u16::MAX;
+/// No program counter.
+pub const NO_PC: u32 = u32::MAX;
+
+/// Set in a source that is a constant.
+pub(crate) const CONST: u16 = 0x8000;
+/// Set in a predicate source that is negated.
+pub(crate) const NOT: u16 = 0x4000;
+
+/// Which file a slot is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Bank {
+    /// Absent.
+    #[default]
+    Absent,
+    /// 32-bit registers.
+    R32,
+    /// 64-bit registers.
+    R64,
+    /// Predicates.
+    Pred,
+}
+
+/// What executing an operation involves beyond lane arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Registers to registers: the kernel does it all.
+    Alu,
+    /// Load; [`Op::access`] says how.
+    Load,
+    /// Store.
+    Store,
+    /// Atomic with or without a result.
+    Atomic,
+    /// Texture fetch.
+    Texture,
+    /// Reads a clock.
+    Clock,
+    /// Conditional or unconditional branch to [`Op::target`].
+    Branch,
+    /// Branch through a table.
+    BranchTable,
+    /// Call; [`Op::target`] is the call site.
+    Call,
+    /// Return from a function.
+    Return,
+    /// The end of the thread.
+    Exit,
+    /// `trap` or `brkpt`.
+    Trap,
+    /// Barrier of the thread block.
+    Barrier,
+    /// Vote, shuffle, match and the like: the lanes of the static warp together.
+    Warp,
+    /// Nothing that shows without time: fences, prefetches, sleeps.
+    Nop,
+}
+
+/// Where a memory operation looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MemSpace {
+    /// By address window.
+    #[default]
+    Generic,
+    /// Global memory.
+    Global,
+    /// Shared memory of the thread block.
+    Shared,
+    /// Memory of the thread.
+    Local,
+    /// Constant bank.
+    Const,
+    /// Kernel parameters.
+    Param,
+}
+
+/// How a memory operation moves data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// Where.
+    pub space: MemSpace,
+    /// Bytes per element: 1, 2, 4 or 8.
+    pub bytes: u8,
+    /// Elements: 1, 2 or 4.
+    pub count: u8,
+    /// Loads sign-extend.
+    pub signed: bool,
+    /// Loaded elements narrower than the register fill 16, 32 or 64 bits of it.
+    pub register_bits: u8,
+    /// The address register is 64 bits wide.
+    pub wide_address: bool,
+}
+
+/// One decoded operation.
+#[derive(Clone)]
+pub struct Op {
+    /// Lane arithmetic; does nothing for classes that need none.
+    pub(crate) kernel: KernelFn,
+    /// Constants of the operation: offset of an address, look-up table, rounding, branch table.
+    pub aux: u64,
+    /// Branch target, or the call site of a call.
+    pub target: u32,
+    /// Where a branch reconverges: the first operation of its immediate post-dominator.
+    pub reconverge: u32,
+    /// Destination slots.
+    pub d: [u16; 4],
+    /// Source slots, constants and negation marked in the high bits.
+    pub s: [u16; 5],
+    /// Guard predicate slot, or [`NONE`].
+    pub guard: u16,
+    /// All ones when the guard is negated.
+    pub guard_flip: u32,
+    /// Files of the destinations.
+    pub d_bank: [Bank; 4],
+    /// Files of the sources.
+    pub s_bank: [Bank; 5],
+    /// How it is executed.
+    pub class: Class,
+    /// Which operation of its class: index of an atomic, barrier, or warp operation.
+    pub variant: u8,
+    /// Memory access.
+    pub access: Access,
+    /// Not an instruction of the program: not counted.
+    pub hidden: bool,
+}
+
+/// Where an operation came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// Function.
+    pub func: FuncId,
+    /// Instruction.
+    pub inst: InstId,
+}
+
+impl std::fmt::Debug for Op {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Op")
+            .field("class", &self.class)
+            .field("variant", &self.variant)
+            .field("d", &self.d)
+            .field("s", &self.s)
+            .field("guard", &self.guard)
+            .field("target", &self.target)
+            .field("reconverge", &self.reconverge)
+            .finish_non_exhaustive()
+    }
+}

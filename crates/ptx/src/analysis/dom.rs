@@ -1,0 +1,366 @@
+//! Dominators and post-dominators.
+//!
+//! Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm": each node in reverse
+//! postorder takes the nearest common ancestor of its predecessors in the tree so far, until
+//! nothing changes. Post-dominators are the dominators of the reversed graph from the virtual exit.
+//!
+//! # Code that cannot end
+//!
+//! Post-dominance is about paths to the exit. For a block that can reach the exit it is exact,
+//! and paths that never end do not count: where one arm of a branch ends in an endless loop, the
+//! post-dominator is the other arm. Blocks that cannot reach the exit have only each other as
+//! successors, so they are treated on their own: every loop from which there is no way out is
+//! thought to leave behind its last block in reverse postorder (in `while (1) { if … }` the block
+//! that jumps back), so branches inside it still get a place to rejoin. [`PostDominators::can_exit`]
+//! tells the two kinds apart.
+
+use super::BitSet;
+use super::cfg::{BlockId, Cfg, postorder};
+use crate::ir::InstId;
+
+/// Marks a node without a parent in a dominator tree.
+const NONE: u32 = u32::MAX;
+
+/// The immediate dominator of each node reachable from `root`; `NONE` for the root and the rest.
+fn immediate_dominators(root: u32, succs: &[Vec<u32>], preds: &[Vec<u32>]) -> Vec<u32> {
+    let mut order = postorder(root, succs);
+    let mut number = vec![NONE; succs.len()];
+    for (i, node) in order.iter().enumerate() {
+        number[*node as usize] = i as u32;
+    }
+    order.pop(); // The root, last in postorder.
+    let mut idom = vec![NONE; succs.len()];
+    idom[root as usize] = root;
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &node in order.iter().rev() {
+            let mut new = NONE;
+            for &pred in &preds[node as usize] {
+                if idom[pred as usize] == NONE {
+                    continue;
+                }
+                new = if new == NONE { pred } else { intersect(pred, new, &idom, &number) };
+            }
+            changed |= idom[node as usize] != new;
+            idom[node as usize] = new;
+        }
+    }
+    idom[root as usize] = NONE;
+    idom
+}
+
+/// The nearest common ancestor of two nodes.
+fn intersect(mut a: u32, mut b: u32, idom: &[u32], number: &[u32]) -> u32 {
+    while a != b {
+        if number[a as usize] < number[b as usize] {
+            a = idom[a as usize];
+        } else {
+            b = idom[b as usize];
+        }
+    }
+    a
+}
+
+/// A tree with, for each node, when a walk enters and leaves it: ancestry in two comparisons.
+#[derive(Clone, Debug)]
+struct Tree {
+    parent: Vec<u32>,
+    enter: Vec<u32>,
+    leave: Vec<u32>,
+}
+
+impl Tree {
+    fn new(root: u32, parent: Vec<u32>) -> Self {
+        let mut children = vec![Vec::new(); parent.len()];
+        for (node, parent) in parent.iter().enumerate().filter(|(_, p)| **p != NONE) {
+            children[*parent as usize].push(node as u32);
+        }
+        let mut tree = Self { enter: vec![NONE; parent.len()], leave: vec![0; parent.len()], parent };
+        let order = postorder(root, &children);
+        // In postorder, a subtree is a run that ends with its root.
+        let mut size = vec![1; tree.parent.len()];
+        for (i, node) in order.iter().enumerate() {
+            let n = *node as usize;
+            size[n] += children[n].iter().map(|c| size[*c as usize]).sum::<u32>();
+            tree.leave[n] = i as u32;
+            tree.enter[n] = i as u32 + 1 - size[n];
+        }
+        tree
+    }
+
+    fn parent(&self, node: BlockId) -> Option<BlockId> {
+        self.parent.get(node.index()).filter(|p| **p != NONE).map(|p| BlockId(*p))
+    }
+
+    fn contains(&self, node: BlockId) -> bool {
+        self.enter.get(node.index()).is_some_and(|e| *e != NONE)
+    }
+
+    fn is_ancestor(&self, a: BlockId, b: BlockId) -> bool {
+        let (a, b) = (a.index(), b.index());
+        self.enter[a] != NONE
+            && self.enter[b] != NONE
+            && self.enter[a] <= self.leave[b]
+            && self.leave[b] <= self.leave[a]
+    }
+}
+
+/// Edges of the graph with the virtual exit as its last node: successors and predecessors.
+fn edges(cfg: &Cfg) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
+    let numbers = |list: &[BlockId]| list.iter().map(|b| b.0).collect();
+    let nodes = || (0..=cfg.exit().0).map(BlockId);
+    (nodes().map(|b| numbers(cfg.succs(b))).collect(), nodes().map(|b| numbers(cfg.preds(b))).collect())
+}
+
+/// Which blocks every path from the entry goes through.
+#[derive(Clone, Debug)]
+pub struct Dominators {
+    tree: Tree,
+}
+
+impl Dominators {
+    /// Computes the dominators of all reachable blocks.
+    #[must_use]
+    pub fn new(cfg: &Cfg) -> Self {
+        let (succs, preds) = edges(cfg);
+        let root = cfg.entry().0;
+        Self { tree: Tree::new(root, immediate_dominators(root, &succs, &preds)) }
+    }
+
+    /// The immediate dominator; `None` for the entry and for unreachable blocks.
+    #[must_use]
+    pub fn idom(&self, block: BlockId) -> Option<BlockId> {
+        self.tree.parent(block)
+    }
+
+    /// Whether every path from the entry to `b` goes through `a`. A block dominates itself;
+    /// unreachable blocks dominate nothing and are dominated by nothing.
+    #[must_use]
+    pub fn dominates(&self, a: BlockId, b: BlockId) -> bool {
+        self.tree.is_ancestor(a, b)
+    }
+}
+
+/// Which blocks every path to the exit goes through; see the module for code that cannot end.
+#[derive(Clone, Debug)]
+pub struct PostDominators {
+    tree: Tree,
+    can_exit: BitSet,
+    exit: BlockId,
+    /// Block of each instruction.
+    block_of: Vec<BlockId>,
+    /// First instruction of each block.
+    first: Vec<InstId>,
+}
+
+impl PostDominators {
+    /// Computes the post-dominators of all blocks, unreachable ones included.
+    #[must_use]
+    pub fn new(cfg: &Cfg) -> Self {
+        let (mut succs, mut preds) = edges(cfg);
+        let exit = cfg.exit().0;
+        let mut can_exit = BitSet::new(succs.len());
+        for node in postorder(exit, &preds) {
+            can_exit.insert(node as usize);
+        }
+        let mut idom = immediate_dominators(exit, &preds, &succs);
+        // What cannot reach the exit is closed under successors: give its loops a way out, forget
+        // everything else, and take the answers for these nodes only.
+        let ends = endless_ends(cfg, &can_exit, &succs, &preds);
+        if !ends.is_empty() {
+            for node in 0..succs.len() {
+                if can_exit.contains(node) {
+                    succs[node].clear();
+                }
+                preds[node].retain(|p| !can_exit.contains(*p as usize));
+            }
+            for end in ends {
+                succs[end as usize].push(exit);
+                preds[exit as usize].push(end);
+            }
+            let inside = immediate_dominators(exit, &preds, &succs);
+            for node in (0..inside.len()).filter(|n| !can_exit.contains(*n)) {
+                idom[node] = inside[node];
+            }
+        }
+        Self {
+            tree: Tree::new(exit, idom),
+            can_exit,
+            exit: cfg.exit(),
+            block_of: cfg.blocks.iter().flat_map(|b| b.insts()).map(|i| cfg.block_of(i)).collect(),
+            first: cfg.blocks.iter().map(|b| b.first).collect(),
+        }
+    }
+
+    /// The immediate post-dominator; `None` when it is the virtual exit, as it is for the virtual
+    /// exit itself.
+    #[must_use]
+    pub fn ipdom(&self, block: BlockId) -> Option<BlockId> {
+        self.tree.parent(block).filter(|b| *b != self.exit)
+    }
+
+    /// Whether every path from `b` to the exit goes through `a`. A block post-dominates itself and
+    /// the virtual exit post-dominates everything.
+    #[must_use]
+    pub fn post_dominates(&self, a: BlockId, b: BlockId) -> bool {
+        self.tree.contains(a) && self.tree.contains(b) && self.tree.is_ancestor(a, b)
+    }
+
+    /// Whether there is a path from the block to the exit.
+    #[must_use]
+    pub fn can_exit(&self, block: BlockId) -> bool {
+        self.can_exit.contains(block.index())
+    }
+
+    /// Where threads that part at the branch `inst` meet again at the latest: the first instruction
+    /// of the immediate post-dominator of its block. `None` when that is the exit.
+    #[must_use]
+    pub fn reconvergence(&self, inst: InstId) -> Option<InstId> {
+        let block = *self.block_of.get(inst.index())?;
+        self.ipdom(block).map(|b| self.first[b.index()])
+    }
+}
+
+/// For each set of blocks that cannot be left, once entered, the block it is thought to end with.
+fn endless_ends(cfg: &Cfg, can_exit: &BitSet, succs: &[Vec<u32>], preds: &[Vec<u32>]) -> Vec<u32> {
+    let mut place = vec![0; succs.len()];
+    for (i, block) in cfg.reverse_postorder().iter().enumerate() {
+        place[block.index()] = i + 1;
+    }
+    let mut settled = can_exit.clone();
+    let mut ends = Vec::new();
+    for node in 0..succs.len() as u32 {
+        if settled.contains(node as usize) {
+            continue;
+        }
+        // Walk to a set in which everything reachable from a node can reach it too; each step
+        // goes to a strictly smaller set.
+        let mut at = node;
+        let end = loop {
+            let reached = postorder(at, succs);
+            let mut back = BitSet::new(succs.len());
+            for n in postorder(at, preds) {
+                back.insert(n as usize);
+            }
+            match reached.iter().find(|n| !back.contains(**n as usize)) {
+                Some(smaller) => at = *smaller,
+                None => break reached.into_iter().max_by_key(|n| (place[*n as usize], *n)).unwrap_or(at),
+            }
+        };
+        ends.push(end);
+        for n in postorder(end, preds) {
+            settled.insert(n as usize);
+        }
+    }
+    ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Random, kernel};
+    use super::*;
+    use petgraph::algo::dominators::simple_fast;
+    use petgraph::graph::{DiGraph, NodeIndex};
+
+    fn ipdoms(edges: &[&[u32]]) -> Vec<Option<u32>> {
+        let edges: Vec<Vec<u32>> = edges.iter().map(|e| e.to_vec()).collect();
+        let cfg = Cfg::from_edges(&edges);
+        let post = PostDominators::new(&cfg);
+        cfg.iter().map(|(b, _)| post.ipdom(b).map(|b| b.0)).collect()
+    }
+
+    #[test]
+    fn a_diamond_rejoins_at_its_end() {
+        assert_eq!(ipdoms(&[&[1, 2], &[3], &[3], &[9]]), [Some(3), Some(3), Some(3), None]);
+    }
+
+    #[test]
+    fn an_arm_that_never_ends_does_not_count() {
+        assert_eq!(ipdoms(&[&[1, 2], &[1], &[9]]), [Some(2), None, None]);
+    }
+
+    #[test]
+    fn branches_in_an_endless_loop_rejoin_before_the_jump_back() {
+        // while (1) { if … 2 else 3; 4 }
+        let endless = [&[1][..], &[2, 3], &[4], &[4], &[1]];
+        assert_eq!(ipdoms(&endless), [Some(1), Some(4), Some(4), Some(4), None]);
+        // Two of them behind a branch that rejoins nowhere, and code nothing reaches.
+        let two = [&[1, 3][..], &[2, 2], &[1], &[4, 5], &[6], &[6], &[3], &[0]];
+        assert_eq!(ipdoms(&two), [None, Some(2), None, Some(6), Some(6), Some(6), None, Some(0)]);
+    }
+
+    #[test]
+    fn reconvergence_is_the_first_instruction_of_the_post_dominator() {
+        let (module, id) = kernel("@%p1 bra B; mov.u32 %r1, 1; bra C; B: mov.u32 %r1, 2; C: mov.u32 %r2, %r1; ret;");
+        let cfg = Cfg::new(module.func(id));
+        let post = PostDominators::new(&cfg);
+        assert_eq!(post.reconvergence(InstId(0)), Some(InstId(4)));
+        assert_eq!(post.reconvergence(InstId(5)), None);
+        assert_eq!(post.reconvergence(InstId(99)), None);
+    }
+
+    /// A random graph; about half are sparse like programs, the rest wild.
+    fn random_edges(random: &mut Random) -> Vec<Vec<u32>> {
+        let count = 1 + random.below(24);
+        let wild = random.below(2) == 0;
+        let exits = 1 + random.below(4);
+        let target = |random: &mut Random, from: u32| match random.below(exits + 6) {
+            0 => count,
+            _ if wild => random.below(count),
+            1 => from.saturating_sub(random.below(6)),
+            _ => (from + 1 + random.below(4)).min(count),
+        };
+        (0..count).map(|from| (0..1 + random.below(3)).map(|_| target(random, from)).collect()).collect()
+    }
+
+    #[test]
+    fn random_graphs_agree_with_petgraph() {
+        let mut random = Random(0x5EED);
+        let (mut ended, mut endless) = (0, 0);
+        for round in 0..6000 {
+            let edges = random_edges(&mut random);
+            let cfg = Cfg::from_edges(&edges);
+            let mut graph: DiGraph<(), ()> = DiGraph::new();
+            for _ in 0..=edges.len() {
+                graph.add_node(());
+            }
+            for (id, block) in cfg.iter() {
+                for succ in &block.succs {
+                    graph.add_edge(NodeIndex::new(id.index()), NodeIndex::new(succ.index()), ());
+                }
+            }
+            let oracle = simple_fast(&graph, NodeIndex::new(0));
+            let ours = Dominators::new(&cfg);
+            for (id, _) in cfg.iter() {
+                let expected = oracle.immediate_dominator(NodeIndex::new(id.index())).map(|n| n.index());
+                assert_eq!(ours.idom(id).map(BlockId::index), expected, "round {round}: block {id:?} of {edges:?}");
+                for (other, _) in cfg.iter() {
+                    let node = NodeIndex::new(other.index());
+                    let expected = oracle.dominators(node).is_some_and(|mut d| d.any(|n| n.index() == id.index()));
+                    assert_eq!(
+                        ours.dominates(id, other),
+                        expected,
+                        "round {round}: {id:?} over {other:?} in {edges:?}"
+                    );
+                }
+            }
+            graph.reverse();
+            let oracle = simple_fast(&graph, NodeIndex::new(edges.len()));
+            let ours = PostDominators::new(&cfg);
+            for (id, _) in cfg.iter() {
+                let expected = oracle.immediate_dominator(NodeIndex::new(id.index())).map(|n| n.index());
+                assert_eq!(ours.can_exit(id), expected.is_some());
+                if ours.can_exit(id) {
+                    ended += 1;
+                    let expected = expected.filter(|n| *n != edges.len());
+                    assert_eq!(ours.ipdom(id).map(BlockId::index), expected, "round {round}: {id:?} of {edges:?}");
+                } else {
+                    endless += 1;
+                    assert!(ours.post_dominates(cfg.exit(), id), "round {round}: {id:?} has a place in the tree");
+                }
+            }
+        }
+        assert!(ended > 10_000 && endless > 1_000, "the graphs cover both kinds: {ended} and {endless}");
+    }
+}

@@ -1,0 +1,159 @@
+//! Live registers.
+//!
+//! A register is live where some path of one thread leads to a read of it with no certain write
+//! before. Threads are looked at one by one, each on its own path: what a warp as a whole may need
+//! is the union over its threads, and no lane reads another lane's register except through
+//! instructions that name it as a source.
+//!
+//! A guarded instruction may not write, so it does not end the life of what it writes. The carry
+//! flag of `add.cc` and its kin is not a register and is left out.
+
+use super::{BitSet, BlockId, Cfg};
+use crate::ir::{Function, Inst, InstId};
+
+/// Live registers at the edges of every block.
+#[derive(Clone, Debug)]
+pub struct Liveness {
+    live_in: Vec<BitSet>,
+    live_out: Vec<BitSet>,
+    none: BitSet,
+}
+
+impl Liveness {
+    /// Computes the live registers of `function`.
+    #[must_use]
+    pub fn new(function: &Function, cfg: &Cfg) -> Self {
+        let none = BitSet::new(function.regs.len());
+        let mut live_in = vec![none.clone(); cfg.blocks.len()];
+        let mut live_out = live_in.clone();
+        let mut reads = live_in.clone();
+        let mut writes = live_in.clone();
+        for (id, block) in cfg.iter() {
+            let (reads, writes) = (&mut reads[id.index()], &mut writes[id.index()]);
+            for inst in block.insts().rev() {
+                let inst = &function.insts[inst.index()];
+                if inst.guard.is_none() {
+                    inst.for_each_def(|r| {
+                        writes.insert(r.index());
+                        reads.remove(r.index());
+                    });
+                }
+                inst.for_each_use(|r| {
+                    reads.insert(r.index());
+                });
+            }
+        }
+        // Backwards in program order, until nothing changes; unreachable blocks take part.
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (id, block) in cfg.blocks.iter().enumerate().rev() {
+                for succ in block.succs.iter().filter(|s| **s != cfg.exit()) {
+                    changed |= live_out[id].union_with(&live_in[succ.index()]);
+                }
+                let mut now = live_out[id].clone();
+                now.subtract(&writes[id]);
+                now.union_with(&reads[id]);
+                changed |= live_in[id].union_with(&now);
+            }
+        }
+        Self { live_in, live_out, none }
+    }
+
+    /// Registers live where the block starts; none at the virtual exit.
+    #[must_use]
+    pub fn live_in(&self, block: BlockId) -> &BitSet {
+        self.live_in.get(block.index()).unwrap_or(&self.none)
+    }
+
+    /// Registers live where the block ends.
+    #[must_use]
+    pub fn live_out(&self, block: BlockId) -> &BitSet {
+        self.live_out.get(block.index()).unwrap_or(&self.none)
+    }
+
+    /// Registers live right behind an instruction, on any way out of it.
+    #[must_use]
+    pub fn live_after(&self, function: &Function, cfg: &Cfg, inst: InstId) -> BitSet {
+        let block = cfg.block_of(inst);
+        let mut live = self.live_out(block).clone();
+        for later in cfg.get(block).into_iter().flat_map(|b| (inst.0 + 1..=b.last.0).rev()) {
+            step(&function.insts[later as usize], &mut live);
+        }
+        live
+    }
+
+    /// Walks a block from its end and calls `f` with each instruction and what is live right
+    /// behind it.
+    pub fn for_each_after(&self, function: &Function, cfg: &Cfg, block: BlockId, mut f: impl FnMut(InstId, &BitSet)) {
+        let mut live = self.live_out(block).clone();
+        for id in cfg.get(block).into_iter().flat_map(|b| b.insts().rev()) {
+            f(id, &live);
+            step(&function.insts[id.index()], &mut live);
+        }
+    }
+}
+
+/// From behind an instruction to before it.
+pub(super) fn step(inst: &Inst, live: &mut BitSet) {
+    if inst.guard.is_none() {
+        inst.for_each_def(|r| {
+            live.remove(r.index());
+        });
+    }
+    inst.for_each_use(|r| {
+        live.insert(r.index());
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::kernel;
+    use super::*;
+
+    /// Names of the registers live behind instruction `at`.
+    fn after(body: &str, at: u32) -> String {
+        let (module, id) = kernel(body);
+        let function = module.func(id);
+        let cfg = Cfg::new(function);
+        let live = Liveness::new(function, &cfg);
+        let set = live.live_after(function, &cfg, InstId(at));
+        live.for_each_after(function, &cfg, cfg.block_of(InstId(at)), |i, walked| {
+            assert_eq!(*walked, live.live_after(function, &cfg, i), "both ways to ask agree");
+        });
+        let mut names: Vec<&str> = set.iter().map(|r| function.regs[r].name.as_str()).collect();
+        names.sort_unstable();
+        names.join(" ")
+    }
+
+    #[test]
+    fn a_value_lives_from_its_write_to_its_last_read() {
+        let body = "mov.u32 %r1, 1; add.u32 %r2, %r1, 1; add.u32 %r3, %r2, %r2; st.shared.u32 [s], %r3; ret;";
+        assert_eq!(after(body, 0), "%r1");
+        assert_eq!(after(body, 1), "%r2");
+        assert_eq!(after(body, 3), "");
+    }
+
+    #[test]
+    fn a_guarded_write_does_not_end_a_life() {
+        let body = "mov.u32 %r1, 1; @%p1 mov.u32 %r1, 2; st.shared.u32 [s], %r1; ret;";
+        assert_eq!(after(body, 0), "%p1 %r1");
+        assert_eq!(after(body, 1), "%r1");
+    }
+
+    #[test]
+    fn values_live_around_loops() {
+        let body =
+            "mov.u32 %r1, 0; mov.u32 %r2, 5; L: add.u32 %r1, %r1, %r2; setp.lt.u32 %p1, %r1, 99; @%p1 bra L; ret;";
+        assert_eq!(after(body, 4), "%r1 %r2");
+        assert_eq!(after(body, 3), "%p1 %r1 %r2");
+    }
+
+    #[test]
+    fn addresses_vectors_and_pairs_are_reads_and_writes() {
+        let body =
+            "ld.shared.v2.u32 {%r1, %r2}, [%rd1]; setp.eq.u32 %p1|%p2, %r1, %r2; @%p2 st.shared.u32 [%rd2], 0; ret;";
+        assert_eq!(after(body, 0), "%r1 %r2 %rd2");
+        assert_eq!(after(body, 1), "%p2 %rd2");
+    }
+}
