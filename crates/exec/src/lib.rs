@@ -13,9 +13,9 @@ pub mod fault;
 pub mod image;
 mod lanes;
 pub mod launch;
-pub mod op;
 pub mod math;
 pub mod memory;
+pub mod op;
 pub mod printf;
 pub mod texture;
 

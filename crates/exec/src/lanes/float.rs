@@ -7,8 +7,8 @@ use crate::math::approx::{
 };
 use crate::math::f32_ops::{
     abs_f32, add_f32, add_rn_f32, copysign_f32, div_f32, fma_f32, fma_rn_f32_host, fma_rn_f32_portable, ftz_f32,
-    max_f32, max_nan_f32, max_xorsign_abs_f32, min_f32, min_nan_f32, min_xorsign_abs_f32, mul_f32, mul_rn_f32,
-    neg_f32, rcp_f32, sat_f32, sqrt_f32, sub_f32, sub_rn_f32,
+    max_f32, max_nan_f32, max_xorsign_abs_f32, min_f32, min_nan_f32, min_xorsign_abs_f32, mul_f32, mul_rn_f32, neg_f32,
+    rcp_f32, sat_f32, sqrt_f32, sub_f32, sub_rn_f32,
 };
 use crate::math::f64_ops::{
     abs_f64, add_f64, add_rn_f64, copysign_f64, div_f64, fma_f64, fma_rn_f64, max_f64, min_f64, mul_f64, mul_rn_f64,

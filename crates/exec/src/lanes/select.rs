@@ -280,10 +280,9 @@ fn bits(inst: &Inst) -> Option<(Kernels, u64)> {
             (kernels, u64::from(inst.has(Word::Shiftamt)))
         }
         Opcode::Fns => (Kernels::rare::<b::Fns>(), 0),
-        Opcode::Bfe => (
-            pick!(ty; U32 => rare b::BfeU32, S32 => rare b::BfeS32, U64 => rare b::BfeU64, S64 => rare b::BfeS64),
-            0,
-        ),
+        Opcode::Bfe => {
+            (pick!(ty; U32 => rare b::BfeU32, S32 => rare b::BfeS32, U64 => rare b::BfeU64, S64 => rare b::BfeS64), 0)
+        }
         Opcode::Bfi => (pick!(ty; B32 => rare b::Bfi32, B64 => rare b::Bfi64), 0),
         Opcode::Szext => (pick!(ty; U32 => rare b::SzextU, S32 => rare b::SzextS), wrap),
         Opcode::Bmsk => (Kernels::rare::<b::Bmsk>(), wrap),
@@ -314,8 +313,7 @@ fn comparison(inst: &Inst) -> Option<Selected> {
         aux |= ca::VALUE | u64::from(value) << 32;
     }
     if inst.opcode == Opcode::Testp {
-        let classes =
-            [Word::Finite, Word::Infinite, Word::Number, Word::Notanumber, Word::Normal, Word::Subnormal];
+        let classes = [Word::Finite, Word::Infinite, Word::Number, Word::Notanumber, Word::Normal, Word::Subnormal];
         let index = classes.iter().position(|w| inst.has(*w))?;
         let kernels = pick!(source; F32 => rare c::TestpF32, F64 => rare c::TestpF64);
         return Some(Selected { kernels, aux: (index as u64) << ca::INDEX_SHIFT, swap: false });

@@ -35,16 +35,8 @@ pub fn rcp_approx_f32(a: f32) -> f32 {
 pub fn div_approx_f32(a: f32, b: f32) -> f32 {
     const LIMIT: f32 = f32::from_bits((127 + 126) << 23);
     let quotient = div_rn_f32(a, b);
-    let underflowed = if a.is_finite() {
-        0f32.copysign(quotient)
-    } else {
-        NAN_F32
-    };
-    if b.abs() > LIMIT {
-        underflowed
-    } else {
-        quotient
-    }
+    let underflowed = if a.is_finite() { 0f32.copysign(quotient) } else { NAN_F32 };
+    if b.abs() > LIMIT { underflowed } else { quotient }
 }
 
 /// `div.full.f32` (ISA: within 2 ulp over the full range).
@@ -107,11 +99,7 @@ fn upper_word(x: f64) -> f64 {
 /// Finishes a coarse approximation: cut to the upper word, flushed, with its own NaN.
 #[inline(always)]
 fn coarse(result: f64) -> f64 {
-    if result.is_nan() {
-        COARSE_NAN
-    } else {
-        ftz_f64(upper_word(result))
-    }
+    if result.is_nan() { COARSE_NAN } else { ftz_f64(upper_word(result)) }
 }
 
 /// `rcp.approx.ftz.f64`: reads and writes upper words only; the lower word of the result is zero.
@@ -156,11 +144,7 @@ mod tests {
             assert_eq!(f(x).to_bits(), want, "{x}");
             if x == 0.0 {
                 let subnormal = f32::from_bits(x.to_bits() | 0x7f_ffff);
-                assert_eq!(
-                    ftz_f32(f(ftz_f32(subnormal))).to_bits(),
-                    want,
-                    "flushed {subnormal:e}"
-                );
+                assert_eq!(ftz_f32(f(ftz_f32(subnormal))).to_bits(), want, "flushed {subnormal:e}");
             }
         }
     }
@@ -182,9 +166,7 @@ mod tests {
     /// Whether `got` is `want` within a relative error, or within the last place of a subnormal number.
     fn close(got: f32, want: f64, relative: f64) -> bool {
         let error = (f64::from(got) - want).abs();
-        error <= want.abs() * relative
-            || error <= f64::from(f32::from_bits(1))
-            || want.abs() > f32::MAX.into()
+        error <= want.abs() * relative || error <= f64::from(f32::from_bits(1)) || want.abs() > f32::MAX.into()
     }
 
     #[test]
@@ -195,47 +177,19 @@ mod tests {
                 continue;
             }
             let wide = f64::from(x);
-            assert!(
-                close(ex2_approx_f32(x), core_math::exp2(wide), 2f64.powf(-22.5)),
-                "ex2 {x:e}"
-            );
-            assert!(
-                close(tanh_approx_f32(x), core_math::tanh(wide), 2f64.powi(-11)),
-                "tanh {x:e}"
-            );
+            assert!(close(ex2_approx_f32(x), core_math::exp2(wide), 2f64.powf(-22.5)), "ex2 {x:e}");
+            assert!(close(tanh_approx_f32(x), core_math::tanh(wide), 2f64.powi(-11)), "tanh {x:e}");
             if x.abs() <= 100.0 * std::f32::consts::PI {
-                assert!(
-                    (f64::from(sin_approx_f32(x)) - core_math::sin(wide)).abs() <= 2f64.powf(-20.5),
-                    "sin {x:e}"
-                );
-                assert!(
-                    (f64::from(cos_approx_f32(x)) - core_math::cos(wide)).abs() <= 2f64.powf(-20.5),
-                    "cos {x:e}"
-                );
+                assert!((f64::from(sin_approx_f32(x)) - core_math::sin(wide)).abs() <= 2f64.powf(-20.5), "sin {x:e}");
+                assert!((f64::from(cos_approx_f32(x)) - core_math::cos(wide)).abs() <= 2f64.powf(-20.5), "cos {x:e}");
             }
             if x != 0.0 {
-                assert!(
-                    close(rcp_approx_f32(x), 1.0 / wide, 2f64.powi(-23)),
-                    "rcp {x:e}"
-                );
+                assert!(close(rcp_approx_f32(x), 1.0 / wide, 2f64.powi(-23)), "rcp {x:e}");
             }
             if x > 0.0 {
-                assert!(
-                    close(sqrt_approx_f32(x), wide.sqrt(), 2f64.powi(-23)),
-                    "sqrt {x:e}"
-                );
-                assert!(
-                    close(
-                        rsqrt_approx_f32(x),
-                        core_math::rsqrt(wide),
-                        2f64.powf(-22.9)
-                    ),
-                    "rsqrt {x:e}"
-                );
-                assert!(
-                    close(lg2_approx_f32(x), core_math::log2(wide), 2f64.powi(-22)),
-                    "lg2 {x:e}"
-                );
+                assert!(close(sqrt_approx_f32(x), wide.sqrt(), 2f64.powi(-23)), "sqrt {x:e}");
+                assert!(close(rsqrt_approx_f32(x), core_math::rsqrt(wide), 2f64.powf(-22.9)), "rsqrt {x:e}");
+                assert!(close(lg2_approx_f32(x), core_math::log2(wide), 2f64.powi(-22)), "lg2 {x:e}");
             }
         }
     }
@@ -248,10 +202,7 @@ mod tests {
         assert_eq!(div_approx_f32(3.0, f32::MAX).to_bits(), 0);
         assert_eq!(div_approx_f32(f32::INFINITY, above).to_bits(), 0x7fff_ffff);
         assert_eq!(div_approx_f32(f32::NAN, above).to_bits(), 0x7fff_ffff);
-        assert_eq!(
-            div_approx_f32(3.0, f32::NEG_INFINITY).to_bits(),
-            (-0f32).to_bits()
-        );
+        assert_eq!(div_approx_f32(3.0, f32::NEG_INFINITY).to_bits(), (-0f32).to_bits());
         assert_eq!(div_approx_f32(3.0, -0.0), f32::NEG_INFINITY);
         assert_eq!(div_approx_f32(3.0, f32::NAN).to_bits(), 0x7fff_ffff);
         assert_eq!(div_full_f32(f32::MAX, f32::MAX), 1.0);
@@ -267,70 +218,29 @@ mod tests {
             }
             // Both cuts lose less than 2^-20 of the value.
             let (rcp, rsqrt) = (rcp_approx_ftz_f64(x), rsqrt_approx_ftz_f64(x));
-            assert!(
-                (rcp * x - 1.0).abs() <= 2f64.powi(-19),
-                "rcp {x:e}: {rcp:e}"
-            );
-            assert!(
-                (rsqrt * x.sqrt() - 1.0).abs() <= 2f64.powi(-19),
-                "rsqrt {x:e}: {rsqrt:e}"
-            );
+            assert!((rcp * x - 1.0).abs() <= 2f64.powi(-19), "rcp {x:e}: {rcp:e}");
+            assert!((rsqrt * x.sqrt() - 1.0).abs() <= 2f64.powi(-19), "rsqrt {x:e}: {rsqrt:e}");
             assert_eq!((rcp.to_bits() | rsqrt.to_bits()) << 32, 0);
         }
         let specials = [
             (0x7ff0_0000_0000_0000, 0, 0),
-            (
-                0xfff0_0000_0000_0000,
-                0x8000_0000_0000_0000,
-                0x7fff_ffff_0000_0000,
-            ),
-            (
-                0x8000_0000_0000_0000,
-                0xfff0_0000_0000_0000,
-                0xfff0_0000_0000_0000,
-            ),
-            (
-                0x000f_ffff_ffff_ffff,
-                0x7ff0_0000_0000_0000,
-                0x7ff0_0000_0000_0000,
-            ),
-            (
-                0x7ff8_0000_0000_0000,
-                0x7fff_ffff_0000_0000,
-                0x7fff_ffff_0000_0000,
-            ),
+            (0xfff0_0000_0000_0000, 0x8000_0000_0000_0000, 0x7fff_ffff_0000_0000),
+            (0x8000_0000_0000_0000, 0xfff0_0000_0000_0000, 0xfff0_0000_0000_0000),
+            (0x000f_ffff_ffff_ffff, 0x7ff0_0000_0000_0000, 0x7ff0_0000_0000_0000),
+            (0x7ff8_0000_0000_0000, 0x7fff_ffff_0000_0000, 0x7fff_ffff_0000_0000),
             (0x7ff0_0000_0000_0001, 0, 0),
-            (
-                0xbff0_0000_0000_0000,
-                0xbff0_0000_0000_0000,
-                0x7fff_ffff_0000_0000,
-            ),
-            (
-                0x3ff0_0000_0000_0001,
-                0x3ff0_0000_0000_0000,
-                0x3ff0_0000_0000_0000,
-            ),
+            (0xbff0_0000_0000_0000, 0xbff0_0000_0000_0000, 0x7fff_ffff_0000_0000),
+            (0x3ff0_0000_0000_0001, 0x3ff0_0000_0000_0000, 0x3ff0_0000_0000_0000),
             // A reciprocal below the normal range is flushed.
             (0x7fe8_0000_0000_0000, 0, 0x1ff2_79a7_0000_0000),
         ];
         for (x, rcp, rsqrt) in specials {
-            assert_eq!(
-                rcp_approx_ftz_f64(f64::from_bits(x)).to_bits(),
-                rcp,
-                "rcp {x:#x}"
-            );
-            assert_eq!(
-                rsqrt_approx_ftz_f64(f64::from_bits(x)).to_bits(),
-                rsqrt,
-                "rsqrt {x:#x}"
-            );
+            assert_eq!(rcp_approx_ftz_f64(f64::from_bits(x)).to_bits(), rcp, "rcp {x:#x}");
+            assert_eq!(rsqrt_approx_ftz_f64(f64::from_bits(x)).to_bits(), rsqrt, "rsqrt {x:#x}");
         }
         assert_eq!(rsqrt_approx_f64(4.0), 0.5);
         assert_eq!(rsqrt_approx_f64(5e-324), core_math::rsqrt(5e-324));
         assert_eq!(rsqrt_approx_f64(-1.0).to_bits(), 0xfff8_0000_0000_0000);
-        assert_eq!(
-            rsqrt_approx_f64(f64::from_bits(0x7ff0_0000_0000_0001)).to_bits(),
-            0x7ff8_0000_0000_0001
-        );
+        assert_eq!(rsqrt_approx_f64(f64::from_bits(0x7ff0_0000_0000_0001)).to_bits(), 0x7ff8_0000_0000_0001);
     }
 }

@@ -125,18 +125,10 @@ pub fn fns_b32(mask: u32, base: u32, offset: i32) -> u32 {
         return u32::MAX;
     }
     if offset == 0 {
-        return if mask >> base & 1 == 1 {
-            base
-        } else {
-            u32::MAX
-        };
+        return if mask >> base & 1 == 1 { base } else { u32::MAX };
     }
     // Counting downwards is counting upwards in the reversed word.
-    let (word, start) = if offset > 0 {
-        (mask, base)
-    } else {
-        (mask.reverse_bits(), 31 - base)
-    };
+    let (word, start) = if offset > 0 { (mask, base) } else { (mask.reverse_bits(), 31 - base) };
     let mut rest = word >> start << start;
     // At most 32 bits can be skipped, so a larger count ends with an empty word.
     for _ in 1..offset.unsigned_abs().min(33) {
@@ -173,11 +165,7 @@ fn permute(a: u32, b: u32, choice: impl Fn(u32) -> u32) -> u32 {
     (0..4).fold(0, |word, i| {
         let choice = choice(i);
         let byte = (pair >> (8 * (choice & 7))) as u8;
-        let byte = if choice & 8 != 0 {
-            ((byte as i8) >> 7) as u8
-        } else {
-            byte
-        };
+        let byte = if choice & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte };
         word | u32::from(byte) << (8 * i)
     })
 }

@@ -115,21 +115,13 @@ comparisons!(compare_f64, testp_f64, f64, "f64");
 /// `setp.*.f16`, on bits.
 #[inline(always)]
 pub fn compare_f16(op: FloatCmp, a: u16, b: u16) -> bool {
-    compare_f32(
-        op,
-        super::f16_ops::f16_to_f32(a),
-        super::f16_ops::f16_to_f32(b),
-    )
+    compare_f32(op, super::f16_ops::f16_to_f32(a), super::f16_ops::f16_to_f32(b))
 }
 
 /// `setp.*.bf16`, on bits.
 #[inline(always)]
 pub fn compare_bf16(op: FloatCmp, a: u16, b: u16) -> bool {
-    compare_f32(
-        op,
-        super::f16_ops::bf16_to_f32(a),
-        super::f16_ops::bf16_to_f32(b),
-    )
+    compare_f32(op, super::f16_ops::bf16_to_f32(a), super::f16_ops::bf16_to_f32(b))
 }
 
 #[cfg(test)]
@@ -139,16 +131,7 @@ mod tests {
 
     #[test]
     fn every_comparison_follows_the_order() {
-        let values = [
-            f32::NEG_INFINITY,
-            -1.0,
-            -0.0,
-            0.0,
-            1.0e-40,
-            1.0,
-            f32::INFINITY,
-            f32::NAN,
-        ];
+        let values = [f32::NEG_INFINITY, -1.0, -0.0, 0.0, 1.0e-40, 1.0, f32::INFINITY, f32::NAN];
         for a in values {
             for b in values {
                 let order = a.partial_cmp(&b);
@@ -180,10 +163,7 @@ mod tests {
         for i in 0..6 {
             for j in 0..6 {
                 assert_eq!(compare_f16(FloatCmp::Lt, f16[i], f16[j]), rank[i] < rank[j]);
-                assert_eq!(
-                    compare_bf16(FloatCmp::Geu, bf16[i], bf16[j]),
-                    rank[i] >= rank[j]
-                );
+                assert_eq!(compare_bf16(FloatCmp::Geu, bf16[i], bf16[j]), rank[i] >= rank[j]);
             }
             assert!(compare_f16(FloatCmp::Nan, f16[i], 0x7fff));
             assert!(!compare_bf16(FloatCmp::Ne, 0xffc0, bf16[i]));
@@ -203,10 +183,6 @@ mod tests {
         check(-1.5, &[Finite, Number, Normal]);
         check(f32::NEG_INFINITY, &[Infinite, Number]);
         check(f32::NAN, &[NotANumber]);
-        assert!(
-            testp_f64(Subnormal, 5e-324)
-                && !testp_f64(Subnormal, 1.0e-40)
-                && testp_f64(Normal, 0.0)
-        );
+        assert!(testp_f64(Subnormal, 5e-324) && !testp_f64(Subnormal, 1.0e-40) && testp_f64(Normal, 0.0));
     }
 }

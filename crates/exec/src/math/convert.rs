@@ -13,9 +13,7 @@
 //! * NaN from `.f32` to `.f64` keeps sign and payload and becomes quiet; to every other float type it
 //!   becomes the canonical NaN of the destination. The ISA leaves the payload open.
 
-use super::f16_ops::{
-    NAN_F16, bf16_to_f32, f16_to_f32, f32_to_bf16_rn, f32_to_f16_rn, f64_to_bf16_rn, f64_to_f16_rn,
-};
+use super::f16_ops::{NAN_F16, bf16_to_f32, f16_to_f32, f32_to_bf16_rn, f32_to_f16_rn, f64_to_bf16_rn, f64_to_f16_rn};
 use super::f32_ops::canonical_f32;
 use super::f64_ops::nan_rule_1;
 use super::round::{Rounding, round_integral_f32, round_integral_f64};
@@ -44,16 +42,7 @@ pub enum IntType {
 
 impl IntType {
     /// All integer types.
-    pub const ALL: [Self; 8] = [
-        Self::U8,
-        Self::S8,
-        Self::U16,
-        Self::S16,
-        Self::U32,
-        Self::S32,
-        Self::U64,
-        Self::S64,
-    ];
+    pub const ALL: [Self; 8] = [Self::U8, Self::S8, Self::U16, Self::S16, Self::U32, Self::S32, Self::U64, Self::S64];
 
     /// Width in bits.
     pub const fn bits(self) -> u32 {
@@ -87,30 +76,18 @@ impl IntType {
     /// The smallest and the largest value.
     const fn range(self) -> (i128, i128) {
         let bits = self.bits();
-        if self.is_signed() {
-            (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-        } else {
-            (0, (1 << bits) - 1)
-        }
+        if self.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
     }
 
     /// Reads the low bits of `x` as this type.
     const fn value(self, x: u64) -> i128 {
         let x = self.extend(x);
-        if self.is_signed() {
-            x as i64 as i128
-        } else {
-            x as i128
-        }
+        if self.is_signed() { x as i64 as i128 } else { x as i128 }
     }
 
     /// What a NaN converts to.
     const fn of_nan(self, source_is_f64: bool) -> u64 {
-        if source_is_f64 || self.bits() == 64 {
-            self.extend(1 << (self.bits() - 1))
-        } else {
-            0
-        }
+        if source_is_f64 || self.bits() == 64 { self.extend(1 << (self.bits() - 1)) } else { 0 }
     }
 }
 
@@ -142,21 +119,13 @@ pub fn int_to_f32(x: u64, from: IntType, r: Rounding) -> f32 {
 /// `cvt.f32.s32`, the common case of [`int_to_f32`] in a form that vectorises.
 #[inline(always)]
 pub fn s32_to_f32(x: i32, r: Rounding) -> f32 {
-    if r == Rounding::Rn {
-        x as f32
-    } else {
-        int_to_f32(x as u64, IntType::S32, r)
-    }
+    if r == Rounding::Rn { x as f32 } else { int_to_f32(x as u64, IntType::S32, r) }
 }
 
 /// `cvt.f32.u32`, the common case of [`int_to_f32`] in a form that vectorises.
 #[inline(always)]
 pub fn u32_to_f32(x: u32, r: Rounding) -> f32 {
-    if r == Rounding::Rn {
-        x as f32
-    } else {
-        int_to_f32(u64::from(x), IntType::U32, r)
-    }
+    if r == Rounding::Rn { x as f32 } else { int_to_f32(u64::from(x), IntType::U32, r) }
 }
 
 /// `cvt` from an integer to `.f64`.
@@ -194,89 +163,25 @@ macro_rules! float_to_int {
     };
 }
 
-float_to_int!(
-    f32_to_s32,
-    f32,
-    round_integral_f32,
-    i32,
-    IntType::S32,
-    "`cvt.s32.f32`."
-);
-float_to_int!(
-    f32_to_u32,
-    f32,
-    round_integral_f32,
-    u32,
-    IntType::U32,
-    "`cvt.u32.f32`."
-);
-float_to_int!(
-    f32_to_s64,
-    f32,
-    round_integral_f32,
-    i64,
-    IntType::S64,
-    "`cvt.s64.f32`."
-);
-float_to_int!(
-    f32_to_u64,
-    f32,
-    round_integral_f32,
-    u64,
-    IntType::U64,
-    "`cvt.u64.f32`."
-);
-float_to_int!(
-    f64_to_s32,
-    f64,
-    round_integral_f64,
-    i32,
-    IntType::S32,
-    "`cvt.s32.f64`."
-);
-float_to_int!(
-    f64_to_u32,
-    f64,
-    round_integral_f64,
-    u32,
-    IntType::U32,
-    "`cvt.u32.f64`."
-);
-float_to_int!(
-    f64_to_s64,
-    f64,
-    round_integral_f64,
-    i64,
-    IntType::S64,
-    "`cvt.s64.f64`."
-);
-float_to_int!(
-    f64_to_u64,
-    f64,
-    round_integral_f64,
-    u64,
-    IntType::U64,
-    "`cvt.u64.f64`."
-);
+float_to_int!(f32_to_s32, f32, round_integral_f32, i32, IntType::S32, "`cvt.s32.f32`.");
+float_to_int!(f32_to_u32, f32, round_integral_f32, u32, IntType::U32, "`cvt.u32.f32`.");
+float_to_int!(f32_to_s64, f32, round_integral_f32, i64, IntType::S64, "`cvt.s64.f32`.");
+float_to_int!(f32_to_u64, f32, round_integral_f32, u64, IntType::U64, "`cvt.u64.f32`.");
+float_to_int!(f64_to_s32, f64, round_integral_f64, i32, IntType::S32, "`cvt.s32.f64`.");
+float_to_int!(f64_to_u32, f64, round_integral_f64, u32, IntType::U32, "`cvt.u32.f64`.");
+float_to_int!(f64_to_s64, f64, round_integral_f64, i64, IntType::S64, "`cvt.s64.f64`.");
+float_to_int!(f64_to_u64, f64, round_integral_f64, u64, IntType::U64, "`cvt.u64.f64`.");
 
 /// `cvt` from `.f32` to any integer type.
 #[inline]
 pub fn f32_to_int(x: f32, to: IntType, r: Rounding) -> u64 {
-    if x.is_nan() {
-        to.of_nan(false)
-    } else {
-        clamp_to_int(round_integral_f32(x, r).into(), to)
-    }
+    if x.is_nan() { to.of_nan(false) } else { clamp_to_int(round_integral_f32(x, r).into(), to) }
 }
 
 /// `cvt` from `.f64` to any integer type.
 #[inline]
 pub fn f64_to_int(x: f64, to: IntType, r: Rounding) -> u64 {
-    if x.is_nan() {
-        to.of_nan(true)
-    } else {
-        clamp_to_int(round_integral_f64(x, r), to)
-    }
+    if x.is_nan() { to.of_nan(true) } else { clamp_to_int(round_integral_f64(x, r), to) }
 }
 
 /// `cvt` from `.f16` to any integer type.
@@ -310,11 +215,7 @@ fn clamp_to_int(x: f64, to: IntType) -> u64 {
 pub fn f32_to_f64(x: f32) -> f64 {
     let bits = u64::from(x.to_bits());
     let nan = (bits & 0x8000_0000) << 32 | 0x7ff8_0000_0000_0000 | (bits & 0x7f_ffff) << 29;
-    if x.is_nan() {
-        f64::from_bits(nan)
-    } else {
-        f64::from(x)
-    }
+    if x.is_nan() { f64::from_bits(nan) } else { f64::from(x) }
 }
 
 /// `cvt.f64.f16`.

@@ -17,32 +17,16 @@ pub fn f16_to_f32(a: u16) -> f32 {
     // Read as an f32, the shifted bits are the number scaled by 2^-112, subnormal or not.
     let scaled = f32::from_bits(u32::from(a & 0x7fff) << 13) * f32::from_bits((127 + 112) << 23);
     let magnitude = scaled.to_bits();
-    let special = if a & 0x3ff == 0 {
-        0x7f80_0000
-    } else {
-        0x7fff_ffff
-    };
-    let magnitude = if a & 0x7c00 == 0x7c00 {
-        special
-    } else {
-        magnitude
-    };
-    let sign = if is_nan_f16(a) {
-        0
-    } else {
-        u32::from(a & SIGN) << 16
-    };
+    let special = if a & 0x3ff == 0 { 0x7f80_0000 } else { 0x7fff_ffff };
+    let magnitude = if a & 0x7c00 == 0x7c00 { special } else { magnitude };
+    let sign = if is_nan_f16(a) { 0 } else { u32::from(a & SIGN) << 16 };
     f32::from_bits(magnitude | sign)
 }
 
 /// Widens a `.bf16`, exactly; a NaN becomes the canonical `.f32` NaN.
 #[inline(always)]
 pub fn bf16_to_f32(a: u16) -> f32 {
-    f32::from_bits(if is_nan_bf16(a) {
-        0x7fff_ffff
-    } else {
-        u32::from(a) << 16
-    })
+    f32::from_bits(if is_nan_bf16(a) { 0x7fff_ffff } else { u32::from(a) << 16 })
 }
 
 /// `cvt.rn.f16.f32`.
@@ -51,27 +35,13 @@ pub fn f32_to_f16_rn(x: f32) -> u16 {
     let bits = x.to_bits();
     let magnitude = bits & 0x7fff_ffff;
     // The last place of 0.5 is that of a subnormal `.f16`, so the host's addition does the rounding.
-    let subnormal = (f32::from_bits(magnitude) + 0.5)
-        .to_bits()
-        .wrapping_sub(0x3f00_0000);
+    let subnormal = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0x3f00_0000);
     let odd = magnitude >> 13 & 1;
     let normal = magnitude.wrapping_add(0xfff + odd).wrapping_sub(112 << 23) >> 13;
-    let finite = if magnitude < 0x3880_0000 {
-        subnormal
-    } else {
-        normal
-    };
+    let finite = if magnitude < 0x3880_0000 { subnormal } else { normal };
     // 65520, half-way between the largest number and the next power of two.
-    let number = if magnitude < 0x477f_f000 {
-        finite
-    } else {
-        0x7c00
-    };
-    if magnitude > 0x7f80_0000 {
-        NAN_F16
-    } else {
-        number as u16 | (bits >> 16) as u16 & SIGN
-    }
+    let number = if magnitude < 0x477f_f000 { finite } else { 0x7c00 };
+    if magnitude > 0x7f80_0000 { NAN_F16 } else { number as u16 | (bits >> 16) as u16 & SIGN }
 }
 
 /// `cvt.rn.bf16.f32`.
@@ -89,11 +59,7 @@ fn f64_to_f32_odd(x: f64) -> f32 {
     let bits = near.to_bits();
     let back = f64::from(near);
     let inexact = back != x && !x.is_nan();
-    let odd = if back.abs() > x.abs() {
-        bits.wrapping_sub(1)
-    } else {
-        bits.wrapping_add(1)
-    };
+    let odd = if back.abs() > x.abs() { bits.wrapping_sub(1) } else { bits.wrapping_add(1) };
     f32::from_bits(if inexact && bits & 1 == 0 { odd } else { bits })
 }
 
@@ -130,10 +96,7 @@ pub fn mul_f16(a: u16, b: u16) -> u16 {
 /// `add.rn.bf16`. Through double precision, since `.bf16` has the exponents of single precision.
 #[inline(always)]
 pub fn add_bf16(a: u16, b: u16) -> u16 {
-    f64_to_bf16_rn(sum_to_odd(
-        f64::from(bf16_to_f32(a)),
-        f64::from(bf16_to_f32(b)),
-    ))
+    f64_to_bf16_rn(sum_to_odd(f64::from(bf16_to_f32(a)), f64::from(bf16_to_f32(b))))
 }
 
 /// `sub.rn.bf16`.

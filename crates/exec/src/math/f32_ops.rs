@@ -22,11 +22,7 @@ pub fn canonical_f32(x: f32) -> f32 {
 #[inline(always)]
 pub fn ftz_f32(x: f32) -> f32 {
     let bits = x.to_bits();
-    f32::from_bits(if bits & 0x7f80_0000 == 0 {
-        bits & SIGN
-    } else {
-        bits
-    })
+    f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & SIGN } else { bits })
 }
 
 /// `.sat`: clamps to `[+0, 1]`; NaN and `-0` become `+0`.
@@ -67,11 +63,7 @@ pub fn sqrt_rn_f32(a: f32) -> f32 {
     let root = a.sqrt();
     // Not `canonical_f32`: LLVM turns "is the root NaN" into "is the operand not >= 0" and then drops
     // the whole select, taking the host's NaN for as good as ours. A comparison of bits survives.
-    if root.to_bits() & !SIGN > 0x7f80_0000 {
-        NAN_F32
-    } else {
-        root
-    }
+    if root.to_bits() & !SIGN > 0x7f80_0000 { NAN_F32 } else { root }
 }
 
 /// `rcp.rn`.
@@ -86,11 +78,7 @@ pub fn rcp_rn_f32(a: f32) -> f32 {
 /// precision ([`fma_rn_f32_portable`]) rather than a call into libm. Both give the same bits.
 #[inline(always)]
 pub fn fma_rn_f32(a: f32, b: f32, c: f32) -> f32 {
-    if cfg!(target_feature = "fma") {
-        fma_rn_f32_host(a, b, c)
-    } else {
-        fma_rn_f32_portable(a, b, c)
-    }
+    if cfg!(target_feature = "fma") { fma_rn_f32_host(a, b, c) } else { fma_rn_f32_portable(a, b, c) }
 }
 
 /// `fma.rn` by the host's fused multiply-add: one instruction inside a function compiled for a
@@ -225,62 +213,34 @@ fn number_or(a: f32, b: f32, chosen: f32) -> f32 {
 /// `min.NaN`: any NaN operand makes the result [`NAN_F32`].
 #[inline(always)]
 pub fn min_nan_f32(a: f32, b: f32) -> f32 {
-    if a.is_nan() || b.is_nan() {
-        NAN_F32
-    } else {
-        min_f32(a, b)
-    }
+    if a.is_nan() || b.is_nan() { NAN_F32 } else { min_f32(a, b) }
 }
 
 /// `max.NaN`: any NaN operand makes the result [`NAN_F32`].
 #[inline(always)]
 pub fn max_nan_f32(a: f32, b: f32) -> f32 {
-    if a.is_nan() || b.is_nan() {
-        NAN_F32
-    } else {
-        max_f32(a, b)
-    }
+    if a.is_nan() || b.is_nan() { NAN_F32 } else { max_f32(a, b) }
 }
 
 /// Sign of `min.xorsign.abs` and `max.xorsign.abs`: applied unless the result is NaN.
 #[inline(always)]
 fn xorsign(a: f32, b: f32, magnitude: f32) -> f32 {
     let sign = (a.to_bits() ^ b.to_bits()) & SIGN;
-    if magnitude.is_nan() {
-        magnitude
-    } else {
-        f32::from_bits(magnitude.to_bits() | sign)
-    }
+    if magnitude.is_nan() { magnitude } else { f32::from_bits(magnitude.to_bits() | sign) }
 }
 
 /// `min.xorsign.abs`, with `.NaN` if `nan`: the smaller magnitude, with the product of the signs.
 #[inline(always)]
 pub fn min_xorsign_abs_f32(a: f32, b: f32, nan: bool) -> f32 {
     let (x, y) = (abs_f32(a), abs_f32(b));
-    xorsign(
-        a,
-        b,
-        if nan {
-            min_nan_f32(x, y)
-        } else {
-            min_f32(x, y)
-        },
-    )
+    xorsign(a, b, if nan { min_nan_f32(x, y) } else { min_f32(x, y) })
 }
 
 /// `max.xorsign.abs`, with `.NaN` if `nan`: the larger magnitude, with the product of the signs.
 #[inline(always)]
 pub fn max_xorsign_abs_f32(a: f32, b: f32, nan: bool) -> f32 {
     let (x, y) = (abs_f32(a), abs_f32(b));
-    xorsign(
-        a,
-        b,
-        if nan {
-            max_nan_f32(x, y)
-        } else {
-            max_f32(x, y)
-        },
-    )
+    xorsign(a, b, if nan { max_nan_f32(x, y) } else { max_f32(x, y) })
 }
 
 /// `abs`: clears the sign bit, also of a NaN.

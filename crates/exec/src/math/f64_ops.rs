@@ -47,11 +47,7 @@ fn nan_rule_3(a: f64, b: f64, c: f64, result: f64) -> f64 {
 #[inline(always)]
 pub fn ftz_f64(x: f64) -> f64 {
     let bits = x.to_bits();
-    f64::from_bits(if bits & 0x7ff0_0000_0000_0000 == 0 {
-        bits & SIGN
-    } else {
-        bits
-    })
+    f64::from_bits(if bits & 0x7ff0_0000_0000_0000 == 0 { bits & SIGN } else { bits })
 }
 
 /// `.sat`: clamps to `[+0, 1]`; NaN and `-0` become `+0`. Only `cvt` has it for `.f64`.
@@ -91,11 +87,7 @@ pub fn div_rn_f64(a: f64, b: f64) -> f64 {
 pub fn sqrt_rn_f64(a: f64) -> f64 {
     let root = a.sqrt();
     // Compares bits for the reason given at `sqrt_rn_f32`.
-    let fresh = if root.to_bits() & !SIGN > 0x7ff0_0000_0000_0000 {
-        INVALID_F64
-    } else {
-        root
-    };
+    let fresh = if root.to_bits() & !SIGN > 0x7ff0_0000_0000_0000 { INVALID_F64 } else { root };
     if a.is_nan() { quiet(a) } else { fresh }
 }
 
@@ -133,11 +125,7 @@ pub fn add_f64(a: f64, b: f64, r: Rounding) -> f64 {
 pub fn sub_f64(a: f64, b: f64, r: Rounding) -> f64 {
     match r {
         Rounding::Rn => sub_rn_f64(a, b),
-        _ => nan_rule_2(
-            a,
-            b,
-            rounded(soft::add(value(a), soft::neg(value(b)), r), r),
-        ),
+        _ => nan_rule_2(a, b, rounded(soft::add(value(a), soft::neg(value(b)), r), r)),
     }
 }
 
@@ -155,12 +143,7 @@ pub fn mul_f64(a: f64, b: f64, r: Rounding) -> f64 {
 pub fn fma_f64(a: f64, b: f64, c: f64, r: Rounding) -> f64 {
     match r {
         Rounding::Rn => fma_rn_f64(a, b, c),
-        _ => nan_rule_3(
-            a,
-            b,
-            c,
-            rounded(soft::fma(value(a), value(b), value(c), r), r),
-        ),
+        _ => nan_rule_3(a, b, c, rounded(soft::fma(value(a), value(b), value(c), r), r)),
     }
 }
 

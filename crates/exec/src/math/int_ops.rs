@@ -231,11 +231,7 @@ pub fn mad24_hi_sat_s32(a: i32, b: i32, c: i32) -> i32 {
 #[inline(always)]
 fn byte(x: u32, i: u32, signed: bool) -> i32 {
     let b = (x >> (8 * i)) as u8;
-    if signed {
-        i32::from(b as i8)
-    } else {
-        i32::from(b)
-    }
+    if signed { i32::from(b as i8) } else { i32::from(b) }
 }
 
 /// `dp4a`: `c` plus the dot product of four bytes with four bytes, wrapping.
@@ -252,11 +248,7 @@ pub fn dp4a(a: u32, a_signed: bool, b: u32, b_signed: bool, c: u32) -> u32 {
 pub fn dp2a(a: u32, a_signed: bool, b: u32, b_signed: bool, hi: bool, c: u32) -> u32 {
     let half = |i: u32| {
         let h = (a >> (16 * i)) as u16;
-        if a_signed {
-            i32::from(h as i16)
-        } else {
-            i32::from(h)
-        }
+        if a_signed { i32::from(h as i16) } else { i32::from(h) }
     };
     let first = if hi { 2 } else { 0 };
     let dot = half(0) * byte(b, first, b_signed) + half(1) * byte(b, first + 1, b_signed);
@@ -281,57 +273,23 @@ mod tests {
             assert_eq!(shr_u16(0x8001, amount), right);
             assert_eq!(shr_s16(0x8001u16 as i16, amount) as u16, arithmetic);
         }
-        assert_eq!(
-            (shl_b32(1, 31), shl_b32(1, 32), shr_u32(u32::MAX, 32)),
-            (1 << 31, 0, 0)
-        );
-        assert_eq!(
-            (shr_s32(-5, 32), shr_s32(5, 99), shr_s32(-5, 1)),
-            (-1, 0, -3)
-        );
-        assert_eq!(
-            (shl_b64(1, 63), shl_b64(1, 64), shr_u64(u64::MAX, 256)),
-            (1 << 63, 0, 0)
-        );
+        assert_eq!((shl_b32(1, 31), shl_b32(1, 32), shr_u32(u32::MAX, 32)), (1 << 31, 0, 0));
+        assert_eq!((shr_s32(-5, 32), shr_s32(5, 99), shr_s32(-5, 1)), (-1, 0, -3));
+        assert_eq!((shl_b64(1, 63), shl_b64(1, 64), shr_u64(u64::MAX, 256)), (1 << 63, 0, 0));
         assert_eq!((shr_s64(i64::MIN, 64), shr_s64(i64::MIN, 62)), (-1, -2));
     }
 
     #[test]
     fn division_has_no_traps() {
+        assert_eq!((div_u32(7, 0), rem_u32(7, 0), div_s32(7, 0), rem_s32(-7, 0)), (u32::MAX, 7, -1, -7));
+        assert_eq!((div_s32(i32::MIN, -1), rem_s32(i32::MIN, -1)), (i32::MIN, 0));
+        assert_eq!((div_s32(-7, 2), rem_s32(-7, 2), rem_s32(7, -2)), (-3, -1, 1));
+        assert_eq!((div_u16(7, 0), div_s16(i16::MIN, -1), rem_u16(9, 4), rem_s16(5, 0)), (u16::MAX, i16::MIN, 1, 5));
         assert_eq!(
-            (div_u32(7, 0), rem_u32(7, 0), div_s32(7, 0), rem_s32(-7, 0)),
-            (u32::MAX, 7, -1, -7)
-        );
-        assert_eq!(
-            (div_s32(i32::MIN, -1), rem_s32(i32::MIN, -1)),
-            (i32::MIN, 0)
-        );
-        assert_eq!(
-            (div_s32(-7, 2), rem_s32(-7, 2), rem_s32(7, -2)),
-            (-3, -1, 1)
-        );
-        assert_eq!(
-            (
-                div_u16(7, 0),
-                div_s16(i16::MIN, -1),
-                rem_u16(9, 4),
-                rem_s16(5, 0)
-            ),
-            (u16::MAX, i16::MIN, 1, 5)
-        );
-        assert_eq!(
-            (
-                div_u64(7, 0),
-                div_s64(i64::MIN, -1),
-                rem_u64(9, 0),
-                rem_s64(i64::MIN, -1)
-            ),
+            (div_u64(7, 0), div_s64(i64::MIN, -1), rem_u64(9, 0), rem_s64(i64::MIN, -1)),
             (u64::MAX, i64::MIN, 9, 0)
         );
-        assert_eq!(
-            (abs_s16(i16::MIN), abs_s32(-3), abs_s64(i64::MIN)),
-            (i16::MIN, 3, i64::MIN)
-        );
+        assert_eq!((abs_s16(i16::MIN), abs_s32(-3), abs_s64(i64::MIN)), (i16::MIN, 3, i64::MIN));
     }
 
     #[test]
@@ -340,59 +298,27 @@ mod tests {
         for _ in 0..100_000 {
             let (a, b, c) = (rng.u32(), rng.u32(), rng.u32());
             let (x, y) = (rng.u64(), rng.u64());
-            assert_eq!(
-                mul_hi_u16(a as u16, b as u16),
-                ((a & 0xffff).wrapping_mul(b & 0xffff) >> 16) as u16
-            );
-            assert_eq!(
-                mul_hi_s32(a as i32, b as i32),
-                ((i128::from(a as i32) * i128::from(b as i32)) >> 32) as i32
-            );
-            assert_eq!(
-                mul_hi_u64(x, y),
-                ((u128::from(x) * u128::from(y)) >> 64) as u64
-            );
+            assert_eq!(mul_hi_u16(a as u16, b as u16), ((a & 0xffff).wrapping_mul(b & 0xffff) >> 16) as u16);
+            assert_eq!(mul_hi_s32(a as i32, b as i32), ((i128::from(a as i32) * i128::from(b as i32)) >> 32) as i32);
+            assert_eq!(mul_hi_u64(x, y), ((u128::from(x) * u128::from(y)) >> 64) as u64);
             // The signed upper half differs from the unsigned one by the operands of negative partners.
-            let correction =
-                if (x as i64) < 0 { y } else { 0 }.wrapping_add(if (y as i64) < 0 { x } else { 0 });
-            assert_eq!(
-                mul_hi_s64(x as i64, y as i64) as u64,
-                mul_hi_u64(x, y).wrapping_sub(correction)
-            );
+            let correction = if (x as i64) < 0 { y } else { 0 }.wrapping_add(if (y as i64) < 0 { x } else { 0 });
+            assert_eq!(mul_hi_s64(x as i64, y as i64) as u64, mul_hi_u64(x, y).wrapping_sub(correction));
             let wide = u128::from(a & 0xff_ffff) * u128::from(b & 0xff_ffff);
-            assert_eq!(
-                (mul24_lo_u32(a, b), mul24_hi_u32(a, b)),
-                (wide as u32, (wide >> 16) as u32)
-            );
-            let sign =
-                |v: u32| i128::from(v & 0xff_ffff) - if v & 0x80_0000 != 0 { 1 << 24 } else { 0 };
+            assert_eq!((mul24_lo_u32(a, b), mul24_hi_u32(a, b)), (wide as u32, (wide >> 16) as u32));
+            let sign = |v: u32| i128::from(v & 0xff_ffff) - if v & 0x80_0000 != 0 { 1 << 24 } else { 0 };
             let wide = sign(a) * sign(b);
-            assert_eq!(
-                mad24_lo_s32(a as i32, b as i32, 3),
-                (wide as i32).wrapping_add(3)
-            );
-            assert_eq!(
-                mad24_hi_s32(a as i32, b as i32, 3),
-                ((wide >> 16) as i32).wrapping_add(3)
-            );
+            assert_eq!(mad24_lo_s32(a as i32, b as i32, 3), (wide as i32).wrapping_add(3));
+            assert_eq!(mad24_hi_s32(a as i32, b as i32, 3), ((wide >> 16) as i32).wrapping_add(3));
             let clamp = |v: i128| v.clamp(i32::MIN.into(), i32::MAX.into()) as i32;
             assert_eq!(
                 mad24_hi_sat_s32(a as i32, b as i32, c as i32),
                 clamp(i128::from((wide >> 16) as i32) + i128::from(c as i32))
             );
             let hi = (i128::from(a as i32) * i128::from(b as i32)) >> 32;
-            assert_eq!(
-                mad_hi_sat_s32(a as i32, b as i32, c as i32),
-                clamp(hi + i128::from(c as i32))
-            );
+            assert_eq!(mad_hi_sat_s32(a as i32, b as i32, c as i32), clamp(hi + i128::from(c as i32)));
         }
-        assert_eq!(
-            (
-                mad24_lo_u32(3, 4, u32::MAX),
-                mad24_hi_u32(1 << 23, 1 << 23, 5)
-            ),
-            (11, (1 << 30) + 5)
-        );
+        assert_eq!((mad24_lo_u32(3, 4, u32::MAX), mad24_hi_u32(1 << 23, 1 << 23, 5)), (11, (1 << 30) + 5));
     }
 
     #[test]
@@ -405,19 +331,14 @@ mod tests {
             assert_eq!(u64::from(hi) << 32 | u64::from(lo), a.wrapping_add(b));
             let (lo, borrow) = sub_cc_u32(a as u32, b as u32, false);
             let (hi, out) = sub_cc_u32((a >> 32) as u32, (b >> 32) as u32, borrow);
-            assert_eq!(
-                (u64::from(hi) << 32 | u64::from(lo), out),
-                a.overflowing_sub(b)
-            );
+            assert_eq!((u64::from(hi) << 32 | u64::from(lo), out), a.overflowing_sub(b));
             let (lo, carry) = mad_lo_cc_u64(a, b, c, false);
             let (hi, out) = mad_hi_cc_u64(a, b, c, carry);
-            let want = (u128::from(a) * u128::from(b))
-                .overflowing_add(u128::from(c) << 64 | u128::from(c));
+            let want = (u128::from(a) * u128::from(b)).overflowing_add(u128::from(c) << 64 | u128::from(c));
             assert_eq!((u128::from(hi) << 64 | u128::from(lo), out), want);
             let (lo, carry) = mad_lo_cc_u32(a as u32, b as u32, c as u32, false);
             let (hi, _) = mad_hi_cc_s32(a as i32, b as i32, -1, carry);
-            let want = (i64::from(a as i32) * i64::from(b as i32))
-                .wrapping_add((-1i64 << 32) + i64::from(c as u32));
+            let want = (i64::from(a as i32) * i64::from(b as i32)).wrapping_add((-1i64 << 32) + i64::from(c as u32));
             assert_eq!((i64::from(hi) << 32) + i64::from(lo), want);
         }
         assert_eq!(add_cc_u64(u64::MAX, 0, true), (0, true));
@@ -425,60 +346,25 @@ mod tests {
         assert_eq!(sub_cc_u64(0, u64::MAX, true), (0, true));
         assert_eq!(mad_hi_cc_u32(u32::MAX, u32::MAX, 1, true), (0, true));
         assert_eq!(mad_hi_cc_s64(-1, 1, 1, false), (0, true));
-        assert_eq!(
-            (add_sat_s32(i32::MAX, 1), sub_sat_s32(i32::MIN, 1)),
-            (i32::MAX, i32::MIN)
-        );
+        assert_eq!((add_sat_s32(i32::MAX, 1), sub_sat_s32(i32::MIN, 1)), (i32::MAX, i32::MIN));
     }
 
     #[test]
     fn sums_of_differences() {
         assert_eq!((sad_u32(3, 10, 100), sad_u32(10, 3, u32::MAX)), (107, 6));
-        assert_eq!(
-            (sad_s32(i32::MIN, i32::MAX, 1), sad_s32(-3, 4, -10)),
-            (0, -3)
-        );
-        assert_eq!(
-            (
-                sad_u16(1, 3, 5),
-                sad_s16(-1, 1, 0),
-                sad_u64(9, 1, 1),
-                sad_s64(1, -1, -2)
-            ),
-            (7, 2, 9, 0)
-        );
+        assert_eq!((sad_s32(i32::MIN, i32::MAX, 1), sad_s32(-3, 4, -10)), (0, -3));
+        assert_eq!((sad_u16(1, 3, 5), sad_s16(-1, 1, 0), sad_u64(9, 1, 1), sad_s64(1, -1, -2)), (7, 2, 9, 0));
     }
 
     #[test]
     fn dot_products() {
-        assert_eq!(
-            dp4a(0x0102_0304, false, 0x0506_0708, false, 10),
-            5 + 12 + 21 + 32 + 10
-        );
+        assert_eq!(dp4a(0x0102_0304, false, 0x0506_0708, false, 10), 5 + 12 + 21 + 32 + 10);
         assert_eq!(dp4a(0xffff_ffff, true, 0x0101_0101, false, 0) as i32, -4);
-        assert_eq!(
-            dp4a(0xffff_ffff, false, 0xffff_ffff, true, 0) as i32,
-            -4 * 255
-        );
-        assert_eq!(
-            dp4a(0xffff_ffff, false, 0xffff_ffff, false, u32::MAX),
-            4 * 255 * 255 - 1
-        );
-        assert_eq!(
-            dp2a(0x0002_0003, false, 0x0a0b_0c0d, false, false, 1),
-            3 * 13 + 2 * 12 + 1
-        );
-        assert_eq!(
-            dp2a(0x0002_0003, false, 0x0a0b_0c0d, false, true, 1),
-            3 * 11 + 2 * 10 + 1
-        );
-        assert_eq!(
-            dp2a(0x8000_ffff, true, 0x0000_0102, false, false, 0) as i32,
-            -2 - 32768
-        );
-        assert_eq!(
-            dp2a(0xffff_ffff, false, 0x80ff_0000, true, true, 0) as i32,
-            -65535 - 65535 * 128
-        );
+        assert_eq!(dp4a(0xffff_ffff, false, 0xffff_ffff, true, 0) as i32, -4 * 255);
+        assert_eq!(dp4a(0xffff_ffff, false, 0xffff_ffff, false, u32::MAX), 4 * 255 * 255 - 1);
+        assert_eq!(dp2a(0x0002_0003, false, 0x0a0b_0c0d, false, false, 1), 3 * 13 + 2 * 12 + 1);
+        assert_eq!(dp2a(0x0002_0003, false, 0x0a0b_0c0d, false, true, 1), 3 * 11 + 2 * 10 + 1);
+        assert_eq!(dp2a(0x8000_ffff, true, 0x0000_0102, false, false, 0) as i32, -2 - 32768);
+        assert_eq!(dp2a(0xffff_ffff, false, 0x80ff_0000, true, true, 0) as i32, -65535 - 65535 * 128);
     }
 }

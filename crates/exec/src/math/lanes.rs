@@ -26,10 +26,7 @@ fn by_lanes<T: Copy, U: Copy>(a: &[T], b: &[T], zero: U, f: impl Fn(T, T) -> U) 
 }
 
 fn cross<T: Copy>(edges: &[T]) -> (Vec<T>, Vec<T>) {
-    edges
-        .iter()
-        .flat_map(|&a| edges.iter().map(move |&b| (a, b)))
-        .unzip()
+    edges.iter().flat_map(|&a| edges.iter().map(move |&b| (a, b))).unzip()
 }
 
 macro_rules! same_bits {

@@ -47,11 +47,7 @@ macro_rules! integral {
                 Rounding::Rm | Rounding::Rp => nearest,
             };
             // Also the way out for NaN, which is not below anything.
-            if magnitude < LIMIT {
-                rounded.copysign(x)
-            } else {
-                x
-            }
+            if magnitude < LIMIT { rounded.copysign(x) } else { x }
         }
     };
 }
@@ -77,15 +73,8 @@ mod tests {
     #[test]
     fn integral_f32_agrees_with_std() {
         let mut rng = Rng::new(1);
-        for x in edges_f32()
-            .into_iter()
-            .chain((0..200_000).map(|_| rng.f32()))
-        {
-            for (r, want) in
-                Rounding::ALL
-                    .into_iter()
-                    .zip([x.round_ties_even(), x.trunc(), x.floor(), x.ceil()])
-            {
+        for x in edges_f32().into_iter().chain((0..200_000).map(|_| rng.f32())) {
+            for (r, want) in Rounding::ALL.into_iter().zip([x.round_ties_even(), x.trunc(), x.floor(), x.ceil()]) {
                 let got = round_integral_f32(x, r);
                 assert!(
                     got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan(),
@@ -98,15 +87,8 @@ mod tests {
     #[test]
     fn integral_f64_agrees_with_std() {
         let mut rng = Rng::new(2);
-        for x in edges_f64()
-            .into_iter()
-            .chain((0..200_000).map(|_| rng.f64()))
-        {
-            for (r, want) in
-                Rounding::ALL
-                    .into_iter()
-                    .zip([x.round_ties_even(), x.trunc(), x.floor(), x.ceil()])
-            {
+        for x in edges_f64().into_iter().chain((0..200_000).map(|_| rng.f64())) {
+            for (r, want) in Rounding::ALL.into_iter().zip([x.round_ties_even(), x.trunc(), x.floor(), x.ceil()]) {
                 let got = round_integral_f64(x, r);
                 assert!(
                     got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan(),

@@ -16,22 +16,10 @@ pub(super) struct Format {
     pub exponent_bits: u32,
 }
 
-pub(super) const F16: Format = Format {
-    fraction_bits: 10,
-    exponent_bits: 5,
-};
-pub(super) const BF16: Format = Format {
-    fraction_bits: 7,
-    exponent_bits: 8,
-};
-pub(super) const F32: Format = Format {
-    fraction_bits: 23,
-    exponent_bits: 8,
-};
-pub(super) const F64: Format = Format {
-    fraction_bits: 52,
-    exponent_bits: 11,
-};
+pub(super) const F16: Format = Format { fraction_bits: 10, exponent_bits: 5 };
+pub(super) const BF16: Format = Format { fraction_bits: 7, exponent_bits: 8 };
+pub(super) const F32: Format = Format { fraction_bits: 23, exponent_bits: 8 };
+pub(super) const F64: Format = Format { fraction_bits: 52, exponent_bits: 11 };
 
 impl Format {
     const fn bias(self) -> i32 {
@@ -78,11 +66,7 @@ impl Value {
         if magnitude == 0 {
             return Zero(false);
         }
-        Self::Finite(Finite {
-            negative,
-            exp: 0,
-            sig: u128::from(magnitude),
-        })
+        Self::Finite(Finite { negative, exp: 0, sig: u128::from(magnitude) })
     }
 }
 
@@ -94,21 +78,13 @@ pub(super) fn unpack(bits: u64, f: Format) -> Value {
         return Zero(negative);
     }
     if magnitude >= f.infinity() {
-        return if magnitude == f.infinity() {
-            Infinite(negative)
-        } else {
-            Nan
-        };
+        return if magnitude == f.infinity() { Infinite(negative) } else { Nan };
     }
     let fraction = magnitude & ((1 << f.fraction_bits) - 1);
     let biased = (magnitude >> f.fraction_bits) as i32;
     let hidden = u64::from(biased != 0) << f.fraction_bits;
     let exp = biased.max(1) - f.bias() - f.fraction_bits as i32;
-    Value::Finite(Finite {
-        negative,
-        exp,
-        sig: u128::from(hidden | fraction),
-    })
+    Value::Finite(Finite { negative, exp, sig: u128::from(hidden | fraction) })
 }
 
 /// Encodes `v`, rounding once. Overflow and gradual underflow follow IEEE 754 for the mode.
@@ -122,11 +98,7 @@ pub(super) fn pack(v: Value, f: Format, r: Rounding) -> u64 {
 }
 
 fn signed(magnitude: u64, negative: bool, f: Format) -> u64 {
-    if negative {
-        magnitude | f.sign_bit()
-    } else {
-        magnitude
-    }
+    if negative { magnitude | f.sign_bit() } else { magnitude }
 }
 
 fn pack_finite(n: Finite, f: Format, r: Rounding) -> u64 {
@@ -138,11 +110,7 @@ fn pack_finite(n: Finite, f: Format, r: Rounding) -> u64 {
         Rounding::Rn | Rounding::Rz => false,
     };
     if exponent > f.bias() {
-        let overflow = if away || r == Rounding::Rn {
-            f.infinity()
-        } else {
-            f.infinity() - 1
-        };
+        let overflow = if away || r == Rounding::Rn { f.infinity() } else { f.infinity() - 1 };
         return signed(overflow, n.negative, f);
     }
     // Exponent of one unit in the last place of the result.
@@ -166,11 +134,7 @@ pub(super) fn round_shift(sig: u128, shift: i32, nearest: bool, away: bool) -> u
         128 => (0, sig, 1 << 127),
         _ => (0, u128::from(sig != 0), 2),
     };
-    let up = if nearest {
-        rest > half || rest == half && kept & 1 == 1
-    } else {
-        away && rest != 0
-    };
+    let up = if nearest { rest > half || rest == half && kept & 1 == 1 } else { away && rest != 0 };
     kept + u128::from(up)
 }
 
@@ -178,11 +142,7 @@ pub(super) fn round_shift(sig: u128, shift: i32, nearest: bool, away: bool) -> u
 fn normalise(n: Finite) -> Finite {
     let shift = n.sig.leading_zeros() as i32 - 2;
     debug_assert!(shift >= 0, "significand too wide to be added");
-    Finite {
-        sig: n.sig << shift,
-        exp: n.exp - shift,
-        ..n
-    }
+    Finite { sig: n.sig << shift, exp: n.exp - shift, ..n }
 }
 
 /// `a + b`. The mode decides the sign of an exact zero and nothing else.
@@ -200,11 +160,7 @@ pub(super) fn add(a: Value, b: Value, r: Rounding) -> Value {
 
 fn add_finite(a: Finite, b: Finite, r: Rounding) -> Value {
     let (a, b) = (normalise(a), normalise(b));
-    let (big, small) = if (a.exp, a.sig) >= (b.exp, b.sig) {
-        (a, b)
-    } else {
-        (b, a)
-    };
+    let (big, small) = if (a.exp, a.sig) >= (b.exp, b.sig) { (a, b) } else { (b, a) };
     let distance = big.exp - small.exp;
     // Significands have at most 106 of 126 bits, so bits are lost only at distances above 20, where
     // no cancellation can bring the jammed bit near the rounding position.
@@ -214,11 +170,7 @@ fn add_finite(a: Finite, b: Finite, r: Rounding) -> Value {
     } else {
         1
     };
-    let sig = if big.negative == small.negative {
-        big.sig + aligned
-    } else {
-        big.sig - aligned
-    };
+    let sig = if big.negative == small.negative { big.sig + aligned } else { big.sig - aligned };
     if sig == 0 {
         return Zero(r == Rounding::Rm);
     }
@@ -231,11 +183,9 @@ pub(super) fn mul(a: Value, b: Value) -> Value {
         (Nan, _) | (_, Nan) | (Infinite(_), Zero(_)) | (Zero(_), Infinite(_)) => Nan,
         (Infinite(x), y) | (y, Infinite(x)) => Infinite(x != negative(y)),
         (Zero(x), y) | (y, Zero(x)) => Zero(x != negative(y)),
-        (Value::Finite(x), Value::Finite(y)) => Value::Finite(Finite {
-            negative: x.negative != y.negative,
-            exp: x.exp + y.exp,
-            sig: x.sig * y.sig,
-        }),
+        (Value::Finite(x), Value::Finite(y)) => {
+            Value::Finite(Finite { negative: x.negative != y.negative, exp: x.exp + y.exp, sig: x.sig * y.sig })
+        }
     }
 }
 
@@ -258,10 +208,7 @@ pub(super) fn neg(a: Value) -> Value {
         Nan => Nan,
         Infinite(x) => Infinite(!x),
         Zero(x) => Zero(!x),
-        Value::Finite(n) => Value::Finite(Finite {
-            negative: !n.negative,
-            ..n
-        }),
+        Value::Finite(n) => Value::Finite(Finite { negative: !n.negative, ..n }),
     }
 }
 
@@ -298,20 +245,12 @@ pub(super) fn sqrt(a: Value) -> Value {
         Value::Finite(n) => {
             // An even exponent and at least 126 bits give a root of at least 63 bits.
             let shift = n.sig.leading_zeros() as i32;
-            let shift = if (n.exp - shift) % 2 == 0 {
-                shift
-            } else {
-                shift - 1
-            };
+            let shift = if (n.exp - shift) % 2 == 0 { shift } else { shift - 1 };
             let radicand = n.sig << shift;
             let root = radicand.isqrt();
             let sticky = u128::from(root * root != radicand);
             // Jamming needs a spare low bit: the root itself may be odd and inexact.
-            Value::Finite(Finite {
-                negative: false,
-                exp: (n.exp - shift) / 2 - 1,
-                sig: root << 1 | sticky,
-            })
+            Value::Finite(Finite { negative: false, exp: (n.exp - shift) / 2 - 1, sig: root << 1 | sticky })
         }
     }
 }

@@ -96,9 +96,7 @@ pub(super) fn edges_f32() -> Vec<f32> {
         0x7fc0_0000,
         0x7fff_ffff,
     ];
-    with_signs(magnitudes, 1 << 31)
-        .map(|b| f32::from_bits(b as u32))
-        .collect()
+    with_signs(magnitudes, 1 << 31).map(|b| f32::from_bits(b as u32)).collect()
 }
 
 /// See [`edges_f32`].
@@ -140,9 +138,7 @@ pub(super) fn edges_f64() -> Vec<f64> {
         0x7ff8_0000_0000_0000,
         0x7fff_ffff_ffff_ffff,
     ];
-    with_signs(magnitudes, 1 << 63)
-        .map(f64::from_bits)
-        .collect()
+    with_signs(magnitudes, 1 << 63).map(f64::from_bits).collect()
 }
 
 /// The oracle's name of a rounding mode.

@@ -25,9 +25,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-pub use compile::{
-    COMPILER, HostMode, Target, compile_device, compile_host, find_compiler, run_host,
-};
+pub use compile::{COMPILER, HostMode, Target, compile_device, compile_host, find_compiler, run_host};
 pub use generate::{Kind, Program, program};
 
 /// Programs per host executable: one compiler start and one link for all of them.
@@ -147,9 +145,8 @@ pub fn build_cases(seeds: Range<u64>, work_dir: &Path) -> Result<Vec<Case>, Erro
         let executable = compile_host(batch, HostMode::Plain, work_dir)?;
         run_host(&executable, batch, false)
     })?;
-    let ptx = compile::parallel_map(&programs, |program| {
-        compile_device(program, Target::of_seed(program.seed), work_dir)
-    })?;
+    let ptx =
+        compile::parallel_map(&programs, |program| compile_device(program, Target::of_seed(program.seed), work_dir))?;
     let memories = expected.into_iter().flatten();
     Ok(programs
         .into_iter()
@@ -170,22 +167,12 @@ pub fn self_check(seeds: Range<u64>, work_dir: &Path) -> Result<(), Error> {
 }
 
 fn check_batch(batch: &[Program], work_dir: &Path) -> Result<(), Error> {
-    let plain = run_host(
-        &compile_host(batch, HostMode::Plain, work_dir)?,
-        batch,
-        false,
-    )?;
+    let plain = run_host(&compile_host(batch, HostMode::Plain, work_dir)?, batch, false)?;
     let sanitized = compile_host(batch, HostMode::Sanitized, work_dir)?;
-    for (reversed, how) in [
-        (false, "with the sanitizer"),
-        (true, "with threads in reverse"),
-    ] {
+    for (reversed, how) in [(false, "with the sanitizer"), (true, "with threads in reverse")] {
         let other = run_host(&sanitized, batch, reversed)?;
         if let Some(i) = (0..batch.len()).find(|&i| plain[i] != other[i]) {
-            return Err(Error::IllDefined {
-                kernel: batch[i].kernel.clone(),
-                how,
-            });
+            return Err(Error::IllDefined { kernel: batch[i].kernel.clone(), how });
         }
     }
     Ok(())
@@ -193,23 +180,14 @@ fn check_batch(batch: &[Program], work_dir: &Path) -> Result<(), Error> {
 
 fn prepare(seeds: Range<u64>, work_dir: &Path) -> Result<Vec<Program>, Error> {
     find_compiler()?;
-    fs::create_dir_all(work_dir).map_err(|source| Error::Io {
-        path: work_dir.to_owned(),
-        source,
-    })?;
+    fs::create_dir_all(work_dir).map_err(|source| Error::Io { path: work_dir.to_owned(), source })?;
     Ok(seeds.map(program).collect())
 }
 
 fn case(program: Program, ptx: String, expected_out: Vec<u32>) -> Case {
     let target = Target::of_seed(program.seed);
     Case {
-        name: format!(
-            "{}-{}-sm_{}{}",
-            program.kind.name(),
-            program.seed,
-            target.sm,
-            target.level
-        ),
+        name: format!("{}-{}-sm_{}{}", program.kind.name(), program.seed, target.sm, target.level),
         seed: program.seed,
         kind: program.kind,
         target,
@@ -258,22 +236,10 @@ mod tests {
         let cases = build_cases(0..8, &directory.0).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(cases.len(), 8);
         for case in &cases {
-            assert!(
-                case.ptx.contains(&format!(".entry {}(", case.kernel)),
-                "{}",
-                case.name
-            );
-            assert!(
-                !case.ptx.contains(".extern"),
-                "{} calls what nobody defines",
-                case.name
-            );
+            assert!(case.ptx.contains(&format!(".entry {}(", case.kernel)), "{}", case.name);
+            assert!(!case.ptx.contains(".extern"), "{} calls what nobody defines", case.name);
             assert_eq!(case.initial_out.len(), case.expected_out.len());
-            assert!(
-                case.check(&case.initial_out).is_err(),
-                "{} does nothing",
-                case.name
-            );
+            assert!(case.check(&case.initial_out).is_err(), "{} does nothing", case.name);
             assert_eq!(case.check(&case.expected_out), Ok(()));
         }
     }
@@ -308,10 +274,7 @@ mod tests {
         let fine = check_body(0, "out[gid()] = in[0] + gid();");
         assert!(fine.is_ok(), "{fine:?}");
         let overflow = check_body(1, "out[0] = (u32)(n * 0x7fffffff);");
-        assert!(
-            matches!(overflow, Err(Error::Failed { .. })),
-            "{overflow:?}"
-        );
+        assert!(matches!(overflow, Err(Error::Failed { .. })), "{overflow:?}");
         let race = check_body(2, "out[0] = gid();");
         assert!(matches!(race, Err(Error::IllDefined { .. })), "{race:?}");
     }

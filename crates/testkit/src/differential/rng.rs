@@ -8,9 +8,7 @@ pub(super) struct Rng {
 
 impl Rng {
     pub(super) fn new(seed: u64) -> Self {
-        let mut rng = Self {
-            state: seed ^ 0x7261_6464_6c65_2121,
-        };
+        let mut rng = Self { state: seed ^ 0x7261_6464_6c65_2121 };
         // Neighbouring seeds start far apart.
         rng.state = rng.next_u64();
         rng

@@ -30,13 +30,8 @@ fn integers() -> Vec<u64> {
 
 #[test]
 fn integers_extend_truncate_and_clamp() {
-    let check = |x, from, to, sat, want: u64| {
-        assert_eq!(
-            int_to_int(x, from, to, sat),
-            want,
-            "{x:#x} {from:?} {to:?} {sat}"
-        )
-    };
+    let check =
+        |x, from, to, sat, want: u64| assert_eq!(int_to_int(x, from, to, sat), want, "{x:#x} {from:?} {to:?} {sat}");
     use IntType::*;
     check(0xff80, S8, S32, false, -128i64 as u64);
     check(0xff80, U8, S32, false, 0x80);
@@ -54,14 +49,7 @@ fn integers_extend_truncate_and_clamp() {
                 if from.value(x) == to.value(int_to_int(x, from, to, false)) {
                     assert_eq!(to.value(saturated), from.value(x));
                 } else {
-                    assert_eq!(
-                        to.value(saturated),
-                        if from.value(x) < 0 {
-                            to.range().0
-                        } else {
-                            to.range().1
-                        }
-                    );
+                    assert_eq!(to.value(saturated), if from.value(x) < 0 { to.range().0 } else { to.range().1 });
                 }
             }
         }
@@ -71,14 +59,7 @@ fn integers_extend_truncate_and_clamp() {
 #[test]
 fn integers_to_floats_agree_with_the_oracle() {
     for x in integers() {
-        for from in [
-            IntType::S64,
-            IntType::U64,
-            IntType::S32,
-            IntType::U32,
-            IntType::S16,
-            IntType::U8,
-        ] {
+        for from in [IntType::S64, IntType::U64, IntType::S32, IntType::U32, IntType::S16, IntType::U8] {
             for r in Rounding::ALL {
                 let (v, round) = (from.value(x), oracle_round(r));
                 let f32 = Single::from_i128_r(v, round).value.to_bits() as u32;
@@ -111,9 +92,7 @@ fn oracle_int(x: f64, to: IntType, r: Rounding) -> u64 {
     if x.abs() >= 2f64.powi(100) {
         return if x < 0.0 { low as u64 } else { high as u64 };
     }
-    let exact = Double::from_bits(u128::from(x.to_bits()))
-        .to_i128_r(128, oracle_round(r), &mut false)
-        .value;
+    let exact = Double::from_bits(u128::from(x.to_bits())).to_i128_r(128, oracle_round(r), &mut false).value;
     exact.clamp(low, high) as u64
 }
 
@@ -121,18 +100,10 @@ fn oracle_int(x: f64, to: IntType, r: Rounding) -> u64 {
 fn floats_to_integers_round_and_clamp() {
     let mut rng = Rng::new(2);
     let doubles: Vec<_> = (0..CASES).map(|_| rng.f64()).collect();
-    for x in edges_f64()
-        .into_iter()
-        .chain(doubles)
-        .filter(|x| !x.is_nan())
-    {
+    for x in edges_f64().into_iter().chain(doubles).filter(|x| !x.is_nan()) {
         for r in Rounding::ALL {
             for to in IntType::ALL {
-                assert_eq!(
-                    f64_to_int(x, to, r),
-                    oracle_int(x, to, r),
-                    "{x:e} {to:?} {r:?}"
-                );
+                assert_eq!(f64_to_int(x, to, r), oracle_int(x, to, r), "{x:e} {to:?} {r:?}");
             }
             assert_eq!(f64_to_s32(x, r) as u64, oracle_int(x, IntType::S32, r));
             assert_eq!(u64::from(f64_to_u32(x, r)), oracle_int(x, IntType::U32, r));
@@ -140,31 +111,14 @@ fn floats_to_integers_round_and_clamp() {
             assert_eq!(f64_to_u64(x, r), oracle_int(x, IntType::U64, r));
         }
     }
-    for x in edges_f32()
-        .into_iter()
-        .chain((0..CASES).map(|_| rng.f32()))
-        .filter(|x| !x.is_nan())
-    {
+    for x in edges_f32().into_iter().chain((0..CASES).map(|_| rng.f32())).filter(|x| !x.is_nan()) {
         for r in Rounding::ALL {
             for to in IntType::ALL {
-                assert_eq!(
-                    f32_to_int(x, to, r),
-                    oracle_int(x.into(), to, r),
-                    "{x:e} {to:?} {r:?}"
-                );
+                assert_eq!(f32_to_int(x, to, r), oracle_int(x.into(), to, r), "{x:e} {to:?} {r:?}");
             }
-            assert_eq!(
-                f32_to_s32(x, r) as u64,
-                oracle_int(x.into(), IntType::S32, r)
-            );
-            assert_eq!(
-                u64::from(f32_to_u32(x, r)),
-                oracle_int(x.into(), IntType::U32, r)
-            );
-            assert_eq!(
-                f32_to_s64(x, r) as u64,
-                oracle_int(x.into(), IntType::S64, r)
-            );
+            assert_eq!(f32_to_s32(x, r) as u64, oracle_int(x.into(), IntType::S32, r));
+            assert_eq!(u64::from(f32_to_u32(x, r)), oracle_int(x.into(), IntType::U32, r));
+            assert_eq!(f32_to_s64(x, r) as u64, oracle_int(x.into(), IntType::S64, r));
             assert_eq!(f32_to_u64(x, r), oracle_int(x.into(), IntType::U64, r));
         }
     }
@@ -174,30 +128,12 @@ fn floats_to_integers_round_and_clamp() {
 fn nan_to_integer_depends_on_the_widths() {
     for r in Rounding::ALL {
         assert_eq!((f32_to_s32(f32::NAN, r), f32_to_u32(-f32::NAN, r)), (0, 0));
-        assert_eq!(
-            (f32_to_s64(f32::NAN, r), f32_to_u64(f32::NAN, r)),
-            (i64::MIN, 1 << 63)
-        );
-        assert_eq!(
-            (f64_to_s32(f64::NAN, r), f64_to_u32(f64::NAN, r)),
-            (i32::MIN, 1 << 31)
-        );
-        assert_eq!(
-            (f64_to_s64(f64::NAN, r), f64_to_u64(f64::NAN, r)),
-            (i64::MIN, 1 << 63)
-        );
-        assert_eq!(
-            f64_to_int(f64::NAN, IntType::S16, r),
-            i64::from(i16::MIN) as u64
-        );
+        assert_eq!((f32_to_s64(f32::NAN, r), f32_to_u64(f32::NAN, r)), (i64::MIN, 1 << 63));
+        assert_eq!((f64_to_s32(f64::NAN, r), f64_to_u32(f64::NAN, r)), (i32::MIN, 1 << 31));
+        assert_eq!((f64_to_s64(f64::NAN, r), f64_to_u64(f64::NAN, r)), (i64::MIN, 1 << 63));
+        assert_eq!(f64_to_int(f64::NAN, IntType::S16, r), i64::from(i16::MIN) as u64);
         assert_eq!(f64_to_int(f64::NAN, IntType::U8, r), 0x80);
-        assert_eq!(
-            (
-                f16_to_int(0x7e00, IntType::S16, r),
-                bf16_to_int(0x7fc0, IntType::S64, r)
-            ),
-            (0, 1 << 63)
-        );
+        assert_eq!((f16_to_int(0x7e00, IntType::S16, r), bf16_to_int(0x7fc0, IntType::S64, r)), (0, 1 << 63));
     }
 }
 
@@ -208,51 +144,26 @@ fn narrowing_agrees_with_the_oracle() {
     }
     let mut loses = false;
     let mut rng = Rng::new(3);
-    let near_floats: Vec<_> = (0..CASES)
-        .map(|_| f64::from_bits(f64::from(rng.f32()).to_bits() ^ u64::from(rng.below(4))))
-        .collect();
-    for x in edges_f64()
-        .into_iter()
-        .chain(near_floats)
-        .chain((0..CASES).map(|_| rng.f64()))
-    {
+    let near_floats: Vec<_> =
+        (0..CASES).map(|_| f64::from_bits(f64::from(rng.f32()).to_bits() ^ u64::from(rng.below(4)))).collect();
+    for x in edges_f64().into_iter().chain(near_floats).chain((0..CASES).map(|_| rng.f64())) {
         let wide = Double::from_bits(u128::from(x.to_bits()));
         for r in Rounding::ALL {
             let single: Single = wide.convert_r(oracle_round(r), &mut loses).value;
-            assert_eq!(
-                u64::from(f64_to_f32(x, r).to_bits()),
-                bits(single, 0x7fff_ffff),
-                "{x:e} {r:?}"
-            );
+            assert_eq!(u64::from(f64_to_f32(x, r).to_bits()), bits(single, 0x7fff_ffff), "{x:e} {r:?}");
             let half: Half = wide.convert_r(oracle_round(r), &mut loses).value;
-            assert_eq!(
-                u64::from(f64_to_f16(x, r)),
-                bits(half, 0x7fff),
-                "{x:e} {r:?}"
-            );
+            assert_eq!(u64::from(f64_to_f16(x, r)), bits(half, 0x7fff), "{x:e} {r:?}");
             let bfloat: BFloat = wide.convert_r(oracle_round(r), &mut loses).value;
-            assert_eq!(
-                u64::from(f64_to_bf16(x, r)),
-                bits(bfloat, 0x7fff),
-                "{x:e} {r:?}"
-            );
+            assert_eq!(u64::from(f64_to_bf16(x, r)), bits(bfloat, 0x7fff), "{x:e} {r:?}");
         }
     }
     for x in edges_f32().into_iter().chain((0..CASES).map(|_| rng.f32())) {
         let wide = Single::from_bits(u128::from(x.to_bits()));
         for r in Rounding::ALL {
             let half: Half = wide.convert_r(oracle_round(r), &mut loses).value;
-            assert_eq!(
-                u64::from(f32_to_f16(x, r)),
-                bits(half, 0x7fff),
-                "{x:e} {r:?}"
-            );
+            assert_eq!(u64::from(f32_to_f16(x, r)), bits(half, 0x7fff), "{x:e} {r:?}");
             let bfloat: BFloat = wide.convert_r(oracle_round(r), &mut loses).value;
-            assert_eq!(
-                u64::from(f32_to_bf16(x, r)),
-                bits(bfloat, 0x7fff),
-                "{x:e} {r:?}"
-            );
+            assert_eq!(u64::from(f32_to_bf16(x, r)), bits(bfloat, 0x7fff), "{x:e} {r:?}");
         }
     }
 }
@@ -261,77 +172,34 @@ fn narrowing_agrees_with_the_oracle() {
 fn halves_on_all_bits() {
     for a in 0..=u16::MAX {
         let (x, y) = (half::f16::from_bits(a), half::bf16::from_bits(a));
-        assert!(
-            f16_to_f64(a) == x.to_f64()
-                || x.is_nan() && f16_to_f64(a).to_bits() == 0x7fff_ffff_e000_0000
-        );
-        assert!(
-            bf16_to_f64(a) == y.to_f64()
-                || y.is_nan() && bf16_to_f64(a).to_bits() == 0x7fff_ffff_e000_0000
-        );
-        for (r, want) in
-            Rounding::ALL
-                .into_iter()
-                .zip([f64::round_ties_even, f64::trunc, f64::floor, f64::ceil])
-        {
+        assert!(f16_to_f64(a) == x.to_f64() || x.is_nan() && f16_to_f64(a).to_bits() == 0x7fff_ffff_e000_0000);
+        assert!(bf16_to_f64(a) == y.to_f64() || y.is_nan() && bf16_to_f64(a).to_bits() == 0x7fff_ffff_e000_0000);
+        for (r, want) in Rounding::ALL.into_iter().zip([f64::round_ties_even, f64::trunc, f64::floor, f64::ceil]) {
             if !x.is_nan() {
-                assert_eq!(
-                    f16_to_f64(integral_f16(a, r)).to_bits(),
-                    want(x.to_f64()).to_bits()
-                );
-                assert_eq!(
-                    f16_to_int(a, IntType::S32, r) as i64,
-                    i64::from(want(x.to_f64()) as i32)
-                );
+                assert_eq!(f16_to_f64(integral_f16(a, r)).to_bits(), want(x.to_f64()).to_bits());
+                assert_eq!(f16_to_int(a, IntType::S32, r) as i64, i64::from(want(x.to_f64()) as i32));
             }
             if !y.is_nan() {
-                assert_eq!(
-                    bf16_to_f64(integral_bf16(a, r)).to_bits(),
-                    want(y.to_f64()).to_bits()
-                );
-                assert_eq!(
-                    bf16_to_int(a, IntType::U32, r),
-                    u64::from(want(y.to_f64()) as u32)
-                );
+                assert_eq!(bf16_to_f64(integral_bf16(a, r)).to_bits(), want(y.to_f64()).to_bits());
+                assert_eq!(bf16_to_int(a, IntType::U32, r), u64::from(want(y.to_f64()) as u32));
             }
             assert_eq!(f16_to_bf16(a, r), f64_to_bf16(f16_to_f64(a), r));
             assert_eq!(bf16_to_f16(a, r), f64_to_f16(bf16_to_f64(a), r));
         }
     }
-    assert_eq!(
-        (
-            integral_f16(0xfe01, Rounding::Rz),
-            integral_bf16(0xffc1, Rounding::Rn)
-        ),
-        (0x7fff, 0x7fff)
-    );
+    assert_eq!((integral_f16(0xfe01, Rounding::Rz), integral_bf16(0xffc1, Rounding::Rn)), (0x7fff, 0x7fff));
 }
 
 #[test]
 fn nan_payloads_and_the_small_conversions() {
-    assert_eq!(
-        f32_to_f64(f32::from_bits(0xff80_0001)).to_bits(),
-        0xfff8_0000_2000_0000
-    );
-    assert_eq!(
-        f32_to_f64(f32::from_bits(0x7fff_ffff)).to_bits(),
-        0x7fff_ffff_e000_0000
-    );
-    assert_eq!(
-        integral_f32(f32::from_bits(0xff80_0001), Rounding::Rm).to_bits(),
-        0x7fff_ffff
-    );
-    assert_eq!(
-        integral_f64(f64::from_bits(0xfff0_0000_0000_0001), Rounding::Rm).to_bits(),
-        0xfff8_0000_0000_0001
-    );
+    assert_eq!(f32_to_f64(f32::from_bits(0xff80_0001)).to_bits(), 0xfff8_0000_2000_0000);
+    assert_eq!(f32_to_f64(f32::from_bits(0x7fff_ffff)).to_bits(), 0x7fff_ffff_e000_0000);
+    assert_eq!(integral_f32(f32::from_bits(0xff80_0001), Rounding::Rm).to_bits(), 0x7fff_ffff);
+    assert_eq!(integral_f64(f64::from_bits(0xfff0_0000_0000_0001), Rounding::Rm).to_bits(), 0xfff8_0000_0000_0001);
     assert_eq!(f32_to_tf32_rna(f32::from_bits(0x3f80_1000)), 0x3f80_2000);
     assert_eq!(f32_to_tf32_rna(f32::from_bits(0xbf80_0fff)), 0xbf80_0000);
     assert_eq!(f32_to_tf32_rna(f32::MAX), f32::INFINITY.to_bits());
-    assert_eq!(
-        f32_to_tf32_rna(f32::NEG_INFINITY),
-        f32::NEG_INFINITY.to_bits()
-    );
+    assert_eq!(f32_to_tf32_rna(f32::NEG_INFINITY), f32::NEG_INFINITY.to_bits());
     assert_eq!(f32_to_tf32_rna(f32::from_bits(0xffff_ffff)), 0x7fff_e000);
     assert_eq!(pack_x2(0x1234, 0x5678), 0x1234_5678);
     assert_eq!(unpack_x2(0x1234_5678), (0x1234, 0x5678));

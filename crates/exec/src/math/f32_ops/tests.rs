@@ -12,29 +12,17 @@ fn ap(x: f32) -> Single {
 
 /// The oracle's bits, under our NaN rule.
 fn bits(x: Single) -> u32 {
-    if x.is_nan() {
-        0x7fff_ffff
-    } else {
-        x.to_bits() as u32
-    }
+    if x.is_nan() { 0x7fff_ffff } else { x.to_bits() as u32 }
 }
 
 fn pairs(seed: u64) -> impl Iterator<Item = (f32, f32)> {
     let edges = edges_f32();
-    let cross: Vec<_> = edges
-        .iter()
-        .flat_map(|&a| edges.iter().map(move |&b| (a, b)))
-        .collect();
+    let cross: Vec<_> = edges.iter().flat_map(|&a| edges.iter().map(move |&b| (a, b))).collect();
     let mut rng = Rng::new(seed);
-    cross
-        .into_iter()
-        .chain((0..CASES).map(move |_| (rng.f32(), rng.f32())))
+    cross.into_iter().chain((0..CASES).map(move |_| (rng.f32(), rng.f32())))
 }
 
-fn check_binary(
-    ours: fn(f32, f32, Rounding) -> f32,
-    oracle: fn(Single, Single, rustc_apfloat::Round) -> Single,
-) {
+fn check_binary(ours: fn(f32, f32, Rounding) -> f32, oracle: fn(Single, Single, rustc_apfloat::Round) -> Single) {
     for r in Rounding::ALL {
         for (a, b) in pairs(r as u64) {
             let got = ours(a, b, r).to_bits();
@@ -58,12 +46,8 @@ fn fma_agrees_with_the_oracle() {
     let edges = edges_f32();
     for r in Rounding::ALL {
         let mut rng = Rng::new(10 + r as u64);
-        let cross = edges
-            .iter()
-            .flat_map(|&a| edges.iter().map(move |&b| (a, b)));
-        let cross: Vec<_> = cross
-            .flat_map(|(a, b)| edges.iter().step_by(3).map(move |&c| (a, b, c)))
-            .collect();
+        let cross = edges.iter().flat_map(|&a| edges.iter().map(move |&b| (a, b)));
+        let cross: Vec<_> = cross.flat_map(|(a, b)| edges.iter().step_by(3).map(move |&c| (a, b, c))).collect();
         let random = (0..CASES).map(|_| {
             let (a, b) = (rng.f32(), rng.f32());
             // Addends near the product make cancellation common.
@@ -77,21 +61,10 @@ fn fma_agrees_with_the_oracle() {
         for (a, b, c) in cross.into_iter().chain(random) {
             let want = bits(ap(a).mul_add_r(ap(b), ap(c), oracle_round(r)).value);
             let got = fma_f32(a, b, c, r).to_bits();
-            assert_eq!(
-                got, want,
-                "{a:e} * {b:e} + {c:e} {r:?}: {got:#x}, not {want:#x}"
-            );
+            assert_eq!(got, want, "{a:e} * {b:e} + {c:e} {r:?}: {got:#x}, not {want:#x}");
             if r == Rounding::Rn {
-                assert_eq!(
-                    fma_rn_f32_portable(a, b, c).to_bits(),
-                    want,
-                    "{a:e} * {b:e} + {c:e}"
-                );
-                assert_eq!(
-                    fma_rn_f32_host(a, b, c).to_bits(),
-                    want,
-                    "{a:e} * {b:e} + {c:e}"
-                );
+                assert_eq!(fma_rn_f32_portable(a, b, c).to_bits(), want, "{a:e} * {b:e} + {c:e}");
+                assert_eq!(fma_rn_f32_host(a, b, c).to_bits(), want, "{a:e} * {b:e} + {c:e}");
             }
         }
     }
@@ -148,20 +121,10 @@ fn min_and_max_prefer_numbers_and_order_zeros() {
             _ => (b, a),
         };
         assert_eq!(min_f32(a, b).to_bits(), least.to_bits(), "min {a:e} {b:e}");
-        assert_eq!(
-            max_f32(a, b).to_bits(),
-            greatest.to_bits(),
-            "max {a:e} {b:e}"
-        );
+        assert_eq!(max_f32(a, b).to_bits(), greatest.to_bits(), "max {a:e} {b:e}");
         let any_nan = a.is_nan() || b.is_nan();
-        assert_eq!(
-            min_nan_f32(a, b).to_bits(),
-            if any_nan { NAN_F32 } else { least }.to_bits()
-        );
-        assert_eq!(
-            max_nan_f32(a, b).to_bits(),
-            if any_nan { NAN_F32 } else { greatest }.to_bits()
-        );
+        assert_eq!(min_nan_f32(a, b).to_bits(), if any_nan { NAN_F32 } else { least }.to_bits());
+        assert_eq!(max_nan_f32(a, b).to_bits(), if any_nan { NAN_F32 } else { greatest }.to_bits());
     }
 }
 
@@ -170,36 +133,20 @@ fn xorsign_multiplies_the_signs() {
     assert_eq!(min_xorsign_abs_f32(-2.0, 3.0, false), -2.0);
     assert_eq!(max_xorsign_abs_f32(-2.0, -3.0, false), 3.0);
     assert_eq!(max_xorsign_abs_f32(-f32::NAN, 3.0, false), -3.0);
-    assert_eq!(
-        max_xorsign_abs_f32(-f32::NAN, 3.0, true).to_bits(),
-        0x7fff_ffff
-    );
-    assert_eq!(
-        min_xorsign_abs_f32(-f32::NAN, f32::NAN, false).to_bits(),
-        0x7fff_ffff
-    );
+    assert_eq!(max_xorsign_abs_f32(-f32::NAN, 3.0, true).to_bits(), 0x7fff_ffff);
+    assert_eq!(min_xorsign_abs_f32(-f32::NAN, f32::NAN, false).to_bits(), 0x7fff_ffff);
     assert_eq!(min_xorsign_abs_f32(-0.0, 1.0, false).to_bits(), SIGN);
 }
 
 #[test]
 fn flush_saturate_and_signs() {
-    for (x, flushed) in [
-        (0x0000_0001, 0),
-        (0x807f_ffff, SIGN),
-        (0x0080_0000, 0x0080_0000),
-        (0xff80_0001, 0xff80_0001),
-    ] {
+    for (x, flushed) in [(0x0000_0001, 0), (0x807f_ffff, SIGN), (0x0080_0000, 0x0080_0000), (0xff80_0001, 0xff80_0001)]
+    {
         assert_eq!(ftz_f32(f32::from_bits(x)).to_bits(), flushed);
     }
-    for (x, want) in [
-        (f32::NAN, 0.0),
-        (-0.0, 0.0),
-        (-3.0, 0.0),
-        (0.25, 0.25),
-        (1.5, 1.0),
-        (f32::INFINITY, 1.0),
-        (1e-40, 1e-40),
-    ] {
+    for (x, want) in
+        [(f32::NAN, 0.0), (-0.0, 0.0), (-3.0, 0.0), (0.25, 0.25), (1.5, 1.0), (f32::INFINITY, 1.0), (1e-40, 1e-40)]
+    {
         assert_eq!(sat_f32(x).to_bits(), f32::to_bits(want), "{x}");
     }
     assert_eq!(copysign_f32(-1.0, 2.0), -2.0);

@@ -15,29 +15,17 @@ fn bits(operands: &[f64], x: Double) -> u64 {
     if let Some(nan) = operands.iter().find(|o| o.is_nan()) {
         return nan.to_bits() | QUIET;
     }
-    if x.is_nan() {
-        0xfff8_0000_0000_0000
-    } else {
-        x.to_bits() as u64
-    }
+    if x.is_nan() { 0xfff8_0000_0000_0000 } else { x.to_bits() as u64 }
 }
 
 fn pairs(seed: u64) -> impl Iterator<Item = (f64, f64)> {
     let edges = edges_f64();
-    let cross: Vec<_> = edges
-        .iter()
-        .flat_map(|&a| edges.iter().map(move |&b| (a, b)))
-        .collect();
+    let cross: Vec<_> = edges.iter().flat_map(|&a| edges.iter().map(move |&b| (a, b))).collect();
     let mut rng = Rng::new(seed);
-    cross
-        .into_iter()
-        .chain((0..CASES).map(move |_| (rng.f64(), rng.f64())))
+    cross.into_iter().chain((0..CASES).map(move |_| (rng.f64(), rng.f64())))
 }
 
-fn check_binary(
-    ours: fn(f64, f64, Rounding) -> f64,
-    oracle: fn(Double, Double, rustc_apfloat::Round) -> Double,
-) {
+fn check_binary(ours: fn(f64, f64, Rounding) -> f64, oracle: fn(Double, Double, rustc_apfloat::Round) -> Double) {
     for r in Rounding::ALL {
         for (a, b) in pairs(r as u64) {
             let got = ours(a, b, r).to_bits();
@@ -61,10 +49,7 @@ fn rcp_is_one_divided() {
         for r in Rounding::ALL {
             assert_eq!(rcp_f64(a, r).to_bits(), div_f64(1.0, a, r).to_bits());
         }
-        assert_eq!(
-            rcp_rn_f64(a).to_bits(),
-            bits(&[a], ap(1.0).div_r(ap(a), oracle_round(Rounding::Rn)).value)
-        );
+        assert_eq!(rcp_rn_f64(a).to_bits(), bits(&[a], ap(1.0).div_r(ap(a), oracle_round(Rounding::Rn)).value));
     }
 }
 
@@ -73,32 +58,19 @@ fn fma_agrees_with_the_oracle() {
     let edges = edges_f64();
     for r in Rounding::ALL {
         let mut rng = Rng::new(10 + r as u64);
-        let cross = edges
-            .iter()
-            .flat_map(|&a| edges.iter().map(move |&b| (a, b)));
-        let cross: Vec<_> = cross
-            .flat_map(|(a, b)| edges.iter().step_by(3).map(move |&c| (a, b, c)))
-            .collect();
+        let cross = edges.iter().flat_map(|&a| edges.iter().map(move |&b| (a, b)));
+        let cross: Vec<_> = cross.flat_map(|(a, b)| edges.iter().step_by(3).map(move |&c| (a, b, c))).collect();
         let random = (0..CASES).map(|_| {
             let (a, b) = (rng.f64(), rng.f64());
             // Addends near the product make cancellation common.
-            let c = if rng.below(2) == 0 {
-                rng.f64()
-            } else {
-                -(a * b) * (1.0 + f64::from(rng.below(5)) * f64::EPSILON)
-            };
+            let c =
+                if rng.below(2) == 0 { rng.f64() } else { -(a * b) * (1.0 + f64::from(rng.below(5)) * f64::EPSILON) };
             (a, b, c)
         });
         for (a, b, c) in cross.into_iter().chain(random) {
-            let want = bits(
-                &[a, b, c],
-                ap(a).mul_add_r(ap(b), ap(c), oracle_round(r)).value,
-            );
+            let want = bits(&[a, b, c], ap(a).mul_add_r(ap(b), ap(c), oracle_round(r)).value);
             let got = fma_f64(a, b, c, r).to_bits();
-            assert_eq!(
-                got, want,
-                "{a:e} * {b:e} + {c:e} {r:?}: {got:#x}, not {want:#x}"
-            );
+            assert_eq!(got, want, "{a:e} * {b:e} + {c:e} {r:?}: {got:#x}, not {want:#x}");
         }
     }
 }
@@ -108,10 +80,7 @@ fn is_rounded_root(a: f64, root: f64, r: Rounding) -> bool {
     let split = |x: f64| {
         let biased = (x.to_bits() >> 52) as i32;
         let fraction = x.to_bits() & ((1 << 52) - 1);
-        (
-            u128::from(fraction | u64::from(biased > 0) << 52),
-            biased.max(1) - 1075,
-        )
+        (u128::from(fraction | u64::from(biased > 0) << 52), biased.max(1) - 1075)
     };
     let (a_sig, a_exp) = split(a);
     // Roots are normal, so neighbours are one unit apart; work in half units to see the ties.
@@ -164,39 +133,19 @@ fn min_and_max_prefer_numbers_and_order_zeros() {
             _ => (b, a),
         };
         assert_eq!(min_f64(a, b).to_bits(), least.to_bits(), "min {a:e} {b:e}");
-        assert_eq!(
-            max_f64(a, b).to_bits(),
-            greatest.to_bits(),
-            "max {a:e} {b:e}"
-        );
+        assert_eq!(max_f64(a, b).to_bits(), greatest.to_bits(), "max {a:e} {b:e}");
     }
 }
 
 #[test]
 fn first_nan_wins_and_is_quieted() {
-    let (first, second) = (
-        f64::from_bits(0x7ff0_0000_0000_0abc),
-        f64::from_bits(0xfff8_0000_0000_0def),
-    );
+    let (first, second) = (f64::from_bits(0x7ff0_0000_0000_0abc), f64::from_bits(0xfff8_0000_0000_0def));
     assert_eq!(add_rn_f64(first, second).to_bits(), 0x7ff8_0000_0000_0abc);
     assert_eq!(sub_rn_f64(1.0, second).to_bits(), second.to_bits());
-    assert_eq!(
-        fma_rn_f64(0.0, f64::INFINITY, first).to_bits(),
-        0x7ff8_0000_0000_0abc
-    );
-    assert_eq!(
-        mul_f64(0.0, f64::INFINITY, Rounding::Rp).to_bits(),
-        0xfff8_0000_0000_0000
-    );
+    assert_eq!(fma_rn_f64(0.0, f64::INFINITY, first).to_bits(), 0x7ff8_0000_0000_0abc);
+    assert_eq!(mul_f64(0.0, f64::INFINITY, Rounding::Rp).to_bits(), 0xfff8_0000_0000_0000);
     assert_eq!(copysign_f64(-1.0, 2.0), -2.0);
     assert_eq!(neg_f64(first).to_bits(), 0xfff0_0000_0000_0abc);
     assert_eq!(ftz_f64(-5e-324).to_bits(), SIGN);
-    assert_eq!(
-        (
-            sat_f64(f64::NAN).to_bits(),
-            sat_f64(-0.0).to_bits(),
-            sat_f64(7.0)
-        ),
-        (0, 0, 1.0)
-    );
+    assert_eq!((sat_f64(f64::NAN).to_bits(), sat_f64(-0.0).to_bits(), sat_f64(7.0)), (0, 0, 1.0));
 }

@@ -7,14 +7,8 @@ use super::scope::{Callee, Scope};
 use super::ty::Ty;
 
 /// The mutable variables; statements assign to them, expressions read them.
-const MUTABLE: [(&str, Ty); 6] = [
-    ("m.a", Ty::U32),
-    ("m.b", Ty::U32),
-    ("m.c", Ty::I32),
-    ("m.d", Ty::U64),
-    ("m.e", Ty::I64),
-    ("m.f", Ty::U16),
-];
+const MUTABLE: [(&str, Ty); 6] =
+    [("m.a", Ty::U32), ("m.b", Ty::U32), ("m.c", Ty::I32), ("m.d", Ty::U64), ("m.e", Ty::I64), ("m.f", Ty::U16)];
 
 pub(super) fn write(mut s: Scope) -> Written {
     let tables = s.rng.below(2);
@@ -29,11 +23,7 @@ pub(super) fn write(mut s: Scope) -> Written {
     }
     for _ in 0..s.rng.below(3) {
         let &(name, ret, params) = s.rng.pick(instructions::INTEGER);
-        s.callees.push(Callee {
-            name: name.into(),
-            ret,
-            params: params.to_vec(),
-        });
+        s.callees.push(Callee { name: name.into(), ret, params: params.to_vec() });
     }
     let pointers = s.rng.one_in(6);
     if pointers {
@@ -41,9 +31,7 @@ pub(super) fn write(mut s: Scope) -> Written {
     }
     // Apart, so that an early return still meets the stores that follow it.
     let linkage = if s.rng.one_in(4) { "NOINLINE" } else { "FN" };
-    s.line(format!(
-        "{linkage} void work(Mutable& m, const u32* in, u32 g, int n) {{"
-    ));
+    s.line(format!("{linkage} void work(Mutable& m, const u32* in, u32 g, int n) {{"));
     s.function(|s| {
         s.declare("g", Ty::U32);
         s.declare("n", Ty::I32);
@@ -51,11 +39,7 @@ pub(super) fn write(mut s: Scope) -> Written {
         for (name, ty) in MUTABLE {
             s.declare(name, ty);
         }
-        let mut flow = Flow {
-            loops: 0,
-            budget: s.rng.between(10, 26),
-            pointers,
-        };
+        let mut flow = Flow { loops: 0, budget: s.rng.between(10, 26), pointers };
         while flow.budget > 0 {
             flow.statement(s, 0);
         }
@@ -86,12 +70,7 @@ pub(super) fn write(mut s: Scope) -> Written {
     s.line(format!("ENTRY_BEGIN({}, {attributes})", s.kernel.clone()));
     s.line("PHASE(body)");
     s.line("ENTRY_END");
-    Written {
-        text: s.into_text(),
-        words_per_thread,
-        extra_words: 0,
-        zero_words: 0,
-    }
+    Written { text: s.into_text(), words_per_thread, extra_words: 0, zero_words: 0 }
 }
 
 /// Functions of one signature, to be called through a pointer.
@@ -202,9 +181,7 @@ impl Flow {
         if !unroll.is_empty() {
             s.line(unroll);
         }
-        s.line(format!(
-            "for (u32 {i} = 0, {i}_end = {bound}; {i} < {i}_end; ++{i}) {{"
-        ));
+        s.line(format!("for (u32 {i} = 0, {i}_end = {bound}; {i} < {i}_end; ++{i}) {{"));
         self.loops += 1;
         s.nested(|s| {
             s.declare(i, Ty::U32);
@@ -263,10 +240,7 @@ fn assign(s: &mut Scope) {
     // Adding keeps the history of the path in the value.
     if s.rng.one_in(2) {
         let w = ty.wrapping();
-        s.line(format!(
-            "{name} = ({})(({w}){name} * 5u + ({w})({value}));",
-            ty.name()
-        ));
+        s.line(format!("{name} = ({})(({w}){name} * 5u + ({w})({value}));", ty.name()));
     } else {
         s.line(format!("{name} = {value};"));
     }

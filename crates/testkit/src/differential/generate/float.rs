@@ -43,12 +43,7 @@ struct Floats {
 
 pub(super) fn write(mut s: Scope) -> Written {
     let use_half = s.rng.one_in(3);
-    let mut f = Floats {
-        s,
-        vars: Vec::new(),
-        functions: Vec::new(),
-        use_half,
-    };
+    let mut f = Floats { s, vars: Vec::new(), functions: Vec::new(), use_half };
     for _ in 0..f.s.rng.below(4) {
         let &(name, ret, params) = f.s.rng.pick(instructions::FLOAT);
         f.functions.push((name.into(), ret, params.to_vec()));
@@ -75,21 +70,12 @@ pub(super) fn write(mut s: Scope) -> Written {
     f.s.line(format!("ENTRY_BEGIN({}, {attributes})", f.s.kernel.clone()));
     f.s.line("PHASE(body)");
     f.s.line("ENTRY_END");
-    Written {
-        text: f.s.into_text(),
-        words_per_thread,
-        extra_words: 0,
-        zero_words: 0,
-    }
+    Written { text: f.s.into_text(), words_per_thread, extra_words: 0, zero_words: 0 }
 }
 
 impl Floats {
     fn any(&mut self) -> FTy {
-        if self.use_half && self.s.rng.one_in(4) {
-            FTy::F16
-        } else {
-            *self.s.rng.pick(&[FTy::F32, FTy::F32, FTy::F64])
-        }
+        if self.use_half && self.s.rng.one_in(4) { FTy::F16 } else { *self.s.rng.pick(&[FTy::F32, FTy::F32, FTy::F64]) }
     }
 
     fn write_input(&mut self) {
@@ -110,23 +96,10 @@ impl Floats {
         let name = self.s.fresh("fun");
         let ret = self.any();
         let params: Vec<_> = (0..self.s.rng.between(1, 3)).map(|_| self.any()).collect();
-        let list: Vec<_> = params
-            .iter()
-            .enumerate()
-            .map(|(i, p)| format!("{} a{i}", p.name()))
-            .collect();
-        self.s.line(format!(
-            "NOINLINE {} {name}({}) {{",
-            ret.name(),
-            list.join(", ")
-        ));
+        let list: Vec<_> = params.iter().enumerate().map(|(i, p)| format!("{} a{i}", p.name())).collect();
+        self.s.line(format!("NOINLINE {} {name}({}) {{", ret.name(), list.join(", ")));
         let outer = std::mem::take(&mut self.vars);
-        self.vars.extend(
-            params
-                .iter()
-                .enumerate()
-                .map(|(i, &p)| (format!("a{i}"), p)),
-        );
+        self.vars.extend(params.iter().enumerate().map(|(i, &p)| (format!("a{i}"), p)));
         if self.s.rng.one_in(2) {
             let (c, early) = (self.condition(2), self.expr(ret, 1));
             self.s.line(format!("if ({c}) return {early};"));
@@ -145,19 +118,14 @@ impl Floats {
                 let name = self.s.fresh("it");
                 let ty = Ty::any(&mut self.s.rng);
                 let value = self.integer_of_float(ty);
-                self.s
-                    .line(format!("const {} {name} = {value};", ty.name()));
+                self.s.line(format!("const {} {name} = {value};", ty.name()));
                 self.s.declare(name, ty);
             }
             2 => {
                 let &(function, ty, params) = self.s.rng.pick(instructions::FLOAT);
                 let args: Vec<_> = params.iter().map(|&p| self.expr(p, 1)).collect();
                 let name = self.s.fresh("y");
-                self.s.line(format!(
-                    "const {} {name} = {function}({});",
-                    ty.name(),
-                    args.join(", ")
-                ));
+                self.s.line(format!("const {} {name} = {function}({});", ty.name(), args.join(", ")));
                 self.vars.push((name, ty));
             }
             3 => {
@@ -167,8 +135,7 @@ impl Floats {
                 let start = self.expr(ty, 1);
                 self.s.line(format!("{} {name} = {start};", ty.name()));
                 let (c, a, b) = (self.condition(2), self.expr(ty, 3), self.expr(ty, 3));
-                self.s
-                    .line(format!("if ({c}) {name} = {a}; else {name} = {b};"));
+                self.s.line(format!("if ({c}) {name} = {a}; else {name} = {b};"));
                 self.vars.push((name, ty));
             }
             _ => {
@@ -176,8 +143,7 @@ impl Floats {
                 let ty = self.any();
                 let depth = self.s.rng.between(1, 3);
                 let value = self.expr(ty, depth);
-                self.s
-                    .line(format!("const {} {name} = {value};", ty.name()));
+                self.s.line(format!("const {} {name} = {value};", ty.name()));
                 self.vars.push((name, ty));
             }
         }
@@ -191,8 +157,7 @@ impl Floats {
         self.s.line(format!("{} {name} = {start};", ty.name()));
         self.vars.push((name.clone(), ty));
         let count = self.s.rng.between(2, 9);
-        self.s
-            .line(format!("for (u32 i = 0; i < {count}u; ++i) {{"));
+        self.s.line(format!("for (u32 i = 0; i < {count}u; ++i) {{"));
         let known = self.vars.len();
         self.vars.push(("(f32)i".into(), FTy::F32));
         let value = self.expr(ty, 3);
@@ -211,24 +176,15 @@ impl Floats {
         let first = self.vars.len().saturating_sub(14);
         for (name, ty) in &self.vars[first..] {
             let bits = ty.bits();
-            stores.push(format!(
-                "store_as<u{bits}>(mine, {}u, bits({name}));",
-                slots.take(bits / 8)
-            ));
+            stores.push(format!("store_as<u{bits}>(mine, {}u, bits({name}));", slots.take(bits / 8)));
         }
         let first = self.s.vars.len().saturating_sub(4);
         for var in &self.s.vars[first..] {
             let at = slots.take(var.ty.bits() / 8);
-            stores.push(format!(
-                "store_as<{}>(mine, {at}u, {});",
-                var.ty.name(),
-                var.name
-            ));
+            stores.push(format!("store_as<{}>(mine, {at}u, {});", var.ty.name(), var.name));
         }
         let words = slots.words();
-        self.s.line(format!(
-            "u32* const mine = (u32*)__builtin_assume_aligned(out + g * {words}u, 8);"
-        ));
+        self.s.line(format!("u32* const mine = (u32*)__builtin_assume_aligned(out + g * {words}u, 8);"));
         for store in stores {
             self.s.line(store);
         }
@@ -247,9 +203,7 @@ impl Floats {
     }
 
     fn literal(&mut self, ty: FTy) -> String {
-        const F16: [&str; 8] = [
-            "0.0", "1.0", "-1.5", "65504.0", "0x1p-24", "0x1p-14", "0.333", "1000.0",
-        ];
+        const F16: [&str; 8] = ["0.0", "1.0", "-1.5", "65504.0", "0x1p-24", "0x1p-14", "0.333", "1000.0"];
         const F32: [&str; 14] = [
             "0.0f",
             "-0.0f",
@@ -294,12 +248,7 @@ impl Floats {
         if self.vars.is_empty() || self.s.rng.one_in(6) {
             return self.literal(ty);
         }
-        let same: Vec<_> = self
-            .vars
-            .iter()
-            .filter(|(_, t)| *t == ty)
-            .map(|(name, _)| name.clone())
-            .collect();
+        let same: Vec<_> = self.vars.iter().filter(|(_, t)| *t == ty).map(|(name, _)| name.clone()).collect();
         if !same.is_empty() && !self.s.rng.one_in(5) {
             return self.s.rng.pick(&same).clone();
         }
@@ -351,20 +300,13 @@ impl Floats {
                 format!("({a} {op} {b})")
             }
             6 | 7 => {
-                let (a, b, c) = (
-                    self.expr(ty, below),
-                    self.expr(ty, below),
-                    self.expr(ty, below),
-                );
+                let (a, b, c) = (self.expr(ty, below), self.expr(ty, below), self.expr(ty, below));
                 format!("fma_({a}, {b}, {c})")
             }
             8 => format!("sqrt_({})", self.expr(ty, below)),
             9 => format!("(-{})", self.expr(ty, below)),
             10 => {
-                let f = *self
-                    .s
-                    .rng
-                    .pick(&["floor_", "ceil_", "trunc_", "rint_", "round_"]);
+                let f = *self.s.rng.pick(&["floor_", "ceil_", "trunc_", "rint_", "round_"]);
                 format!("{f}({})", self.expr(ty, below))
             }
             11 => {
@@ -401,11 +343,7 @@ impl Floats {
                 let (name, ret, params) = self.s.rng.pick(&self.functions).clone();
                 let args: Vec<_> = params.iter().map(|&p| self.expr(p, below.min(1))).collect();
                 let call = format!("{name}({})", args.join(", "));
-                if ret == ty {
-                    call
-                } else {
-                    format!("({t}){call}")
-                }
+                if ret == ty { call } else { format!("({t}){call}") }
             }
             18 => {
                 // Through the bits.

@@ -142,10 +142,7 @@ mod tests {
             .chain(FLOAT.iter().map(|entry| entry.0))
             .chain(TO_INTEGER.iter().map(|entry| entry.0));
         for name in names.filter(|name| !name.starts_with("x_testp_")) {
-            assert!(
-                TEXT.contains(&format!(", {name}, ")),
-                "{name} is not in instructions.hpp"
-            );
+            assert!(TEXT.contains(&format!(", {name}, ")), "{name} is not in instructions.hpp");
         }
     }
 }

@@ -36,32 +36,18 @@ pub(super) fn write(mut s: Scope) -> Written {
     s.line(format!("ENTRY_BEGIN({}, {attributes})", s.kernel.clone()));
     s.line("PHASE(body)");
     s.line("ENTRY_END");
-    Written {
-        text: s.into_text(),
-        words_per_thread,
-        extra_words: 0,
-        zero_words: 0,
-    }
+    Written { text: s.into_text(), words_per_thread, extra_words: 0, zero_words: 0 }
 }
 
 /// Stores the last `count` variables, each in its own width, and gives the words per thread.
 pub(super) fn store_results(s: &mut Scope, count: usize) -> u32 {
     let mut slots = Slots::default();
     let first = s.vars.len().saturating_sub(count);
-    let results: Vec<_> = s.vars[first..]
-        .iter()
-        .map(|var| (var.clone(), slots.take(var.ty.bits() / 8)))
-        .collect();
+    let results: Vec<_> = s.vars[first..].iter().map(|var| (var.clone(), slots.take(var.ty.bits() / 8))).collect();
     let words = slots.words();
-    s.line(format!(
-        "u32* const mine = (u32*)__builtin_assume_aligned(out + g * {words}u, 8);"
-    ));
+    s.line(format!("u32* const mine = (u32*)__builtin_assume_aligned(out + g * {words}u, 8);"));
     for (var, at) in results {
-        s.line(format!(
-            "store_as<{}>(mine, {at}u, {});",
-            var.ty.name(),
-            var.name
-        ));
+        s.line(format!("store_as<{}>(mine, {at}u, {});", var.ty.name(), var.name));
     }
     words
 }
@@ -70,20 +56,10 @@ pub(super) fn store_results(s: &mut Scope, count: usize) -> u32 {
 pub(super) fn write_function(s: &mut Scope) {
     let name = s.fresh("fun");
     let ret = Ty::any(&mut s.rng);
-    let params: Vec<_> = (0..s.rng.between(1, 4))
-        .map(|_| Ty::any(&mut s.rng))
-        .collect();
-    let list: Vec<_> = params
-        .iter()
-        .enumerate()
-        .map(|(i, p)| format!("{} a{i}", p.name()))
-        .collect();
+    let params: Vec<_> = (0..s.rng.between(1, 4)).map(|_| Ty::any(&mut s.rng)).collect();
+    let list: Vec<_> = params.iter().enumerate().map(|(i, p)| format!("{} a{i}", p.name())).collect();
     let linkage = if s.rng.one_in(5) { "FN" } else { "NOINLINE" };
-    s.line(format!(
-        "{linkage} {} {name}({}) {{",
-        ret.name(),
-        list.join(", ")
-    ));
+    s.line(format!("{linkage} {} {name}({}) {{", ret.name(), list.join(", ")));
     s.function(|s| {
         for (i, &p) in params.iter().enumerate() {
             s.declare(format!("a{i}"), p);
@@ -118,26 +94,16 @@ pub(super) fn write_recursion(s: &mut Scope) {
         s.line(format!("const {t} l = {name}_go({first}, depth - 1);"));
         s.declare("l", ty);
         let (c, second, other) = (s.condition(1), s.expr(ty, 1), s.expr(ty, 1));
-        s.line(format!(
-            "const {t} r = {c} ? {name}_go({second}, depth - 1) : {other};"
-        ));
+        s.line(format!("const {t} r = {c} ? {name}_go({second}, depth - 1) : {other};"));
         s.declare("r", ty);
         let result = s.expr(ty, 2);
-        s.line(format!(
-            "return ({t})({} ^ (({}){result}));",
-            "l",
-            ty.name()
-        ));
+        s.line(format!("return ({t})({} ^ (({}){result}));", "l", ty.name()));
     });
     s.line("}");
     s.line(format!("FN {t} {name}({t} x) {{"));
     s.line(format!("return {name}_go(x, {depth}u);"));
     s.line("}");
-    s.callees.push(Callee {
-        name,
-        ret: ty,
-        params: vec![ty],
-    });
+    s.callees.push(Callee { name, ret: ty, params: vec![ty] });
 }
 
 /// A struct and a function that takes and returns it by value.
@@ -186,11 +152,7 @@ fn write_record(s: &mut Scope) -> Record {
         s.line("return r;");
     });
     s.line("}");
-    Record {
-        name,
-        function,
-        fields,
-    }
+    Record { name, function, fields }
 }
 
 /// One new variable.
@@ -212,11 +174,7 @@ fn write_statement(s: &mut Scope, record: Option<&Record>) {
             let &(function, ty, params) = s.rng.pick(instructions::INTEGER);
             let args: Vec<_> = params.iter().map(|&p| s.expr(p, 1)).collect();
             let name = s.fresh("v");
-            s.line(format!(
-                "const {} {name} = {function}({});",
-                ty.name(),
-                args.join(", ")
-            ));
+            s.line(format!("const {} {name} = {function}({});", ty.name(), args.join(", ")));
             s.declare(name, ty);
         }
         _ => {
@@ -233,19 +191,13 @@ pub(super) fn write_array(s: &mut Scope) {
     let t = ty.name();
     let len = *s.rng.pick(&[4_u32, 5, 8, 11, 16]);
     let index = |e: String| {
-        if len.is_power_of_two() {
-            format!("{e} & {}u", len - 1)
-        } else {
-            format!("{e} % {len}u")
-        }
+        if len.is_power_of_two() { format!("{e} & {}u", len - 1) } else { format!("{e} % {len}u") }
     };
     s.line(format!("{t} {name}[{len}];"));
     s.nested(|s| {
         s.declare("i", Ty::U32);
         let value = s.expr(ty, 2);
-        s.line(format!(
-            "for (u32 i = 0; i < {len}u; ++i) {name}[i] = {value};"
-        ));
+        s.line(format!("for (u32 i = 0; i < {len}u; ++i) {name}[i] = {value};"));
     });
     for _ in 0..s.rng.between(1, 4) {
         let (at, value) = (s.expr(Ty::U32, 1), s.expr(ty, 2));
@@ -253,9 +205,7 @@ pub(super) fn write_array(s: &mut Scope) {
     }
     if ty == Ty::U32 && s.rng.one_in(2) {
         let digest = s.fresh("v");
-        s.line(format!(
-            "const u32 {digest} = digest_words({name}, {len}u);"
-        ));
+        s.line(format!("const u32 {digest} = digest_words({name}, {len}u);"));
         s.declare(digest, Ty::U32);
     }
     for _ in 0..s.rng.between(1, 2) {
@@ -277,16 +227,8 @@ fn write_switch(s: &mut Scope) {
     let constants = s.rng.one_in(3);
     for case in 0..cases {
         // All-constant cases become a table in memory.
-        let value = if constants {
-            ty.literal(&mut s.rng)
-        } else {
-            s.expr(ty, 2)
-        };
-        let end = if s.rng.one_in(5) && !constants {
-            ""
-        } else {
-            " break;"
-        };
+        let value = if constants { ty.literal(&mut s.rng) } else { s.expr(ty, 2) };
+        let end = if s.rng.one_in(5) && !constants { "" } else { " break;" };
         s.line(format!("case {case}: {name} = {value};{end}"));
     }
     let value = s.expr(ty, 1);

@@ -93,16 +93,8 @@ impl Shape {
     }
 
     fn choose(rng: &mut Rng, kind: Kind) -> Self {
-        const GRIDS: [[u32; 3]; 8] = [
-            [1, 1, 1],
-            [1, 1, 1],
-            [2, 1, 1],
-            [3, 1, 1],
-            [4, 1, 1],
-            [2, 2, 1],
-            [1, 3, 1],
-            [1, 1, 2],
-        ];
+        const GRIDS: [[u32; 3]; 8] =
+            [[1, 1, 1], [1, 1, 1], [2, 1, 1], [3, 1, 1], [4, 1, 1], [2, 2, 1], [1, 3, 1], [1, 1, 2]];
         const BLOCKS: [[u32; 3]; 16] = [
             [32, 1, 1],
             [64, 1, 1],
@@ -130,17 +122,8 @@ impl Shape {
             _ => total,
         };
         // The shared programs use all threads in every phase; `n` is one more number to them.
-        let in_words = if kind == Kind::Shared {
-            256
-        } else {
-            *rng.pick(&[64, 128, 256])
-        };
-        Self {
-            grid,
-            block,
-            n: n as i32,
-            in_words,
-        }
+        let in_words = if kind == Kind::Shared { 256 } else { *rng.pick(&[64, 128, 256]) };
+        Self { grid, block, n: n as i32, in_words }
     }
 }
 
@@ -169,27 +152,13 @@ pub fn program(seed: u64) -> Program {
         Kind::Control => control::write(scope),
         Kind::Shared => shared::write(scope),
     };
-    let source = format!(
-        "namespace p_{seed} {{ // {}\n{}}} // namespace p_{seed}\n",
-        kind.name(),
-        written.text
-    );
+    let source = format!("namespace p_{seed} {{ // {}\n{}}} // namespace p_{seed}\n", kind.name(), written.text);
     let mut data = Rng::new(!seed);
     let input = (0..shape.in_words).map(|_| input_word(&mut data)).collect();
     let out_words = shape.threads() * written.words_per_thread + written.extra_words;
     let mut initial_out: Vec<_> = (0..out_words).map(|_| input_word(&mut data)).collect();
     initial_out.extend((0..written.zero_words).map(|_| 0));
-    Program {
-        seed,
-        kind,
-        source,
-        kernel,
-        grid: shape.grid,
-        block: shape.block,
-        n: shape.n,
-        input,
-        initial_out,
-    }
+    Program { seed, kind, source, kernel, grid: shape.grid, block: shape.block, n: shape.n, input, initial_out }
 }
 
 /// A word that is random, small, or a pattern where arithmetic tends to go wrong.

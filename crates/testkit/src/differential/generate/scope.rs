@@ -79,10 +79,7 @@ impl Scope {
 
     /// Makes a variable readable by the expressions that follow.
     pub(super) fn declare(&mut self, name: impl Into<String>, ty: Ty) {
-        self.vars.push(Var {
-            name: name.into(),
-            ty,
-        });
+        self.vars.push(Var { name: name.into(), ty });
     }
 
     /// Runs `write` and forgets the variables it declared.
@@ -109,11 +106,7 @@ impl Scope {
             let len = *self.rng.pick(&[4, 8, 16]);
             let place = *self.rng.pick(&["CONSTANT", "TABLE"]);
             let values: Vec<_> = (0..len).map(|_| ty.literal(&mut self.rng)).collect();
-            self.line(format!(
-                "{place} {} {name}[{len}] = {{ {} }};",
-                ty.name(),
-                values.join(", ")
-            ));
+            self.line(format!("{place} {} {name}[{len}] = {{ {} }};", ty.name(), values.join(", ")));
             self.tables.push(Table { name, len });
         }
     }
@@ -130,20 +123,10 @@ impl Scope {
             };
             let (factor, offset) = (self.rng.between(0, 4) * 2 + 1, self.rng.below(64));
             let load = match ty.bits() {
-                64 => format!(
-                    "load_as<u64>(in, ((g * {factor}u + {offset}u) & {}u) * 8u)",
-                    mask / 2
-                ),
+                64 => format!("load_as<u64>(in, ((g * {factor}u + {offset}u) & {}u) * 8u)", mask / 2),
                 32 => format!("in[(g * {factor}u + {offset}u) & {mask}u]"),
-                16 => format!(
-                    "load_as<{}>(in, ((g * {factor}u + {offset}u) & {}u) * 2u)",
-                    ty.name(),
-                    mask * 2 + 1
-                ),
-                _ => format!(
-                    "((const u8*)in)[(g * {factor}u + {offset}u) & {}u]",
-                    mask * 4 + 3
-                ),
+                16 => format!("load_as<{}>(in, ((g * {factor}u + {offset}u) & {}u) * 2u)", ty.name(), mask * 2 + 1),
+                _ => format!("((const u8*)in)[(g * {factor}u + {offset}u) & {}u]", mask * 4 + 3),
             };
             self.line(format!("const {0} {name} = ({0}){load};", ty.name()));
             self.declare(name, ty);
@@ -152,9 +135,7 @@ impl Scope {
             let name = self.fresh("v");
             let (vector, bytes, lanes) = *self.rng.pick(&[("u32x2", 8, 2), ("u32x4", 16, 4)]);
             let last = self.shape.in_words * 4 / bytes - 1;
-            self.line(format!(
-                "const {vector} {name} = load_as<{vector}>(in, (g & {last}u) * {bytes}u);"
-            ));
+            self.line(format!("const {vector} {name} = load_as<{vector}>(in, (g & {last}u) * {bytes}u);"));
             for lane in ["x", "y", "z", "w"].into_iter().take(lanes) {
                 self.declare(format!("{name}.{lane}"), Ty::U32);
             }
@@ -169,12 +150,7 @@ impl Scope {
         if !self.tables.is_empty() && self.rng.one_in(12) {
             let table = self.rng.pick(&self.tables).clone();
             let index = self.rng.pick(&self.vars).name.clone();
-            return format!(
-                "({}){}[(u32)({index}) & {}u]",
-                ty.name(),
-                table.name,
-                table.len - 1
-            );
+            return format!("({}){}[(u32)({index}) & {}u]", ty.name(), table.name, table.len - 1);
         }
         // Recent variables carry the most computation.
         let recent = self.vars.len().min(8);
@@ -184,11 +160,7 @@ impl Scope {
         } else {
             self.rng.pick(&self.vars).clone()
         };
-        if var.ty == ty {
-            var.name
-        } else {
-            format!("({})({})", ty.name(), var.name)
-        }
+        if var.ty == ty { var.name } else { format!("({})({})", ty.name(), var.name) }
     }
 
     /// A condition.
@@ -246,9 +218,7 @@ impl Scope {
                 format!("mulhi({a}, {b})")
             }
             15 => {
-                let f = *self
-                    .rng
-                    .pick(&["add_flag", "sub_flag", "mul_flag", "add_sat", "sub_sat"]);
+                let f = *self.rng.pick(&["add_flag", "sub_flag", "mul_flag", "add_sat", "sub_sat"]);
                 let (a, b) = (self.expr(ty, below), self.expr(ty, below));
                 format!("{f}<{t}>({a}, {b})")
             }
@@ -262,17 +232,9 @@ impl Scope {
             20 => self.wide(ty, below),
             21 if !self.callees.is_empty() => {
                 let callee = self.rng.pick(&self.callees).clone();
-                let args: Vec<_> = callee
-                    .params
-                    .iter()
-                    .map(|&p| self.expr(p, below.min(1)))
-                    .collect();
+                let args: Vec<_> = callee.params.iter().map(|&p| self.expr(p, below.min(1))).collect();
                 let call = format!("{}({})", callee.name, args.join(", "));
-                if callee.ret == ty {
-                    call
-                } else {
-                    format!("({t}){call}")
-                }
+                if callee.ret == ty { call } else { format!("({t}){call}") }
             }
             21 | 22 => {
                 let other = Ty::any(&mut self.rng);
@@ -324,10 +286,7 @@ impl Scope {
             1 => format!("({t})(~({w})({a}))"),
             2 => format!("({t})__builtin_popcount{long}(({w})({a}))"),
             3 => format!("({t})__builtin_clz{long}(({w})({a}) | 1u)"),
-            4 => format!(
-                "({t})__builtin_ctz{long}(({w})({a}) | ({w})1 << {})",
-                if long.is_empty() { 31 } else { 63 }
-            ),
+            4 => format!("({t})__builtin_ctz{long}(({w})({a}) | ({w})1 << {})", if long.is_empty() { 31 } else { 63 }),
             5 => format!("({t})__builtin_bitreverse{}({a})", ty.bits()),
             6 if ty.bits() > 8 => format!("({t})__builtin_bswap{}({a})", ty.bits()),
             _ if ty.is_signed() => format!("({t})({a} < 0 ? 0 - ({w})({a}) : ({w})({a}))"),
@@ -345,18 +304,12 @@ impl Scope {
         match self.rng.below(3) {
             0 => format!("({t})((({w})({a}) >> {position}) & ({w}){mask:#x}ull)"),
             1 if ty.is_signed() => {
-                format!(
-                    "({t})(({t})(({w})({a}) << {}) >> {})",
-                    bits - position - width,
-                    bits - width
-                )
+                format!("({t})(({t})(({w})({a}) << {}) >> {})", bits - position - width, bits - width)
             }
             _ => {
                 let b = self.expr(ty, depth);
                 let hole = mask << position;
-                format!(
-                    "({t})((({w})({a}) & ({w})~{hole:#x}ull) | ((({w})({b}) & ({w}){mask:#x}ull) << {position}))"
-                )
+                format!("({t})((({w})({a}) & ({w})~{hole:#x}ull) | ((({w})({b}) & ({w}){mask:#x}ull) << {position}))")
             }
         }
     }
@@ -384,11 +337,7 @@ impl Scope {
 
     /// Attributes of the entry function, for the second argument of `ENTRY_BEGIN`.
     pub(super) fn entry_attributes(&mut self) -> String {
-        if self.rng.one_in(4) {
-            format!("MAX_THREADS({})", self.shape.threads_per_block())
-        } else {
-            String::new()
-        }
+        if self.rng.one_in(4) { format!("MAX_THREADS({})", self.shape.threads_per_block()) } else { String::new() }
     }
 }
 

@@ -32,12 +32,7 @@ pub(super) fn write(mut s: Scope) -> Written {
         s.line(step);
     }
     s.line("ENTRY_END");
-    Written {
-        text: s.into_text(),
-        words_per_thread: WORDS,
-        extra_words: SLOTS * SLOT_WORDS,
-        zero_words: FLOAT_WORDS,
-    }
+    Written { text: s.into_text(), words_per_thread: WORDS, extra_words: SLOTS * SLOT_WORDS, zero_words: FLOAT_WORDS }
 }
 
 struct Stage<'a> {
@@ -118,16 +113,10 @@ impl Stage<'_> {
         self.sync();
         self.phase(s, |s| {
             let offset = s.rng.below(threads);
-            s.line(format!(
-                "const {} near = {name}[(t + {offset}u) % {threads}u];",
-                ty.name()
-            ));
+            s.line(format!("const {} near = {name}[(t + {offset}u) % {threads}u];", ty.name()));
             s.declare("near", ty);
             let index = s.expr(Ty::U32, 1);
-            s.line(format!(
-                "const {} far = {name}[({index}) % {threads}u];",
-                ty.name()
-            ));
+            s.line(format!("const {} far = {name}[({index}) % {threads}u];", ty.name()));
             s.declare("far", ty);
             assign(s, "s.x", 2);
             assign(s, "s.y", 2);
@@ -147,12 +136,8 @@ impl Stage<'_> {
             s.declare("step", Ty::U32);
             let offset = s.rng.between(1, 40);
             s.line(format!("const u32 (&from)[{threads}] = {name}[step & 1u];"));
-            s.line(format!(
-                "const u32 left = from[(t + {offset}u) % {threads}u];"
-            ));
-            s.line(format!(
-                "const u32 right = from[(t + {threads}u * 64u - step) % {threads}u];"
-            ));
+            s.line(format!("const u32 left = from[(t + {offset}u) % {threads}u];"));
+            s.line(format!("const u32 right = from[(t + {threads}u * 64u - step) % {threads}u];"));
             s.declare("left", Ty::U32);
             s.declare("right", Ty::U32);
             let c = s.condition(1);
@@ -214,13 +199,9 @@ impl Stage<'_> {
         self.entry.push(format!("STEPS_BEGIN({steps}u)"));
         self.phase_in_steps(s, |s| {
             s.line("const u32 distance = 1u << step;");
-            s.line(format!(
-                "const u32 from = (step & 1u) * {threads}u, to = {threads}u - from;"
-            ));
+            s.line(format!("const u32 from = (step & 1u) * {threads}u, to = {threads}u - from;"));
             s.line(format!("u32 sum = {name}[from + t];"));
-            s.line(format!(
-                "if (t >= distance) sum += {name}[from + t - distance];"
-            ));
+            s.line(format!("if (t >= distance) sum += {name}[from + t - distance];"));
             s.line(format!("{name}[to + t] = sum;"));
         });
         self.sync();
@@ -237,27 +218,18 @@ impl Stage<'_> {
         let threads = s.shape.threads_per_block();
         let name = s.fresh("sh");
         let ty = *s.rng.pick(&[Ty::U32, Ty::U64, Ty::U16]);
-        let widths: Vec<_> = (1..=threads)
-            .filter(|w| threads.is_multiple_of(*w))
-            .collect();
+        let widths: Vec<_> = (1..=threads).filter(|w| threads.is_multiple_of(*w)).collect();
         let width = *s.rng.pick(&widths);
         let height = threads / width;
         let pad = s.rng.below(2);
-        s.line(format!(
-            "SHARED {} {name}[{height}][{}];",
-            ty.name(),
-            width + pad
-        ));
+        s.line(format!("SHARED {} {name}[{height}][{}];", ty.name(), width + pad));
         self.phase(s, |s| {
             let value = s.expr(ty, 1);
             s.line(format!("{name}[t / {width}u][t % {width}u] = {value};"));
         });
         self.sync();
         self.phase(s, |s| {
-            s.line(format!(
-                "const {} turned = {name}[t % {height}u][t / {height}u];",
-                ty.name()
-            ));
+            s.line(format!("const {} turned = {name}[t % {height}u][t / {height}u];", ty.name()));
             s.declare("turned", ty);
             assign(s, "s.x", 1);
         });
@@ -267,10 +239,7 @@ impl Stage<'_> {
     fn bytes(&mut self, s: &mut Scope) {
         let threads = s.shape.threads_per_block();
         let name = s.fresh("sh");
-        s.line(format!(
-            "SHARED __attribute__((aligned(8))) u8 {name}[{}];",
-            4 * threads
-        ));
+        s.line(format!("SHARED __attribute__((aligned(8))) u8 {name}[{}];", 4 * threads));
         self.phase(s, |s| {
             for k in 0..4 {
                 let value = s.expr(Ty::U8, 1);
@@ -280,14 +249,8 @@ impl Stage<'_> {
         self.sync();
         self.phase(s, |s| {
             s.line(format!("const u32 word = load_as<u32>({name}, t * 4u);"));
-            s.line(format!(
-                "const i16 half = load_as<i16>({name}, (t * 6u) % {}u);",
-                4 * threads
-            ));
-            s.line(format!(
-                "const i8 byte = (i8){name}[(s.x ^ t) % {}u];",
-                4 * threads
-            ));
+            s.line(format!("const i16 half = load_as<i16>({name}, (t * 6u) % {}u);", 4 * threads));
+            s.line(format!("const i8 byte = (i8){name}[(s.x ^ t) % {}u];", 4 * threads));
             s.declare("word", Ty::U32);
             s.declare("half", Ty::I16);
             s.declare("byte", Ty::I8);
@@ -306,9 +269,7 @@ impl Stage<'_> {
         let update = atomic(s, ty);
         s.line(format!("SHARED {t} {name}[{bins}];"));
         self.phase(s, |s| {
-            s.line(format!(
-                "for (u32 i = t; i < {bins}u; i += {threads}u) {name}[i] = ({t})in[i];"
-            ));
+            s.line(format!("for (u32 i = t; i < {bins}u; i += {threads}u) {name}[i] = ({t})in[i];"));
         });
         self.sync();
         self.phase(s, |s| {
@@ -331,11 +292,7 @@ impl Stage<'_> {
     /// Atomics of the whole grid on the words after the output of the threads. Operations of
     /// different sorts do not commute, so each slot belongs to one stage.
     fn global_atomics(&mut self, s: &mut Scope) {
-        let used = self
-            .entry
-            .iter()
-            .filter(|line| line.starts_with("// global"))
-            .count() as u32;
+        let used = self.entry.iter().filter(|line| line.starts_with("// global")).count() as u32;
         let threads = s.shape.threads() * WORDS;
         for slot in used..SLOTS {
             self.entry.push(format!("// global atomics {slot}"));
@@ -352,9 +309,7 @@ impl Stage<'_> {
                     // Sums of small integers are exact in any order.
                     let (index, value) = (s.expr(Ty::U32, 1), s.expr(Ty::U32, 1));
                     let sums = threads + SLOTS * SLOT_WORDS;
-                    s.line(format!(
-                        "f32* const sum = (f32*)(out + {sums}u) + (({index}) % {FLOAT_WORDS}u);"
-                    ));
+                    s.line(format!("f32* const sum = (f32*)(out + {sums}u) + (({index}) % {FLOAT_WORDS}u);"));
                     s.line(format!("atomic_add_f32(sum, (f32)(({value}) & 255u));"));
                 }
                 if s.rng.one_in(3) {
@@ -438,17 +393,10 @@ impl Stage<'_> {
     fn records(&mut self, s: &mut Scope) {
         let threads = s.shape.threads_per_block();
         let (ty, name) = (s.fresh("Record"), s.fresh("sh"));
-        s.line(format!(
-            "struct {ty} {{ u8 a; u64 b; u16 c; f32 d; f64 e; i8 f[3]; }};"
-        ));
+        s.line(format!("struct {ty} {{ u8 a; u64 b; u16 c; f32 d; f64 e; i8 f[3]; }};"));
         s.line(format!("SHARED {ty} {name}[{threads}];"));
         self.phase(s, |s| {
-            let (a, b, c, f) = (
-                s.expr(Ty::U8, 1),
-                s.expr(Ty::U64, 2),
-                s.expr(Ty::U16, 1),
-                s.expr(Ty::I8, 1),
-            );
+            let (a, b, c, f) = (s.expr(Ty::U8, 1), s.expr(Ty::U64, 2), s.expr(Ty::U16, 1), s.expr(Ty::I8, 1));
             s.line(format!("{ty} r;"));
             s.line(format!("r.a = {a};"));
             s.line(format!("r.b = {b};"));
@@ -461,18 +409,10 @@ impl Stage<'_> {
         });
         self.sync();
         self.phase(s, |s| {
-            s.line(format!(
-                "const {ty} r = {name}[(t * 7u + 3u) % {threads}u];"
-            ));
+            s.line(format!("const {ty} r = {name}[(t * 7u + 3u) % {threads}u];"));
             s.line("const u32 d = to_u32(r.d);");
             s.line("const u64 e = bits(r.e);");
-            for (field, ty) in [
-                ("r.a", Ty::U8),
-                ("r.b", Ty::U64),
-                ("r.c", Ty::U16),
-                ("d", Ty::U32),
-                ("e", Ty::U64),
-            ] {
+            for (field, ty) in [("r.a", Ty::U8), ("r.b", Ty::U64), ("r.c", Ty::U16), ("d", Ty::U32), ("e", Ty::U64)] {
                 s.declare(field, ty);
             }
             s.declare("r.f[2]", Ty::I8);
@@ -485,9 +425,7 @@ impl Stage<'_> {
 fn write_phase(s: &mut Scope, parameters: &str, body: impl FnOnce(&mut Scope)) -> String {
     let name = s.fresh("phase");
     let linkage = if s.rng.one_in(8) { "NOINLINE" } else { "FN" };
-    s.line(format!(
-        "{linkage} void {name}(State& s, const u32* in, u32* out, int n{parameters}) {{"
-    ));
+    s.line(format!("{linkage} void {name}(State& s, const u32* in, u32* out, int n{parameters}) {{"));
     s.function(|s| {
         s.line("const u32 t = t_lin();");
         s.declare("t", Ty::U32);
@@ -523,41 +461,14 @@ impl Atomic {
 }
 
 fn atomic(s: &mut Scope, ty: Ty) -> Atomic {
-    const ANY: [&str; 6] = [
-        "atomic_add",
-        "atomic_min",
-        "atomic_max",
-        "atomic_and",
-        "atomic_or",
-        "atomic_xor",
-    ];
-    const UNSIGNED: [&str; 8] = [
-        "atomic_add",
-        "atomic_sub",
-        "atomic_min",
-        "atomic_max",
-        "atomic_and",
-        "atomic_or",
-        "atomic_xor",
-        "atomic_mul",
-    ];
+    const ANY: [&str; 6] = ["atomic_add", "atomic_min", "atomic_max", "atomic_and", "atomic_or", "atomic_xor"];
+    const UNSIGNED: [&str; 8] =
+        ["atomic_add", "atomic_sub", "atomic_min", "atomic_max", "atomic_and", "atomic_or", "atomic_xor", "atomic_mul"];
     if ty == Ty::U32 && s.rng.one_in(4) {
         let function = *s.rng.pick(&["atomic_inc", "atomic_dec"]);
         let bound = Some(s.rng.between(1, 50));
-        return Atomic {
-            function,
-            ty,
-            bound,
-        };
+        return Atomic { function, ty, bound };
     }
-    let function = if ty.is_signed() {
-        *s.rng.pick(&ANY)
-    } else {
-        *s.rng.pick(&UNSIGNED)
-    };
-    Atomic {
-        function,
-        ty,
-        bound: None,
-    }
+    let function = if ty.is_signed() { *s.rng.pick(&ANY) } else { *s.rng.pick(&UNSIGNED) };
+    Atomic { function, ty, bound: None }
 }

@@ -16,24 +16,12 @@ pub(super) enum Ty {
 }
 
 impl Ty {
-    pub(super) const ALL: [Self; 8] = [
-        Self::I8,
-        Self::U8,
-        Self::I16,
-        Self::U16,
-        Self::I32,
-        Self::U32,
-        Self::I64,
-        Self::U64,
-    ];
+    pub(super) const ALL: [Self; 8] =
+        [Self::I8, Self::U8, Self::I16, Self::U16, Self::I32, Self::U32, Self::I64, Self::U64];
 
     /// A type, the machine's own word sizes more often than the narrow ones.
     pub(super) fn any(rng: &mut Rng) -> Self {
-        if rng.one_in(2) {
-            *rng.pick(&[Self::I32, Self::U32, Self::U64, Self::I64])
-        } else {
-            *rng.pick(&Self::ALL)
-        }
+        if rng.one_in(2) { *rng.pick(&[Self::I32, Self::U32, Self::U64, Self::I64]) } else { *rng.pick(&Self::ALL) }
     }
 
     pub(super) fn name(self) -> &'static str {
