@@ -40,7 +40,7 @@ pub enum Failure {
         /// What.
         error: Error,
         /// Path and text of the launch file, if there is one.
-        file: Option<(String, String)>,
+        file: Option<Box<(String, String)>>,
     },
     /// Standard output cannot be written.
     Output(io::Error),

@@ -109,8 +109,8 @@ pub fn failure(failure: &Failure) -> Option<String> {
     Some(match failure {
         Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return None,
         Failure::Output(error) => plain(&format!("cannot write the output: {error}"), None),
-        Failure::Runtime { error: Error::Problem(problem), file: Some((path, text)) } => {
-            Text::new(path, text).problem(problem)
+        Failure::Runtime { error: Error::Problem(problem), file: Some(file) } => {
+            Text::new(&file.0, &file.1).problem(problem)
         }
         Failure::Runtime { error: Error::Problem(problem), .. } => plain(&problem.message, problem.help.as_deref()),
         Failure::Runtime { error: Error::Ptx { path, source_text, diagnostics }, .. } => {

@@ -131,12 +131,12 @@ fn run_file(args: &Args) -> Result<Exit, Failure> {
         Ok(read) => read,
         Err(error) => {
             let text = std::fs::read_to_string(&args.file).unwrap_or_default();
-            return Err(Failure::Runtime { error, file: Some((path, text)) });
+            return Err(Failure::Runtime { error, file: Some(Box::new((path, text))) });
         }
     };
     let ptx = PtxFile::read(&plan.module)?;
     execute(args, &plan, &ptx).map_err(|failure| match failure {
-        Failure::Runtime { error, .. } => Failure::Runtime { error, file: Some((path, text)) },
+        Failure::Runtime { error, .. } => Failure::Runtime { error, file: Some(Box::new((path, text))) },
         other => other,
     })
 }
