@@ -17,6 +17,7 @@ pub mod math;
 pub mod memory;
 pub mod op;
 pub mod printf;
+pub mod reference;
 pub mod texture;
 
 pub use fault::{Fault, FaultKind, ThreadId};

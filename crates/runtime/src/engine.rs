@@ -2,7 +2,7 @@
 //! reaches them through here.
 
 use crate::error::Error;
-use raddle_exec::{DeviceMemory, Fault, Image, KernelLayout, Launch, Report};
+use raddle_exec::{DeviceMemory, Fault, Image, KernelLayout, Launch, Report, reference};
 use std::fmt;
 
 /// Which executor runs a kernel.
@@ -58,11 +58,17 @@ impl Default for EngineOptions {
 /// # Errors
 /// When the executor cannot run the kernel at all.
 pub fn execute(
-    _image: &Image,
-    _layout: &KernelLayout,
-    _launch: &Launch,
-    _memory: &mut DeviceMemory,
+    image: &Image,
+    layout: &KernelLayout,
+    launch: &Launch,
+    memory: &mut DeviceMemory,
     options: &EngineOptions,
 ) -> Result<Result<Report, Fault>, Error> {
-    Err(Error::NoEngine(options.engine.name()))
+    match options.engine {
+        Engine::Reference => {
+            let options = reference::Options { warp_width: options.warp_width, ..Default::default() };
+            Ok(reference::run(image, layout, launch, memory, &options))
+        }
+        Engine::Fast | Engine::Gather => Err(Error::NoEngine(options.engine.name())),
+    }
 }

@@ -1,0 +1,206 @@
+//! Branches, calls and the functions the machine supplies.
+
+use super::MAX_LOCAL_BYTES;
+use super::step::{Done, Flow, Step, Stop};
+use super::thread::{Activation, Registers};
+use crate::image::BUILTIN_FUNCTIONS;
+use crate::memory::{Region, region};
+use crate::{FaultKind, printf};
+use raddle_ptx::ir::{FuncId, Operand, VarId};
+use raddle_ptx::isa::{Opcode, Type};
+
+/// Strings on the device end here at the latest.
+const MAX_STRING: u64 = 1 << 16;
+
+impl Step<'_> {
+    pub(super) fn control(&mut self) -> Done<Flow> {
+        match self.inst.opcode {
+            Opcode::Bra => match self.operand(0) {
+                Operand::Label(label) => Ok(Flow::Jump(self.func.label_at(*label))),
+                _ => Ok(Flow::Next),
+            },
+            Opcode::Brx => self.branch_by_table(),
+            Opcode::Call => self.call(),
+            Opcode::Ret => Ok(self.ret()),
+            Opcode::Exit => Ok(Flow::Stop(Stop::Exited)),
+            _ => Err(FaultKind::Trap),
+        }
+    }
+
+    fn branch_by_table(&self) -> Done<Flow> {
+        let index = self.value(0, Type::U32)?;
+        let Operand::Table(table) = self.operand(1) else { return Ok(Flow::Next) };
+        let targets = &self.func.tables[table.index()].targets;
+        match targets.get(index as usize) {
+            Some(label) => Ok(Flow::Jump(self.func.label_at(*label))),
+            None => {
+                let text = format!("branch index {index} is outside the table of {} targets", targets.len());
+                Err(FaultKind::BadTarget(text))
+            }
+        }
+    }
+
+    /// The function a call goes to.
+    fn callee(&self) -> Done<FuncId> {
+        let (func, address) = match self.operand(1) {
+            Operand::Func(func) => (Some(*func), 0),
+            operand => {
+                let address = self.read(operand, Type::U64)?;
+                (self.env.image.function_at(address), address)
+            }
+        };
+        let Some(func) = func else {
+            return Err(FaultKind::BadTarget(format!("call to {address:#x}, where no function is")));
+        };
+        let function = self.env.module.func(func);
+        let fits = function.params.len() == variables(self.operand(2)).count()
+            && function.returns.len() == variables(self.operand(0)).count();
+        let known = is_builtin(function.is_defined, &function.name) || self.env.layout.reachable.contains(&func);
+        if function.is_entry || !fits || !known {
+            let text = format!("call to `{}`, which is not a function of the prototype", function.name);
+            return Err(FaultKind::BadTarget(text));
+        }
+        Ok(func)
+    }
+
+    fn call(&mut self) -> Done<Flow> {
+        let callee = self.callee()?;
+        let function = self.env.module.func(callee);
+        if is_builtin(function.is_defined, &function.name) {
+            return self.builtin(&function.name);
+        }
+        let frame = self.env.layout.frame(callee);
+        let base = self.thread.frame_base.saturating_add(self.env.layout.frame(self.thread.func).size);
+        let end = base.saturating_add(frame.size);
+        // A function without variables still takes its place: recursion must end.
+        let depth = self.thread.callers.len() as u32;
+        if end > MAX_LOCAL_BYTES || depth >= MAX_LOCAL_BYTES / 16 {
+            return Err(FaultKind::StackOverflow);
+        }
+        self.thread.local.grow(end as usize);
+        for (argument, param) in variables(self.operand(2)).zip(&function.params) {
+            let to = base + frame.offset(*param).unwrap_or(0);
+            let bytes = self.env.module.var(argument).size.min(self.env.module.var(*param).size);
+            self.pass(argument, to as usize, bytes as usize);
+        }
+        let registers = Registers::new(function.regs.len(), self.env.launch.report_uninitialised);
+        let caller = Activation {
+            func: self.thread.func,
+            pc: self.thread.pc,
+            frame_base: self.thread.frame_base,
+            registers: std::mem::replace(&mut self.thread.registers, registers),
+        };
+        self.thread.callers.push(caller);
+        self.thread.func = callee;
+        self.thread.frame_base = base;
+        self.thread.pc = 0;
+        Ok(Flow::Moved)
+    }
+
+    /// Copies an argument of the caller into the frame of the callee.
+    fn pass(&mut self, argument: VarId, to: usize, bytes: usize) {
+        let from = self.var_address(argument) as usize;
+        let is_kernel_param = self.thread.func == self.env.layout.kernel && self.env.layout.param(argument).is_some();
+        if is_kernel_param {
+            let params = &self.env.launch.params;
+            let end = (from + bytes).min(params.len());
+            self.thread.local.write(to, &params[from.min(end)..end]);
+        } else {
+            self.thread.local.copy_within(from, to, bytes);
+        }
+    }
+
+    fn ret(&mut self) -> Flow {
+        let Some(caller) = self.thread.callers.pop() else { return Flow::Stop(Stop::Exited) };
+        let (callee, base) = (self.thread.func, self.thread.frame_base);
+        self.thread.func = caller.func;
+        self.thread.pc = caller.pc + 1;
+        self.thread.frame_base = caller.frame_base;
+        self.thread.registers = caller.registers;
+        let call = &self.env.module.func(caller.func).insts[caller.pc as usize];
+        let results = call.operands.first().unwrap_or(&Operand::Sink);
+        for (result, value) in variables(results).zip(&self.env.module.func(callee).returns) {
+            let from = base + self.env.layout.frame(callee).offset(*value).unwrap_or(0);
+            let bytes = self.env.module.var(result).size.min(self.env.module.var(*value).size);
+            let to = self.var_address(result);
+            self.thread.local.copy_within(from as usize, to as usize, bytes as usize);
+        }
+        Flow::Moved
+    }
+
+    fn builtin(&mut self, name: &str) -> Done<Flow> {
+        let mut arguments = Vec::new();
+        for variable in variables(self.operand(2)) {
+            let mut word = [0; 8];
+            let bytes = self.env.module.var(variable).size.min(8) as usize;
+            self.read_memory(Region::Local(self.var_address(variable)), &mut word[..bytes])?;
+            arguments.push(u64::from_le_bytes(word));
+        }
+        let argument = |i: usize| arguments.get(i).copied().unwrap_or(0);
+        if name == "__assertfail" {
+            let text = |i: usize| String::from_utf8_lossy(&self.string(argument(i)).unwrap_or_default()).into_owned();
+            let (message, file, line, function) = (text(0), text(1), argument(2), text(3));
+            return Err(FaultKind::Assert(format!("{file}:{line}: {function}: assertion `{message}` failed")));
+        }
+        let Some(format) = self.string(argument(0)) else {
+            return Err(FaultKind::Memory(format!("the format of vprintf at {:#x} cannot be read", argument(0))));
+        };
+        let (count, bytes) = printf::arguments(&format);
+        let Some(buffer) = self.bytes(argument(1), bytes) else {
+            return Err(FaultKind::Memory(format!("the arguments of vprintf at {:#x} cannot be read", argument(1))));
+        };
+        self.report.output += &printf::format(&format, &buffer, |at| self.string(at));
+        if let Some(result) = variables(self.operand(0)).next() {
+            let at = self.var_address(result) as usize;
+            self.thread.local.write(at, &(count as u32).to_le_bytes());
+        }
+        Ok(Flow::Next)
+    }
+
+    /// One byte at a generic address, however it came there.
+    fn byte(&self, address: u64) -> Option<u8> {
+        let at = |bytes: &[u8], i: u64| bytes.get(usize::try_from(i).ok()?).copied();
+        match region(address) {
+            Region::Global(a) => {
+                let (index, offset) = self.memory.find(a, 1).ok()?;
+                Some(self.memory.bytes(index)[offset])
+            }
+            Region::Shared(a) => at(&self.shared.data, a),
+            Region::Local(a) => at(&self.thread.local.data, a),
+            Region::Const(a) => at(&self.env.image.const_bank, a),
+            Region::Param(a) => at(&self.env.launch.params, a),
+        }
+    }
+
+    fn bytes(&self, address: u64, count: usize) -> Option<Vec<u8>> {
+        (0..count as u64).map(|i| self.byte(address.wrapping_add(i))).collect()
+    }
+
+    /// The string at a generic address, without its end mark.
+    fn string(&self, address: u64) -> Option<Vec<u8>> {
+        let mut text = Vec::new();
+        for i in 0..MAX_STRING {
+            match self.byte(address.wrapping_add(i))? {
+                0 => return Some(text),
+                byte => text.push(byte),
+            }
+        }
+        Some(text)
+    }
+}
+
+fn is_builtin(is_defined: bool, name: &str) -> bool {
+    !is_defined && BUILTIN_FUNCTIONS.contains(&name)
+}
+
+/// The variables in the argument or result list of a call.
+fn variables(list: &Operand) -> impl Iterator<Item = VarId> {
+    let items = match list {
+        Operand::List(items) => items.as_slice(),
+        _ => &[],
+    };
+    items.iter().filter_map(|o| match o {
+        Operand::VarAddress(var, _) => Some(*var),
+        _ => None,
+    })
+}
