@@ -107,7 +107,8 @@ impl Report<'_> {
         match &launch.result {
             Ok(report) => {
                 value["thread_insts"] = report.thread_insts.into();
-                value["warp_insts"] = report.warp_insts.into();
+                // Without warps there is nothing to count.
+                value["warp_insts"] = Some(report.warp_insts).filter(|n| *n > 0).into();
                 value["output"] = report.output.as_str().into();
             }
             Err(fault) => {
@@ -152,8 +153,10 @@ fn launch_lines(launches: &[Launched]) -> Vec<String> {
     }
     let rate = threads as f64 / wall.as_secs_f64().max(1e-9) / 1e6;
     let time = time_text(wall);
-    let (threads, warps) = (grouped(threads), grouped(warps));
-    vec![head, format!("  {threads} thread-instructions, {warps} warp-instructions in {time} ({rate:.1} million/s)")]
+    // The reference interpreter has no warps to count; what is not counted is not printed.
+    let warps = if warps > 0 { format!(", {} warp-instructions", grouped(warps)) } else { String::new() };
+    let threads = grouped(threads);
+    vec![head, format!("  {threads} thread-instructions{warps} in {time}, {rate:.1} million thread-instructions/s")]
 }
 
 fn time_text(time: Duration) -> String {

@@ -1,6 +1,7 @@
 //! Runs the built program the way users do.
 #![allow(missing_docs, reason = "tests")]
 
+mod execute;
 mod ptx;
 mod run;
 
