@@ -9,6 +9,7 @@
 //! Nothing in this crate knows about cycles; a timing model asks it what an instruction does.
 #![deny(unsafe_code)]
 
+pub mod decode;
 pub mod fault;
 pub mod image;
 mod lanes;

@@ -6,7 +6,24 @@ use crate::math::bit_ops::lop3_b32;
 use crate::math::int_ops::{shl_b16, shl_b32, shl_b64, shr_s16, shr_s32, shr_s64, shr_u16, shr_u32, shr_u64};
 use crate::op::Op;
 
+/// Whether a generic address points into the state space with this number.
+#[inline(always)]
+fn in_space(space: u64, address: u64) -> bool {
+    use crate::memory::{Region, region};
+    use raddle_ptx::ir::Space;
+    let found = match region(address) {
+        Region::Shared(_) => Space::Shared,
+        Region::Local(_) => Space::Local,
+        Region::Const(_) => Space::Const,
+        Region::Param(_) => Space::Param,
+        Region::Global(_) => Space::Global,
+    };
+    found as u64 == space
+}
+
 lane_ops! {
+    Isspacep32[aux](a: u32) -> bool = in_space(aux, u64::from(a));
+    Isspacep64[aux](a: u64) -> bool = in_space(aux, a);
     And32(a: u32, b: u32) -> u32 = a & b;
     And64(a: u64, b: u64) -> u64 = a & b;
     Or32(a: u32, b: u32) -> u32 = a | b;

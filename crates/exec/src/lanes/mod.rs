@@ -208,3 +208,12 @@ macro_rules! lane_ops {
     };
 }
 pub(crate) use lane_ops;
+
+/// Runs the kernel of `op`.
+#[inline(always)]
+#[allow(unsafe_code)] // A plain function pointer cannot carry the instruction-set levels.
+pub(crate) fn call(regs: &mut Regs<'_>, op: &Op, mask: u32) {
+    // SAFETY: kernels come from `Kernels::at` with a level not above `Level::detect`, so the host
+    // has the instructions they were compiled for; they are safe functions otherwise.
+    unsafe { (op.kernel)(regs, op, mask) }
+}

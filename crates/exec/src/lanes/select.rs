@@ -485,6 +485,8 @@ pub(crate) mod moves {
     pub(crate) const ADD_IMM32: Kernels = Kernels::rare::<l::AddImm32>();
     pub(crate) const ADD_IMM64: Kernels = Kernels::rare::<l::AddImm64>();
     pub(crate) const OFFSET64: Kernels = Kernels::rare::<l::Offset64>();
+    pub(crate) const ISSPACEP32: Kernels = Kernels::rare::<l::Isspacep32>();
+    pub(crate) const ISSPACEP64: Kernels = Kernels::rare::<l::Isspacep64>();
     pub(crate) const PACK_16X2: Kernels = Kernels::rare::<l::Pack16x2>();
     pub(crate) const PACK_32X2: Kernels = Kernels::hot::<l::Pack32x2>();
     pub(crate) const PACK_8X4: Kernels = Kernels::rare::<l::Pack8x4>();

@@ -1,0 +1,282 @@
+//! Loads, stores, atomics and textures.
+
+use super::{Decoded, Decoder, ParamConst};
+use crate::image::LoadError;
+use crate::lanes::moves;
+use crate::op::{Access, Bank, CONST, Class, MemSpace, Op};
+use raddle_ptx::ir::{Address, Base, Inst, Operand, Space};
+use raddle_ptx::isa::{Opcode, Type, Word};
+
+/// What an atomic does to the old value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // Named after the PTX operations.
+#[repr(u8)]
+pub enum AtomicOp {
+    Add,
+    AddF32,
+    AddF64,
+    AddF16,
+    AddF16x2,
+    AddBf16,
+    AddBf16x2,
+    And,
+    Or,
+    Xor,
+    Exch,
+    Cas,
+    Inc,
+    Dec,
+    MinU,
+    MinS,
+    MaxU,
+    MaxS,
+}
+
+impl AtomicOp {
+    /// Every operation, in order of its number.
+    pub const ALL: [Self; 18] = [
+        Self::Add,
+        Self::AddF32,
+        Self::AddF64,
+        Self::AddF16,
+        Self::AddF16x2,
+        Self::AddBf16,
+        Self::AddBf16x2,
+        Self::And,
+        Self::Or,
+        Self::Xor,
+        Self::Exch,
+        Self::Cas,
+        Self::Inc,
+        Self::Dec,
+        Self::MinU,
+        Self::MinS,
+        Self::MaxU,
+        Self::MaxS,
+    ];
+}
+
+impl Decoder<'_> {
+    /// Where an access looks and from which register or constant it counts.
+    fn address(&mut self, op: &mut Op, f: usize, inst: &Inst, address: &Address) {
+        let in_kernel = self.placed[f].id == self.layout.kernel;
+        let space = match inst.space() {
+            None => MemSpace::Generic,
+            Some(Space::Global | Space::Tex | Space::Reg) => MemSpace::Global,
+            Some(Space::Shared) => MemSpace::Shared,
+            Some(Space::Local) => MemSpace::Local,
+            Some(Space::Const) => MemSpace::Const,
+            Some(Space::Param) if in_kernel => MemSpace::Param,
+            // Parameters of functions are in their frame.
+            Some(Space::Param) => MemSpace::Local,
+        };
+        op.access.space = space;
+        op.aux = address.offset.cast_unsigned();
+        match address.base {
+            Base::Reg(reg) => (op.s_bank[0], op.s[0]) = self.slot(f, reg),
+            Base::Absolute => (op.s_bank[0], op.s[0]) = self.constant(0, Type::B64),
+            Base::Var(var) => match self.layout.var_address(self.image, self.placed[f].id, var) {
+                Ok(place) => {
+                    (op.s_bank[0], op.s[0]) = self.constant(0, Type::B64);
+                    op.aux = place.wrapping_add_signed(address.offset);
+                }
+                Err(frame) => {
+                    op.access.space = MemSpace::Local;
+                    (op.s_bank[0], op.s[0]) = (Bank::R32, self.program.frame_pointer);
+                    op.aux = u64::from(frame).wrapping_add_signed(address.offset);
+                }
+            },
+        }
+        op.access.wide_address = op.s_bank[0] == Bank::R64;
+    }
+
+    fn access(&self, f: usize, inst: &Inst, register: Option<&Operand>) -> Access {
+        let ty = inst.ty();
+        let register_bits = match register {
+            Some(Operand::Reg(reg)) => self.reg_type(f, *reg).bits(),
+            _ => ty.bits().max(16),
+        };
+        Access {
+            space: MemSpace::Generic,
+            bytes: ty.bytes() as u8,
+            count: inst.vector_width() as u8,
+            signed: ty.is_signed(),
+            register_bits: register_bits as u8,
+            wide_address: false,
+        }
+    }
+
+    pub(super) fn load(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
+        let [dest, Operand::Memory(address)] = &inst.operands[..] else { return Err(malformed(inst)) };
+        let mut op = self.blank(Class::Load);
+        let parts = elements(dest);
+        op.access = self.access(f, inst, parts.iter().find(|o| matches!(o, Operand::Reg(_))));
+        for (n, part) in parts.iter().enumerate() {
+            self.set_dest(&mut op, n, f, part)?;
+        }
+        self.address(&mut op, f, inst, address);
+        let constant_address = op.s[0] & CONST != 0;
+        if op.access.space == MemSpace::Param && constant_address && op.access.count == 1 {
+            self.param_constant(&mut op);
+        }
+        Ok(op)
+    }
+
+    /// A kernel parameter at a known place is a constant of the launch.
+    fn param_constant(&mut self, op: &mut Op) {
+        let fits = op.aux + u64::from(op.access.bytes) <= u64::from(self.layout.param_bytes);
+        if !fits {
+            return;
+        }
+        let bank = op.d_bank[0];
+        let slot = match bank {
+            Bank::R32 => {
+                self.program.c32.push([0; 32]);
+                self.program.c32.len() - 1
+            }
+            Bank::R64 => {
+                self.program.c64.push([0; 32]);
+                self.program.c64.len() - 1
+            }
+            _ => return,
+        };
+        let param = ParamConst { slot: slot as u16, bank, offset: op.aux as u32, access: op.access };
+        self.program.param_consts.push(param);
+        op.class = Class::Alu;
+        op.s_bank[0] = bank;
+        op.s[0] = CONST | slot as u16;
+        self.use_kernels(op, if bank == Bank::R64 { moves::MOV64 } else { moves::MOV32 });
+    }
+
+    pub(super) fn store(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
+        let [Operand::Memory(address), source] = &inst.operands[..] else { return Err(malformed(inst)) };
+        let mut op = self.blank(Class::Store);
+        let parts = elements(source);
+        op.access = self.access(f, inst, None);
+        let ty = if inst.ty().bytes() < 4 { Type::B32 } else { inst.ty() };
+        for (n, part) in parts.iter().enumerate() {
+            let ty = if inst.ty().is_float() { inst.ty() } else { ty };
+            self.set_source(&mut op, n + 1, f, part, ty)?;
+        }
+        self.address(&mut op, f, inst, address);
+        if op.access.space == MemSpace::Param {
+            return Err(LoadError::Unsupported("kernel parameters cannot be written".to_owned()));
+        }
+        Ok(op)
+    }
+
+    pub(super) fn atomic(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
+        let (dest, rest) = match inst.opcode {
+            Opcode::Atom => (inst.operands.first(), inst.operands.get(1..).unwrap_or(&[])),
+            _ => (None, &inst.operands[..]),
+        };
+        let [Operand::Memory(address), values @ ..] = rest else { return Err(malformed(inst)) };
+        let mut op = self.blank(Class::Atomic);
+        op.access = self.access(f, inst, dest);
+        op.variant = atomic_op(inst).ok_or_else(|| malformed(inst))? as u8;
+        if let Some(dest) = dest {
+            self.set_dest(&mut op, 0, f, dest)?;
+        }
+        for (n, value) in values.iter().enumerate() {
+            self.set_source(&mut op, n + 1, f, value, inst.ty())?;
+        }
+        self.address(&mut op, f, inst, address);
+        Ok(op)
+    }
+
+    /// `aux`: the number of the texture among [`crate::Launch::textures`] is found when launched,
+    /// by the variable kept in `target`; a handle in a register is the number itself.
+    pub(super) fn texture(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
+        let mut op = self.blank(Class::Texture);
+        let dest = inst.operands.first().ok_or_else(|| malformed(inst))?;
+        for (n, part) in elements(dest).iter().enumerate() {
+            self.set_dest(&mut op, n, f, part)?;
+        }
+        let (texture, coords): (Base, &[Operand]) = match inst.operands.get(1) {
+            Some(Operand::Texture { texture, coords, .. }) => (*texture, coords),
+            Some(Operand::Memory(address)) => (address.base, &[]),
+            _ => return Err(malformed(inst)),
+        };
+        match texture {
+            Base::Var(var) => op.target = var.0,
+            Base::Reg(reg) => (op.s_bank[4], op.s[4]) = self.slot(f, reg),
+            Base::Absolute => return Err(malformed(inst)),
+        }
+        let coord_ty = inst.nth_type(1).unwrap_or(Type::F32);
+        for (n, coord) in coords.iter().enumerate().take(2) {
+            self.set_source(&mut op, n, f, coord, coord_ty)?;
+        }
+        op.variant = texture_variant(inst, coord_ty);
+        op.aux = coords.len() as u64;
+        Ok(op)
+    }
+}
+
+/// What a texture operation reads: see [`crate::core`].
+fn texture_variant(inst: &Inst, coord_ty: Type) -> u8 {
+    match inst.opcode {
+        Opcode::Tex if coord_ty.is_float() => 0,
+        Opcode::Tex => 1,
+        Opcode::Tld4 => {
+            let component = [Word::R, Word::G, Word::B, Word::A].iter().position(|w| inst.has(*w));
+            2 + component.unwrap_or(0) as u8
+        }
+        _ if inst.has(Word::Width) => 6,
+        _ => 7,
+    }
+}
+
+fn atomic_op(inst: &Inst) -> Option<AtomicOp> {
+    let ty = inst.ty();
+    Some(match inst.words.iter().find(|w| is_atomic_word(**w))? {
+        Word::Add => match ty {
+            Type::F32 => AtomicOp::AddF32,
+            Type::F64 => AtomicOp::AddF64,
+            Type::F16 => AtomicOp::AddF16,
+            Type::F16x2 => AtomicOp::AddF16x2,
+            Type::Bf16 => AtomicOp::AddBf16,
+            Type::Bf16x2 => AtomicOp::AddBf16x2,
+            _ => AtomicOp::Add,
+        },
+        Word::And => AtomicOp::And,
+        Word::Or => AtomicOp::Or,
+        Word::Xor => AtomicOp::Xor,
+        Word::Exch => AtomicOp::Exch,
+        Word::Cas => AtomicOp::Cas,
+        Word::Inc => AtomicOp::Inc,
+        Word::Dec => AtomicOp::Dec,
+        Word::Min if ty.is_signed() => AtomicOp::MinS,
+        Word::Min => AtomicOp::MinU,
+        Word::Max if ty.is_signed() => AtomicOp::MaxS,
+        Word::Max => AtomicOp::MaxU,
+        _ => return None,
+    })
+}
+
+fn is_atomic_word(word: Word) -> bool {
+    matches!(
+        word,
+        Word::Add
+            | Word::And
+            | Word::Or
+            | Word::Xor
+            | Word::Exch
+            | Word::Cas
+            | Word::Inc
+            | Word::Dec
+            | Word::Min
+            | Word::Max
+    )
+}
+
+/// The elements of a vector, or the one of a scalar.
+fn elements(operand: &Operand) -> &[Operand] {
+    match operand {
+        Operand::Vector(list) => list,
+        other => std::slice::from_ref(other),
+    }
+}
+
+fn malformed(inst: &Inst) -> LoadError {
+    LoadError::Unsupported(format!("`{}` has operands that are not supported", inst.mnemonic()))
+}

@@ -1,0 +1,427 @@
+//! IR to [`Program`]: one operation per instruction, with registers, constants, addresses and
+//! branch targets resolved.
+
+mod alu;
+mod control;
+mod memory;
+mod warp;
+
+use crate::image::{Image, KernelLayout, LoadError};
+use crate::lanes::{Kernels, LANES, Level};
+use crate::op::{Access, Bank, CONST, Class, NO_PC, NONE, NOT, Op, Origin};
+use raddle_ptx::analysis::{Allocation, BlockId, Cfg, Liveness, PostDominators};
+use raddle_ptx::ir::{FuncId, Function, Imm, Inst, InstId, Operand, RegId};
+use raddle_ptx::isa::{Opcode, Special, Type};
+
+pub use memory::AtomicOp;
+pub use warp::{BarrierOp, WarpOp};
+
+/// A call site: what a call copies and where it comes back to.
+#[derive(Clone, Debug, Default)]
+pub struct CallSite {
+    /// Entry of the callee; `None` when the target is in a register.
+    pub entry: Option<u32>,
+    /// A function the machine supplies.
+    pub builtin: Option<Builtin>,
+    /// Where the caller goes on.
+    pub return_pc: u32,
+    /// Size of the caller's frame: the callee's begins behind it.
+    pub frame_size: u32,
+    /// Arguments: (offset in the caller's frame, offset in the callee's, bytes).
+    pub args: Vec<(u32, u32, u32)>,
+    /// Return values: (offset in the callee's frame, offset in the caller's, bytes).
+    pub returns: Vec<(u32, u32, u32)>,
+    /// Registers of the caller to be kept when the callee may be the caller again.
+    pub saved: Option<SavedRegs>,
+}
+
+/// A range of register slots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SavedRegs {
+    /// First and last-plus-one 32-bit slot.
+    pub r32: (u16, u16),
+    /// First and last-plus-one 64-bit slot.
+    pub r64: (u16, u16),
+    /// First and last-plus-one predicate.
+    pub preds: (u16, u16),
+}
+
+/// Functions the machine supplies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Builtin {
+    /// `vprintf(format, arguments)`.
+    Vprintf,
+    /// `__assertfail(message, file, line, function, character size)`.
+    AssertFail,
+}
+
+/// A constant that depends on the launch: a kernel parameter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ParamConst {
+    pub(crate) slot: u16,
+    pub(crate) bank: Bank,
+    pub(crate) offset: u32,
+    pub(crate) access: Access,
+}
+
+/// A kernel ready to run.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The module in memory.
+    pub image: Image,
+    /// Where the kernel's variables live.
+    pub layout: KernelLayout,
+    /// Operations of the kernel and all functions it may call; execution starts at 0.
+    pub ops: Vec<Op>,
+    /// Where each operation came from.
+    pub origins: Vec<Origin>,
+    /// 32-bit registers per thread.
+    pub r32: u16,
+    /// 64-bit registers per thread.
+    pub r64: u16,
+    /// Predicates per thread.
+    pub preds: u16,
+    /// Call sites.
+    pub sites: Vec<CallSite>,
+    /// Entry points of functions.
+    pub entries: Vec<(FuncId, u32)>,
+    pub(crate) c32: Vec<[u32; LANES]>,
+    pub(crate) c64: Vec<[u64; LANES]>,
+    pub(crate) param_consts: Vec<ParamConst>,
+    /// Special registers with the slots that hold them.
+    pub(crate) specials: Vec<(Special, Bank, u16)>,
+    /// Branch tables as operation indices.
+    pub(crate) tables: Vec<Vec<u32>>,
+    /// Slot of the frame pointer.
+    pub(crate) frame_pointer: u16,
+    /// Whether some register may be read before it is written: rows are then cleared.
+    pub(crate) reads_undefined: bool,
+}
+
+impl Program {
+    /// Decodes a kernel for this host.
+    ///
+    /// # Errors
+    /// When the kernel needs something the machine does not do.
+    pub fn new(image: &Image, layout: &KernelLayout) -> Result<Self, LoadError> {
+        Self::for_level(image, layout, Level::detect())
+    }
+
+    /// Decodes for a given instruction-set level of the host, which it must have.
+    ///
+    /// # Errors
+    /// When the kernel needs something the machine does not do.
+    pub fn for_level(image: &Image, layout: &KernelLayout, level: Level) -> Result<Self, LoadError> {
+        let level = level.min(Level::detect());
+        Decoder::new(image, layout, level).program()
+    }
+
+    /// The name of an operation's instruction, for messages.
+    #[must_use]
+    pub fn place(&self, pc: u32, source: Option<&str>) -> String {
+        match self.origins.get(pc as usize) {
+            Some(o) => crate::fault::place(&self.image.module, source, o.func, o.inst),
+            None => format!("pc {pc}"),
+        }
+    }
+}
+
+/// Where a function's registers and code are.
+struct Placed<'i> {
+    id: FuncId,
+    function: &'i Function,
+    allocation: Allocation,
+    postdoms: PostDominators,
+    base32: u16,
+    base64: u16,
+    base_pred: u16,
+    /// First operation.
+    entry: u32,
+    /// The operation that all `ret` of the function lead to; the `ret` itself when there is one.
+    leave: u32,
+}
+
+struct Decoder<'i> {
+    image: &'i Image,
+    layout: &'i KernelLayout,
+    level: Level,
+    placed: Vec<Placed<'i>>,
+    program: Program,
+    carry: Option<u16>,
+}
+
+type Decoded<T> = Result<T, LoadError>;
+
+impl<'i> Decoder<'i> {
+    fn new(image: &'i Image, layout: &'i KernelLayout, level: Level) -> Self {
+        let program = Program {
+            image: image.clone(),
+            layout: layout.clone(),
+            ops: Vec::new(),
+            origins: Vec::new(),
+            r32: 1, // The frame pointer.
+            r64: 0,
+            preds: 0,
+            sites: Vec::new(),
+            entries: Vec::new(),
+            c32: Vec::new(),
+            c64: Vec::new(),
+            param_consts: Vec::new(),
+            specials: Vec::new(),
+            tables: Vec::new(),
+            frame_pointer: 0,
+            reads_undefined: false,
+        };
+        Self { image, layout, level, placed: Vec::new(), program, carry: None }
+    }
+
+    fn program(mut self) -> Decoded<Program> {
+        self.place_functions()?;
+        for index in 0..self.placed.len() {
+            let function = self.placed[index].function;
+            for (id, inst) in function.insts() {
+                let op = self.op(index, id, inst)?;
+                self.push(op, self.placed[index].id, id);
+            }
+            let last = InstId(function.insts.len() as u32 - 1);
+            if self.placed[index].leave as usize == self.program.ops.len() {
+                let mut op = self.blank(Class::Return);
+                op.hidden = true;
+                self.push(op, self.placed[index].id, last);
+            }
+        }
+        Ok(self.program)
+    }
+
+    fn push(&mut self, op: Op, func: FuncId, inst: InstId) {
+        self.program.ops.push(op);
+        self.program.origins.push(Origin { func, inst });
+    }
+
+    /// Gives every reachable function its registers and its place in the code.
+    fn place_functions(&mut self) -> Decoded<()> {
+        let module = &self.image.module;
+        let mut next = 0u32;
+        let mut base = [1u32, 0, 0];
+        for &id in &self.layout.reachable {
+            let function = module.func(id);
+            let cfg = Cfg::new(function);
+            let live = Liveness::new(function, &cfg);
+            let allocation = Allocation::new(module, function, &cfg, &live);
+            let entry: BlockId = cfg.entry();
+            self.program.reads_undefined |= function.insts.is_empty()
+                || (0..function.regs.len()).any(|r| live.live_in(entry).contains(r));
+            let rets: Vec<InstId> =
+                function.insts().filter(|(_, i)| i.opcode == Opcode::Ret).map(|(id, _)| id).collect();
+            let count = function.insts.len() as u32;
+            let single = rets.len() == 1 && function.insts[rets[0].index()].guard.is_none();
+            // Branches that meet only at the end of a function meet at one operation: its single
+            // `ret`, or a hidden one behind it.
+            let (leave, size) = match (function.is_entry, single) {
+                (true, _) => (NO_PC, count),
+                (false, true) => (next + rets[0].0, count),
+                (false, false) => (next + count, count + 1),
+            };
+            let bases = base.map(|b| b.min(u32::from(u16::MAX)) as u16);
+            base[0] += allocation.registers;
+            base[1] += allocation.registers.div_ceil(2);
+            base[2] += allocation.predicates;
+            if base[0] >= u32::from(CONST) || base[2] >= u32::from(NOT) {
+                let name = &function.name;
+                return Err(LoadError::Unsupported(format!("`{name}` needs more than 16384 registers")));
+            }
+            self.program.entries.push((id, next));
+            self.placed.push(Placed {
+                id,
+                function,
+                allocation,
+                postdoms: PostDominators::new(&cfg),
+                base32: bases[0],
+                base64: bases[1],
+                base_pred: bases[2],
+                entry: next,
+                leave,
+            });
+            next += size;
+        }
+        self.program.r32 = base[0] as u16;
+        self.program.r64 = base[1] as u16;
+        self.program.preds = base[2] as u16;
+        Ok(())
+    }
+
+    fn blank(&self, class: Class) -> Op {
+        Op {
+            kernel: crate::lanes::nop,
+            aux: 0,
+            target: NO_PC,
+            reconverge: NO_PC,
+            d: [NONE; 4],
+            s: [NONE; 5],
+            guard: NONE,
+            guard_flip: 0,
+            d_bank: [Bank::Absent; 4],
+            s_bank: [Bank::Absent; 5],
+            class,
+            variant: 0,
+            access: Access::default(),
+            hidden: false,
+        }
+    }
+
+    fn op(&mut self, f: usize, id: InstId, inst: &Inst) -> Decoded<Op> {
+        let mut op = match inst.opcode {
+            Opcode::Ld | Opcode::Ldu => self.load(f, inst)?,
+            Opcode::St => self.store(f, inst)?,
+            Opcode::Atom | Opcode::Red => self.atomic(f, inst)?,
+            Opcode::Tex | Opcode::Tld4 | Opcode::Txq => self.texture(f, inst)?,
+            Opcode::Bra | Opcode::Brx | Opcode::Call | Opcode::Ret | Opcode::Exit | Opcode::Trap | Opcode::Brkpt => {
+                self.control(f, id, inst)?
+            }
+            Opcode::Bar | Opcode::Barrier => self.barrier(f, inst)?,
+            Opcode::Vote
+            | Opcode::Shfl
+            | Opcode::Match
+            | Opcode::Activemask
+            | Opcode::Redux
+            | Opcode::Elect => self.warp(f, inst)?,
+            Opcode::Membar
+            | Opcode::Fence
+            | Opcode::Prefetch
+            | Opcode::Prefetchu
+            | Opcode::Nanosleep
+            | Opcode::Pmevent => self.blank(Class::Nop),
+            _ => self.alu(f, inst)?,
+        };
+        if let Some(guard) = inst.guard {
+            op.guard = self.pred_slot(f, guard.reg);
+            op.guard_flip = if guard.negated { u32::MAX } else { 0 };
+        }
+        Ok(op)
+    }
+
+    fn reg_type(&self, f: usize, reg: RegId) -> Type {
+        self.placed[f].function.reg(reg).ty
+    }
+
+    fn pred_slot(&self, f: usize, reg: RegId) -> u16 {
+        let p = &self.placed[f];
+        p.base_pred + p.allocation.pred[reg.index()].unwrap_or(0)
+    }
+
+    /// The file and slot of a register.
+    fn slot(&self, f: usize, reg: RegId) -> (Bank, u16) {
+        let p = &self.placed[f];
+        match self.reg_type(f, reg) {
+            Type::Pred => (Bank::Pred, self.pred_slot(f, reg)),
+            ty if ty.bytes() == 8 => (Bank::R64, p.base64 + p.allocation.slot[reg.index()].unwrap_or(0) / 2),
+            _ => (Bank::R32, p.base32 + p.allocation.slot[reg.index()].unwrap_or(0)),
+        }
+    }
+
+    /// A constant source of the file that holds `ty`.
+    fn constant(&mut self, bits: u64, ty: Type) -> (Bank, u16) {
+        match ty {
+            Type::Pred => (Bank::Pred, CONST | u16::from(bits & 1 != 0)),
+            ty if ty.bytes() == 8 => (Bank::R64, self.constant64(bits)),
+            _ => (Bank::R32, self.constant32(bits as u32)),
+        }
+    }
+
+    fn constant32(&mut self, value: u32) -> u16 {
+        let planes = &mut self.program.c32;
+        // Planes reserved for parameters are not shared: their value is not known yet.
+        let reserved = |i: usize| self.program.param_consts.iter().any(|p| p.bank == Bank::R32 && p.slot == i as u16);
+        let found = (0..planes.len()).find(|i| planes[*i] == [value; LANES] && !reserved(*i));
+        let index = found.unwrap_or_else(|| {
+            planes.push([value; LANES]);
+            planes.len() - 1
+        });
+        CONST | index as u16
+    }
+
+    fn constant64(&mut self, value: u64) -> u16 {
+        let planes = &mut self.program.c64;
+        let reserved = |i: usize| self.program.param_consts.iter().any(|p| p.bank == Bank::R64 && p.slot == i as u16);
+        let found = (0..planes.len()).find(|i| planes[*i] == [value; LANES] && !reserved(*i));
+        let index = found.unwrap_or_else(|| {
+            planes.push([value; LANES]);
+            planes.len() - 1
+        });
+        CONST | index as u16
+    }
+
+    /// The slot that holds a special register, filled when a thread block starts.
+    fn special(&mut self, special: Special, wide: bool) -> (Bank, u16) {
+        let bank = if wide { Bank::R64 } else { Bank::R32 };
+        if let Some((_, _, slot)) = self.program.specials.iter().find(|(s, b, _)| *s == special && *b == bank) {
+            return (bank, *slot);
+        }
+        let next = if wide { &mut self.program.r64 } else { &mut self.program.r32 };
+        let slot = *next;
+        *next += 1;
+        self.program.specials.push((special, bank, slot));
+        (bank, slot)
+    }
+
+    /// The hidden predicate that holds the carry flag.
+    fn carry(&mut self) -> u16 {
+        let next = &mut self.program.preds;
+        *self.carry.get_or_insert_with(|| {
+            *next += 1;
+            *next - 1
+        })
+    }
+
+    /// A source operand of type `ty`.
+    fn source(&mut self, f: usize, operand: &Operand, ty: Type) -> Decoded<(Bank, u16)> {
+        Ok(match operand {
+            Operand::Reg(reg) => self.slot(f, *reg),
+            Operand::Not(reg) => (Bank::Pred, self.pred_slot(f, *reg) | NOT),
+            Operand::Imm(imm) => self.constant(imm_bits(*imm, ty), ty),
+            Operand::Special(special) => self.special(*special, ty.bytes() == 8),
+            other => return Err(unexpected(other)),
+        })
+    }
+
+    fn set_source(&mut self, op: &mut Op, n: usize, f: usize, operand: &Operand, ty: Type) -> Decoded<()> {
+        (op.s_bank[n], op.s[n]) = self.source(f, operand, ty)?;
+        Ok(())
+    }
+
+    /// A destination operand; `_` is none.
+    fn set_dest(&mut self, op: &mut Op, n: usize, f: usize, operand: &Operand) -> Decoded<()> {
+        match operand {
+            Operand::Reg(reg) => (op.d_bank[n], op.d[n]) = self.slot(f, *reg),
+            Operand::Sink => {}
+            other => return Err(unexpected(other)),
+        }
+        Ok(())
+    }
+
+    /// Both destinations of `d|p`, or the one of `d`.
+    fn set_dests(&mut self, op: &mut Op, f: usize, operand: &Operand) -> Decoded<()> {
+        match operand {
+            Operand::Pair(pair) => {
+                self.set_dest(op, 0, f, &pair[0])?;
+                self.set_dest(op, 1, f, &pair[1])
+            }
+            other => self.set_dest(op, 0, f, other),
+        }
+    }
+
+    fn use_kernels(&self, op: &mut Op, kernels: Kernels) {
+        op.kernel = kernels.at(self.level);
+    }
+}
+
+fn imm_bits(imm: Imm, ty: Type) -> u64 {
+    if ty == Type::Pred && let Imm::Int(v) = imm {
+        return u64::from(v != 0);
+    }
+    imm.bits(ty)
+}
+
+fn unexpected(operand: &Operand) -> LoadError {
+    LoadError::Unsupported(format!("operand not supported here: {operand:?}"))
+}
