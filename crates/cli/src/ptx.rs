@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::out;
 use clap::Subcommand;
 use raddle_runtime::{Error, PtxFile};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The commands under `raddle ptx`.
 #[derive(Subcommand)]
@@ -52,7 +52,7 @@ pub fn run(command: &Command) -> Result<Exit, Failure> {
     }
 }
 
-fn print(path: &PathBuf) -> Result<Exit, Failure> {
+fn print(path: &Path) -> Result<Exit, Failure> {
     let file = PtxFile::read(path)?;
     let (tree, _) = raddle_ptx::syntax::parse(&file.source);
     out::data(&raddle_ptx::syntax::print(&tree))?;
@@ -60,7 +60,7 @@ fn print(path: &PathBuf) -> Result<Exit, Failure> {
 }
 
 /// The text of a file, whatever its encoding.
-fn read_text(path: &PathBuf) -> Result<String, Error> {
+fn read_text(path: &Path) -> Result<String, Error> {
     let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.display().to_string(), source })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

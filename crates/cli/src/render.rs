@@ -44,7 +44,6 @@ impl<'a> Text<'a> {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        // A label that says what the title says is noise.
         let snippet = self.snippet(d.span.range(), d.label.as_deref());
         let group = level.primary_title(d.message.as_str()).id(d.code.as_str()).element(snippet);
         render(group, d.help.as_deref().map(|help| Level::HELP.message(help).into()))
@@ -122,4 +121,31 @@ pub fn failure(failure: &Failure) -> Option<String> {
         }
         Failure::Runtime { error, .. } => plain(&error.to_string(), None),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAXPY: &str = include_str!("../../../examples/saxpy.ptx");
+
+    #[test]
+    fn whatever_a_file_ends_in_can_be_rendered() {
+        for end in (0..SAXPY.len()).filter(|i| SAXPY.is_char_boundary(*i)) {
+            for tail in ["", "é", "\t\"", "{\r\n"] {
+                let source = format!("{}{tail}", &SAXPY[..end]);
+                let text = Text::new("a.ptx", &source);
+                let (_, diagnostics) = raddle_ptx::load(&source);
+                diagnostics.iter().for_each(|d| assert!(text.diagnostic(d).contains("a.ptx:")));
+            }
+        }
+    }
+
+    #[test]
+    fn places_outside_the_text_do_no_harm() {
+        let text = Text::new("a", "é\n");
+        for at in [0..0, 1..2, 0..9, 7..9, 3..3] {
+            text.problem(&Problem::new("x").at(Some(at)));
+        }
+    }
 }

@@ -280,6 +280,9 @@ fn launch(raw: RawLaunch, at: At, plan: &Plan) -> Result<LaunchPlan, Problem> {
         Ok(Arg { value: value.map_err(|p| p.at(at.clone()))?, at })
     };
     let args = raw.args.into_iter().map(arg).collect::<Result<_, Problem>>()?;
+    if raw.repeat == 0 {
+        return Err(Problem::new("`repeat` must be at least 1").at(at));
+    }
     let (grid, block) = (raw.grid.0, raw.block.0);
     Ok(LaunchPlan { kernel: raw.kernel, grid, block, shared: raw.shared, args, repeat: raw.repeat, at })
 }
@@ -401,8 +404,18 @@ raw = "b.bin"
             "15:8: invalid length 4, expected a size such as 256, or one to three of them such as [16, 16]"
         );
         assert!(changed("grid = [16, 16]", "").starts_with("13:1: missing field `grid`"));
+        assert_eq!(changed("repeat = 2", "repeat = 0"), "13:1: `repeat` must be at least 1");
         assert!(changed("repeat = 2", "repeat = ").starts_with("18:"));
         assert!(message("module = \"x.ptx\"\n").starts_with("-: the file launches nothing"));
+    }
+
+    #[test]
+    fn the_file_in_the_book_is_a_launch_file() {
+        let page = include_str!("../../../docs/src/guide/launch-files.md");
+        let (_, rest) = page.split_once("```toml\n").unwrap();
+        let (example, _) = rest.split_once("```").unwrap();
+        let plan = Plan::from_toml(example, Path::new("")).unwrap();
+        assert_eq!((plan.buffers.len(), plan.launches.len(), plan.expects.len(), plan.outputs.len()), (3, 1, 1, 1));
     }
 
     proptest! {

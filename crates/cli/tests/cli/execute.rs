@@ -95,7 +95,7 @@ fn a_fault_shows_thread_and_line() {
 fn a_fault_shows_the_line_of_the_source() {
     let ptx = saxpy()
         .replace(".address_size 64", ".address_size 64\n.file 1 \"saxpy.cu\"")
-        .replace("ld.param.f32	%a", ".loc 1 4 22\n	ld.param.f32	%a");
+        .replace("ld.param.f32\t%a", ".loc 1 4 22\n\tld.param.f32\t%a");
     let folder =
         Folder::new().with("saxpy.ptx", &ptx).with("a.toml", &LAUNCH.replace("len = 8\nfill = \"iota\"", "len = 4"));
     let ended = in_folder(&folder, &["run", "a.toml"]);
@@ -136,6 +136,40 @@ fn buffers_go_to_files_and_come_back() {
     assert_eq!(std::fs::read(folder.0.join("y.bin")).unwrap()[4..8], 4f32.to_le_bytes());
     let short = run("y=buf:f32:9,expect=y.npy");
     short.expect(2, "", "error: buffer `y` has 9 elements, 8 are expected of it\n");
+}
+
+#[test]
+fn what_a_kernel_prints_goes_to_stdout() {
+    let ptx = "\
+.version 6.0
+.target sm_50
+.address_size 64
+.extern .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 format[11] = {116, 104, 114, 101, 97, 100, 32, 37, 117, 10, 0};
+.visible .entry hello()
+{
+    .local .align 8 .b8 frame[8];
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x;
+    mov.u64 %rd1, frame;
+    cvta.local.u64 %rd2, %rd1;
+    st.u32 [%rd2], %r1;
+    mov.u64 %rd3, format;
+    {
+        .param .b64 format_arg;
+        .param .b64 arguments_arg;
+        .param .b32 result_arg;
+        st.param.b64 [format_arg], %rd3;
+        st.param.b64 [arguments_arg], %rd2;
+        call.uni (result_arg), vprintf, (format_arg, arguments_arg);
+    }
+    ret;
+}
+";
+    let folder = Folder::new().with("hello.ptx", ptx);
+    let ended = in_folder(&folder, &["run", "hello.ptx", "-g", "1", "-b", "3"]);
+    assert_eq!((ended.code, ended.out.as_str()), (0, "thread 0\nthread 1\nthread 2\n"), "{}", ended.err);
 }
 
 #[test]

@@ -153,4 +153,3 @@ impl Decoder<'_> {
 fn malformed(inst: &Inst) -> LoadError {
     LoadError::Unsupported(format!("`{}` has operands that are not supported", inst.mnemonic()))
 }
-

@@ -209,8 +209,8 @@ impl<'i> Decoder<'i> {
             let live = Liveness::new(function, &cfg);
             let allocation = Allocation::new(module, function, &cfg, &live);
             let entry: BlockId = cfg.entry();
-            self.program.reads_undefined |= function.insts.is_empty()
-                || (0..function.regs.len()).any(|r| live.live_in(entry).contains(r));
+            self.program.reads_undefined |=
+                function.insts.is_empty() || (0..function.regs.len()).any(|r| live.live_in(entry).contains(r));
             let rets: Vec<InstId> =
                 function.insts().filter(|(_, i)| i.opcode == Opcode::Ret).map(|(id, _)| id).collect();
             let count = function.insts.len() as u32;
@@ -279,12 +279,9 @@ impl<'i> Decoder<'i> {
                 self.control(f, id, inst)?
             }
             Opcode::Bar | Opcode::Barrier => self.barrier(f, inst)?,
-            Opcode::Vote
-            | Opcode::Shfl
-            | Opcode::Match
-            | Opcode::Activemask
-            | Opcode::Redux
-            | Opcode::Elect => self.warp(f, inst)?,
+            Opcode::Vote | Opcode::Shfl | Opcode::Match | Opcode::Activemask | Opcode::Redux | Opcode::Elect => {
+                self.warp(f, inst)?
+            }
             Opcode::Membar
             | Opcode::Fence
             | Opcode::Prefetch
@@ -416,7 +413,9 @@ impl<'i> Decoder<'i> {
 }
 
 fn imm_bits(imm: Imm, ty: Type) -> u64 {
-    if ty == Type::Pred && let Imm::Int(v) = imm {
+    if ty == Type::Pred
+        && let Imm::Int(v) = imm
+    {
         return u64::from(v != 0);
     }
     imm.bits(ty)
