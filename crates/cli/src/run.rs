@@ -52,7 +52,7 @@ pub struct Args {
     /// Lanes of a warp
     #[arg(long, default_value = "32", value_parser = widths(), value_name = "LANES", help_heading = "Execution")]
     warp_width: u32,
-    /// End a launch after this many thread-instructions
+    /// End a launch soon after this many thread-instructions
     #[arg(long, value_name = "N", help_heading = "Execution")]
     max_insts: Option<u64>,
     /// Stop where a register or memory is read that was never written

@@ -1,7 +1,10 @@
 //! The functional SIMT machine: what instructions do, with no notion of when.
 //!
-//! * [`memory`]: device memory with known allocations, the address windows.
 //! * [`image`]: a PTX module placed in memory, and per kernel where its variables live.
+//! * [`decode`]: a kernel as a dense list of operations ([`op`]), everything resolved.
+//! * [`core`](mod@core): thread state, and what one operation does to it and to memory.
+//! * [`run()`]: a launch from start to end.
+//! * [`memory`]: device memory with known allocations, the address windows.
 //! * [`math`]: scalar arithmetic right to the bit.
 //! * [`reference`](mod@reference): an interpreter of one thread at a time, written apart from the
 //!   fast path, that checks it.
@@ -9,6 +12,7 @@
 //! Nothing in this crate knows about cycles; a timing model asks it what an instruction does.
 #![deny(unsafe_code)]
 
+pub mod core;
 pub mod decode;
 pub mod fault;
 pub mod image;
@@ -19,9 +23,13 @@ pub mod memory;
 pub mod op;
 pub mod printf;
 pub mod reference;
+mod run;
 pub mod texture;
 
+pub use decode::Program;
 pub use fault::{Fault, FaultKind, ThreadId};
-pub use image::{Image, KernelLayout};
+pub use image::{Image, KernelLayout, LoadError};
+pub use lanes::Level;
 pub use launch::{Launch, Report};
 pub use memory::DeviceMemory;
+pub use run::{RunError, RunOptions, run};

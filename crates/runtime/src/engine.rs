@@ -2,7 +2,7 @@
 //! reaches them through here.
 
 use crate::error::Error;
-use raddle_exec::{DeviceMemory, Fault, Image, KernelLayout, Launch, Report, reference};
+use raddle_exec::{DeviceMemory, Fault, Image, KernelLayout, Launch, Program, Report, RunError, RunOptions, reference};
 use std::fmt;
 
 /// Which executor runs a kernel.
@@ -53,22 +53,50 @@ impl Default for EngineOptions {
     }
 }
 
-/// Runs one launch to its end or to its first fault.
-///
-/// # Errors
-/// When the executor cannot run the kernel at all.
-pub fn execute(
-    image: &Image,
-    layout: &KernelLayout,
-    launch: &Launch,
-    memory: &mut DeviceMemory,
-    options: &EngineOptions,
-) -> Result<Result<Report, Fault>, Error> {
-    match options.engine {
-        Engine::Reference => {
-            let options = reference::Options { warp_width: options.warp_width, ..Default::default() };
-            Ok(reference::run(image, layout, launch, memory, &options))
+/// A kernel made ready for one of the executors; it can be launched any number of times.
+#[derive(Clone, Debug)]
+pub enum Kernel {
+    /// Decoded, for the fast and the gather path.
+    Decoded(Box<Program>, RunOptions),
+    /// As it stands, for the reference interpreter.
+    Interpreted(Box<(Image, KernelLayout)>, reference::Options),
+}
+
+impl Kernel {
+    /// Makes a kernel ready.
+    ///
+    /// # Errors
+    /// When the executor cannot run the kernel at all.
+    pub fn new(image: &Image, layout: &KernelLayout, options: &EngineOptions) -> Result<Self, Error> {
+        let warp_width = options.warp_width;
+        match options.engine {
+            Engine::Fast | Engine::Gather => {
+                let gather = options.engine == Engine::Gather;
+                let options = RunOptions { warp_width, gather, ..RunOptions::default() };
+                Ok(Self::Decoded(Box::new(Program::new(image, layout)?), options))
+            }
+            Engine::Reference => {
+                let options = reference::Options { warp_width, ..reference::Options::default() };
+                Ok(Self::Interpreted(Box::new((image.clone(), layout.clone())), options))
+            }
         }
-        Engine::Fast | Engine::Gather => Err(Error::NoEngine(options.engine.name())),
+    }
+
+    /// Runs one launch to its end or to its first fault.
+    ///
+    /// # Errors
+    /// When the launch does not fit the kernel.
+    pub fn launch(&self, launch: &Launch, memory: &mut DeviceMemory) -> Result<Result<Report, Fault>, Error> {
+        match self {
+            Self::Decoded(program, options) => match raddle_exec::run(program, launch, memory, options) {
+                Ok(report) => Ok(Ok(report)),
+                Err(RunError::Fault(fault)) => Ok(Err(*fault)),
+                Err(RunError::Load(error)) => Err(error.into()),
+            },
+            Self::Interpreted(kernel, options) => {
+                let (image, layout) = &**kernel;
+                Ok(reference::run(image, layout, launch, memory, options))
+            }
+        }
     }
 }

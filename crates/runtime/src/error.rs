@@ -106,7 +106,4 @@ pub enum Error {
     /// The module or kernel cannot be run.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The executor is not there yet.
-    #[error("the {0} engine is not built into this version yet")]
-    NoEngine(&'static str),
 }

@@ -2,12 +2,12 @@
 
 use crate::compare::{Comparison, compare};
 use crate::element::Element;
-use crate::engine::{self, EngineOptions};
+use crate::engine::{EngineOptions, Kernel};
 use crate::error::{Error, Problem};
 use crate::fill::Fill;
 use crate::params;
 use crate::plan::{Buffer, Expect, LaunchPlan, Plan, Want};
-use raddle_exec::{DeviceMemory, Fault, Image, KernelLayout, Launch, Report};
+use raddle_exec::{DeviceMemory, Fault, Image, Launch, Report};
 use raddle_ptx::{Diagnostic, Module};
 use std::path::Path;
 use std::sync::Arc;
@@ -128,6 +128,14 @@ impl Outcome {
     }
 }
 
+/// A launch that has been checked.
+struct Ready<'a> {
+    plan: &'a LaunchPlan,
+    name: String,
+    kernel: Kernel,
+    launch: Launch,
+}
+
 /// A plan with its module and buffers in device memory.
 pub struct Session<'a> {
     plan: &'a Plan,
@@ -138,7 +146,7 @@ pub struct Session<'a> {
     /// Of the plan's buffers.
     addresses: Vec<u64>,
     /// Launches with what they run, checked before the first is made.
-    ready: Vec<(&'a LaunchPlan, KernelLayout, Launch)>,
+    ready: Vec<Ready<'a>>,
     /// Right values, read before the first launch.
     wants: Vec<(&'a Expect, Vec<u8>)>,
 }
@@ -168,7 +176,7 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    fn prepare(&self, plan: &'a LaunchPlan) -> Result<(&'a LaunchPlan, KernelLayout, Launch), Error> {
+    fn prepare(&self, plan: &'a LaunchPlan) -> Result<Ready<'a>, Error> {
         let name = self.ptx.kernel(plan.kernel.as_deref()).map_err(|p| p.at(plan.at.clone()))?;
         let layout = self.image.kernel(name)?;
         let module = &self.image.module;
@@ -183,7 +191,8 @@ impl<'a> Session<'a> {
             max_thread_insts: self.options.max_thread_insts,
             report_uninitialised: self.options.report_uninitialised,
         };
-        Ok((plan, layout, launch))
+        let kernel = Kernel::new(&self.image, &layout, &self.options.engine)?;
+        Ok(Ready { plan, name: name.to_owned(), kernel, launch })
     }
 
     fn want(&self, expect: &Expect) -> Result<Vec<u8>, Error> {
@@ -211,12 +220,11 @@ impl<'a> Session<'a> {
     /// When the executor cannot run a kernel, or a file cannot be written.
     pub fn run(&mut self) -> Result<Outcome, Error> {
         let mut outcome = Outcome::default();
-        for (plan, layout, launch) in &self.ready {
-            let kernel = self.image.module.func(layout.kernel).name.clone();
+        for Ready { plan, name, kernel, launch } in &self.ready {
             for _ in 0..plan.repeat {
                 let start = Instant::now();
-                let result = engine::execute(&self.image, layout, launch, &mut self.memory, &self.options.engine)?;
-                let (wall, kernel) = (start.elapsed(), kernel.clone());
+                let result = kernel.launch(launch, &mut self.memory)?;
+                let (wall, kernel) = (start.elapsed(), name.clone());
                 outcome.launches.push(Launched { kernel, grid: plan.grid, block: plan.block, result, wall });
                 if outcome.fault().is_some() {
                     return Ok(outcome);

@@ -1,6 +1,6 @@
 //! Loads and stores in every state space.
 
-use super::{Core, Lanes, LaneFault, lanes_in};
+use super::{Core, LaneFault, Lanes, lanes_in};
 use crate::fault::FaultKind;
 use crate::lanes::{LANES, Regs};
 use crate::memory::{AccessError, DeviceMemory, Region, region};
@@ -139,9 +139,7 @@ impl Core<'_> {
     /// The allocation that holds `address`, trying the last one first.
     fn allocation<'m>(&mut self, memory: &'m DeviceMemory, address: u64) -> Option<(u64, &'m [u8])> {
         let all = memory.allocations();
-        let holds = |i: usize| {
-            all.get(i).is_some_and(|a| address.wrapping_sub(a.base) < a.len())
-        };
+        let holds = |i: usize| all.get(i).is_some_and(|a| address.wrapping_sub(a.base) < a.len());
         if !holds(self.last_allocation) {
             self.last_allocation = memory.find(address, 1).ok()?.0;
         }

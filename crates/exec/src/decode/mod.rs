@@ -14,6 +14,7 @@ use raddle_ptx::ir::{FuncId, Function, Imm, Inst, InstId, Operand, RegId};
 use raddle_ptx::isa::{Opcode, Special, Type};
 
 pub use memory::AtomicOp;
+pub(crate) use warp::MEMBERS;
 pub use warp::{BarrierOp, WarpOp};
 
 /// A call site: what a call copies and where it comes back to.

@@ -3,7 +3,7 @@
 use super::{Decoded, Decoder};
 use crate::image::LoadError;
 use crate::op::{Class, Op};
-use raddle_ptx::ir::{Inst, Operand};
+use raddle_ptx::ir::Inst;
 use raddle_ptx::isa::{Opcode, Type, Word};
 
 /// What a barrier instruction does.

@@ -17,7 +17,7 @@ mod plane;
 mod select;
 
 pub(crate) use plane::Regs;
-pub(crate) use select::{Selected, moves, select};
+pub(crate) use select::{moves, select};
 
 use crate::op::Op;
 use plane::{Dst, Src};

@@ -25,16 +25,33 @@ pub(super) struct Colouring {
     pub count: u32,
 }
 
+/// Appends to a list; duplicates go before it grows, so that it stays as long as it must be.
+fn push(list: &mut Vec<u32>, n: u32) {
+    if list.len() == list.capacity() && list.len() >= 64 {
+        list.sort_unstable();
+        list.dedup();
+        list.reserve(list.len());
+    }
+    list.push(n);
+}
+
 impl Graph {
     pub(super) fn new(width: Vec<u8>) -> Self {
         let count = width.len();
         Self { width, neighbours: vec![Vec::new(); count], partners: vec![Vec::new(); count], reserved: None }
     }
 
+    pub(super) fn add_node(&mut self, width: u8) -> u32 {
+        self.width.push(width);
+        self.neighbours.push(Vec::new());
+        self.partners.push(Vec::new());
+        self.width.len() as u32 - 1
+    }
+
     pub(super) fn add_edge(&mut self, a: u32, b: u32) {
         if a != b && self.width[a as usize] > 0 && self.width[b as usize] > 0 {
-            self.neighbours[a as usize].push(b);
-            self.neighbours[b as usize].push(a);
+            push(&mut self.neighbours[a as usize], b);
+            push(&mut self.neighbours[b as usize], a);
         }
     }
 
@@ -112,5 +129,42 @@ impl Graph {
             count = count.max(at + width);
         }
         Colouring { place, count }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_may_be_given_many_times() {
+        let mut graph = Graph::new(vec![1; 100]);
+        for round in 0..10_000 {
+            graph.add_edge(0, 1 + round % 99);
+        }
+        assert!(graph.neighbours[0].capacity() <= 512);
+        let order: Vec<u32> = (0..100).collect();
+        assert_eq!(graph.colour(&order).count, 2);
+    }
+
+    #[test]
+    fn wide_nodes_find_room_when_placed_first() {
+        // In program order, the narrow nodes 0 and 1 take places 0 and 1 at different times, and
+        // the pair that meets both still fits behind them.
+        let mut graph = Graph::new(vec![1, 2, 1, 2]);
+        for (a, b) in [(0, 1), (1, 2), (0, 2), (2, 3)] {
+            graph.add_edge(a, b);
+        }
+        graph.reserved = Some(5);
+        assert_eq!(graph.colour(&[0, 1, 2, 3]).count, 4);
+    }
+
+    #[test]
+    fn a_reserved_place_stays_free() {
+        let mut graph = Graph::new(vec![1, 1]);
+        graph.add_edge(0, 1);
+        graph.reserved = Some(1);
+        let found = graph.colour(&[0, 1]);
+        assert_eq!((found.place, found.count), (vec![Some(0), Some(2)], 3));
     }
 }

@@ -86,8 +86,10 @@ impl Drawing<'_> {
                 self.node(self.cfg.exit())
             )?;
         }
-        for block in 0..self.cfg.blocks.len() as u32 {
-            self.edges(BlockId(block))?;
+        let unreachable = self.cfg.iter().map(|(b, _)| b).filter(|b| !self.cfg.is_reachable(*b));
+        let order: Vec<BlockId> = self.cfg.reverse_postorder().iter().copied().chain(unreachable).collect();
+        for block in order {
+            self.edges(block)?;
         }
         writeln!(self.out, "}}")
     }
@@ -174,8 +176,8 @@ impl Drawing<'_> {
         };
         let head = if rejoins { REJOIN_FILL } else { HEAD };
         let mut table = format!(
-            "<TABLE BORDER=\"1\" COLOR=\"{frame}\" CELLBORDER=\"0\" CELLSPACING=\"0\" CELLPADDING=\"3\" BGCOLOR=\"{PAPER}\" \
-             STYLE=\"ROUNDED\"><TR><TD BGCOLOR=\"{head}\" ALIGN=\"LEFT\"><B>B{}</B>",
+            "<TABLE BORDER=\"1\" COLOR=\"{frame}\" CELLBORDER=\"0\" CELLSPACING=\"0\" CELLPADDING=\"3\" \
+             BGCOLOR=\"{PAPER}\"><TR><TD BGCOLOR=\"{head}\" ALIGN=\"LEFT\"><B>B{}</B>",
             id.0
         );
         for label in self.function.labels.iter().filter(|l| l.at == block.first) {
@@ -249,26 +251,32 @@ impl Drawing<'_> {
         let diverges = !self.uniform.is_uniform(last);
         for to in self.cfg.succs(from).to_vec() {
             let color = if diverges { DIVERGE } else { QUIET };
+            let label = self.condition(from, to);
+            // Graphviz puts heads of arrows below their tails; a loop's head belongs on top.
             let back = self.loops.is_back_edge(from, to);
-            let mut label = self.condition(from, to);
-            if back {
-                label = format!("&#8634; {label}");
-            }
-            let width = if back { ", penwidth=1.8" } else { "" };
+            let (a, b, label, style) = match back {
+                true => (to, from, format!("&#8634; {label}"), ", dir=back, penwidth=1.8"),
+                false => (from, to, label, ""),
+            };
             writeln!(
                 self.out,
-                "  {} -> {} [color=\"{color}\", fontcolor=\"{color}\", label=<{label}>{width}];",
-                self.node(from),
-                self.node(to)
+                "  {} -> {} [color=\"{color}\", fontcolor=\"{color}\", label=<{}>{style}];",
+                self.node(a),
+                self.node(b),
+                if label.is_empty() { label } else { format!(" {} ", label.trim_end()) },
             )?;
         }
         if diverges {
             let to = self.post.ipdom(from).unwrap_or_else(|| self.cfg.exit());
+            // Downwards the arrow gets a lane of its own; upwards it must not turn the order around.
+            let place = |b: BlockId| self.cfg.reverse_postorder().iter().position(|o| *o == b);
+            let down = to == self.cfg.exit() || place(from) < place(to);
             writeln!(
                 self.out,
-                "  {} -> {} [style=dashed, color=\"{REJOIN}\", arrowhead=empty, constraint=false];",
+                "  {} -> {} [style=dashed, color=\"{REJOIN}\", arrowhead=empty, {}];",
                 self.node(from),
-                self.node(to)
+                self.node(to),
+                if down { "weight=0" } else { "constraint=false" },
             )?;
         }
         Ok(())
@@ -333,7 +341,7 @@ mod tests {
                     bar.sync 0;\nL: ret;\n}";
         let drawing = draw(text);
         assert!(drawing.contains(&format!("BGCOLOR=\"{DIVERGE_FILL}\">@%p bra L</TD>")), "{drawing}");
-        assert!(drawing.contains("label=<taken %p>") && drawing.contains("label=<falls through !%p>"), "{drawing}");
+        assert!(drawing.contains("label=< taken %p >") && drawing.contains("label=< falls through !%p >"), "{drawing}");
         assert!(drawing.contains("b0 -> b2 [style=dashed"), "{drawing}");
         assert!(
             drawing.contains(&format!("<TD BGCOLOR=\"{REJOIN_FILL}\" ALIGN=\"LEFT\"><B>B2</B> L</TD>")),
@@ -355,7 +363,7 @@ mod tests {
         let drawing = draw(
             ".func k() { .reg .u32 %r; .reg .pred %p;\nL: T: .branchtargets L, M, L;\nbrx.idx.uni %r, T;\nM: @%p bra L; \n}",
         );
-        assert!(drawing.contains("&#8634; [0, 2]") && drawing.contains("label=<[1]>"), "{drawing}");
+        assert!(drawing.contains("&#8634; [0, 2]") && drawing.contains("label=< [1] >"), "{drawing}");
         assert!(drawing.contains("loop at B0"), "{drawing}");
     }
 

@@ -108,7 +108,7 @@ pub(super) fn step(inst: &Inst, live: &mut BitSet) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::kernel;
+    use super::super::testing::{Random, kernel, random_body};
     use super::*;
 
     /// Names of the registers live behind instruction `at`.
@@ -155,5 +155,53 @@ mod tests {
             "ld.shared.v2.u32 {%r1, %r2}, [%rd1]; setp.eq.u32 %p1|%p2, %r1, %r2; @%p2 st.shared.u32 [%rd2], 0; ret;";
         assert_eq!(after(body, 0), "%r1 %r2 %rd2");
         assert_eq!(after(body, 1), "%p2 %rd2");
+    }
+
+    /// Whether some way from behind `at` reads `reg` with no certain write before, by trying all.
+    fn is_read_later(function: &Function, cfg: &Cfg, at: InstId, reg: usize) -> bool {
+        let next = |at: InstId| -> Vec<InstId> {
+            let block = cfg.block(cfg.block_of(at));
+            match at == block.last {
+                true => block.succs.iter().filter_map(|s| cfg.get(*s)).map(|b| b.first).collect(),
+                false => vec![InstId(at.0 + 1)],
+            }
+        };
+        let mut seen = BitSet::new(function.insts.len());
+        let mut todo = next(at);
+        while let Some(at) = todo.pop() {
+            if !seen.insert(at.index()) {
+                continue;
+            }
+            let inst = &function.insts[at.index()];
+            let (mut read, mut written) = (false, false);
+            inst.for_each_use(|r| read |= r.index() == reg);
+            inst.for_each_def(|r| written |= r.index() == reg);
+            if read {
+                return true;
+            }
+            if !written || inst.guard.is_some() {
+                todo.extend(next(at));
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn random_programs_agree_with_trying_all_ways() {
+        let mut random = Random(0x11FE);
+        for _ in 0..300 {
+            let body = random_body(&mut random);
+            let (module, id) = kernel(&body);
+            let function = module.func(id);
+            let cfg = Cfg::new(function);
+            let live = Liveness::new(function, &cfg);
+            for _ in 0..20 {
+                let at = InstId(random.below(function.insts.len() as u32));
+                let reg = random.below(function.regs.len() as u32) as usize;
+                let found = live.live_after(function, &cfg, at).contains(reg);
+                let name = &function.regs[reg].name;
+                assert_eq!(found, is_read_later(function, &cfg, at, reg), "{name} behind {at:?} of\n{body}");
+            }
+        }
     }
 }

@@ -54,22 +54,24 @@ impl RegisterNeed {
         }
         let mut order = order_of_appearance(&reduced, cfg);
         let predicates = preds.colour(&order).count;
-        let mut at = None;
-        for (inst, width) in momentary {
-            let node = graph.width.len() as u32;
-            graph.width.push(width);
-            graph.neighbours.push(Vec::new());
-            graph.partners.push(Vec::new());
-            let mut live = live.live_after(&reduced, cfg, inst);
-            step(&reduced.insts[inst.index()], &mut live);
-            for reg in live.iter() {
-                graph.add_edge(node, reg as u32);
-            }
-            // Two of them at one instruction are there at the same time.
-            let from = at.filter(|(i, _)| *i == inst).map_or(node, |(_, from)| from);
-            (from..node).for_each(|other| graph.add_edge(node, other));
-            at = Some((inst, from));
-            order.push(node);
+        for (block, _) in cfg.iter() {
+            live.for_each_after(&reduced, cfg, block, |inst, after| {
+                let start = momentary.partition_point(|(i, _)| *i < inst);
+                let here = momentary[start..].iter().take_while(|(i, _)| *i == inst);
+                let mut before = None;
+                for (i, (_, width)) in (0..).zip(here) {
+                    let before = before.get_or_insert_with(|| {
+                        let mut live = after.clone();
+                        step(&reduced.insts[inst.index()], &mut live);
+                        live
+                    });
+                    let node = graph.add_node(*width);
+                    order.push(node);
+                    before.iter().for_each(|reg| graph.add_edge(node, reg as u32));
+                    // Those of one instruction are there at the same time.
+                    (node - i..node).for_each(|other| graph.add_edge(node, other));
+                }
+            });
         }
         graph.reserved = Some(STACK_POINTER);
         Self { registers: graph.colour(&order).count.max(STACK_POINTER + 1), predicates }

@@ -205,7 +205,7 @@ fn spread(
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{kernel, module};
+    use super::super::testing::{Random, kernel, module, random_body, run};
     use super::*;
 
     fn analyse(module: &Module, function: &Function) -> Uniformity {
@@ -298,5 +298,37 @@ mod tests {
              ld.param.u32 %r1, [x]; setp.eq.u32 %p, %r1, 0; @%p ret; ret; }",
         );
         assert_eq!(analyse(&module, &module.functions[0]).divergent().count(), 1);
+    }
+
+    /// What is called uniform is the same in all lanes whenever they execute together.
+    #[test]
+    fn random_programs_never_break_a_promise() {
+        let mut random = Random(0xD1CE);
+        let (mut promised, mut parted) = (0, 0);
+        for round in 0..3000 {
+            let body = format!(
+                "mov.u32 %r0, %tid.x;\nld.param.u32 %r1, [n];\nmov.u32 %r2, 3;\ncvt.u64.u32 %rd1, %r1;\n\
+                 setp.lt.u32 %p0|%p3, %r0, 4;\nsetp.lt.u32 %p1|%p2, %r1, %r2;\n{}",
+                random_body(&mut random)
+            );
+            let (module, id) = kernel(&body);
+            let function = module.func(id);
+            let cfg = Cfg::new(function);
+            let post = PostDominators::new(&cfg);
+            let found = Uniformity::new(&module, function, &cfg, &post);
+            run(function, &post, 2000, |id, lanes, regs| {
+                let inst = &function.insts[id.index()];
+                inst.for_each_use(|r| {
+                    let same = lanes.iter().all(|l| regs[*l][r.index()] == regs[lanes[0]][r.index()]);
+                    parted += u32::from(!same && inst.ends_block());
+                    if !found.varies(r) {
+                        promised += 1;
+                        let name = &function.reg(r).name;
+                        assert!(same, "round {round}: {name} differs at instruction {} of\n{body}", id.0);
+                    }
+                });
+            });
+        }
+        assert!(promised > 100_000 && parted > 2_000, "the programs are worth running: {promised}, {parted}");
     }
 }

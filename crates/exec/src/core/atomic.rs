@@ -1,0 +1,72 @@
+//! Atomics: lane after lane, lowest first.
+
+use super::load_store::addresses;
+use super::{Core, LaneFault, Lanes, lanes_in};
+use crate::decode::AtomicOp;
+use crate::math::f16_ops::{add_bf16, add_f16};
+use crate::math::f32_ops::add_rn_f32;
+use crate::math::f64_ops::add_rn_f64;
+use crate::memory::DeviceMemory;
+use crate::op::{NONE, Op};
+
+impl Core<'_> {
+    pub(super) fn atomic(
+        &mut self,
+        memory: &mut DeviceMemory,
+        op: &Op,
+        row: u32,
+        lanes: Lanes<'_>,
+        mask: u32,
+    ) -> Result<(), LaneFault> {
+        if mask == 0 {
+            return Ok(());
+        }
+        let addresses = addresses(&self.regs(row), op, mask);
+        let bytes = op.access.bytes;
+        let kind = AtomicOp::ALL[usize::from(op.variant)];
+        for lane in lanes_in(mask) {
+            let place = self.locate(memory, op.access.space, addresses[lane], u32::from(bytes), lanes, lane, true)?;
+            let old = self.peek(memory, place, 0, bytes);
+            let b = self.get(row, op.s[1], op.s_bank[1], lane);
+            let c = if op.s[2] == NONE { 0 } else { self.get(row, op.s[2], op.s_bank[2], lane) };
+            self.poke(memory, place, 0, bytes, apply(kind, bytes, old, b, c));
+            self.put(row, op.d[0], op.d_bank[0], lane, old);
+        }
+        Ok(())
+    }
+}
+
+/// The new value; only the low `bytes` bytes count.
+pub(crate) fn apply(op: AtomicOp, bytes: u8, old: u64, b: u64, c: u64) -> u64 {
+    let bits = u32::from(bytes) * 8;
+    let mask = u64::MAX >> (64 - bits);
+    let signed = |x: u64| (x << (64 - bits)).cast_signed() >> (64 - bits);
+    let (old, b, c) = (old & mask, b & mask, c & mask);
+    let halves = |f: fn(u16, u16) -> u16| {
+        u64::from(f(old as u16, b as u16)) | u64::from(f((old >> 16) as u16, (b >> 16) as u16)) << 16
+    };
+    match op {
+        AtomicOp::Add => old.wrapping_add(b),
+        AtomicOp::AddF32 => u64::from(add_rn_f32(f32::from_bits(old as u32), f32::from_bits(b as u32)).to_bits()),
+        AtomicOp::AddF64 => add_rn_f64(f64::from_bits(old), f64::from_bits(b)).to_bits(),
+        AtomicOp::AddF16 => u64::from(add_f16(old as u16, b as u16)),
+        AtomicOp::AddF16x2 => halves(add_f16),
+        AtomicOp::AddBf16 => u64::from(add_bf16(old as u16, b as u16)),
+        AtomicOp::AddBf16x2 => halves(add_bf16),
+        AtomicOp::And => old & b,
+        AtomicOp::Or => old | b,
+        AtomicOp::Xor => old ^ b,
+        AtomicOp::Exch => b,
+        AtomicOp::Cas if old == b => c,
+        AtomicOp::Cas => old,
+        AtomicOp::Inc if old >= b => 0,
+        AtomicOp::Inc => old + 1,
+        AtomicOp::Dec if old == 0 || old > b => b,
+        AtomicOp::Dec => old - 1,
+        AtomicOp::MinU => old.min(b),
+        AtomicOp::MaxU => old.max(b),
+        AtomicOp::MinS if signed(old) <= signed(b) => old,
+        AtomicOp::MaxS if signed(old) >= signed(b) => old,
+        AtomicOp::MinS | AtomicOp::MaxS => b,
+    }
+}

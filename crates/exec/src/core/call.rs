@@ -1,0 +1,253 @@
+//! Calls, returns, branch tables and the functions the machine supplies.
+//!
+//! Return addresses and stack frames belong to threads. A callee's frame starts where its caller's
+//! ends; arguments are copied into it and return values out of it.
+
+use super::{Core, Effect, LaneFault, Lanes, lanes_in};
+use crate::decode::{Builtin, CallSite, SavedRegs};
+use crate::fault::FaultKind;
+use crate::lanes::LANES;
+use crate::memory::{DeviceMemory, Region, region};
+use crate::op::Op;
+use crate::printf;
+
+/// Strings longer than this are cut.
+const MAX_STRING: usize = 64 * 1024;
+
+impl Core<'_> {
+    pub(super) fn branch_table(&mut self, op: &Op, row: u32, mask: u32) -> Result<Effect, LaneFault> {
+        let program = self.program;
+        let table = &program.tables[op.aux as usize];
+        for lane in lanes_in(mask) {
+            let index = self.get(row, op.s[0], op.s_bank[0], lane);
+            let Some(target) = table.get(index as usize) else {
+                let text = format!("branch index {index} is outside the table of {}", table.len());
+                return Err(LaneFault { lane, kind: FaultKind::BadTarget(text) });
+            };
+            self.targets[lane] = *target;
+        }
+        Ok(Effect::Scatter)
+    }
+
+    pub(super) fn call(
+        &mut self,
+        memory: &mut DeviceMemory,
+        op: &Op,
+        row: u32,
+        lanes: Lanes<'_>,
+        mask: u32,
+    ) -> Result<Effect, LaneFault> {
+        let program = self.program;
+        let site = &program.sites[op.target as usize];
+        if let Some(builtin) = site.builtin {
+            for lane in lanes_in(mask) {
+                self.builtin(memory, builtin, site, lanes, lane)?;
+            }
+            return Ok(Effect::Next);
+        }
+        for lane in lanes_in(mask) {
+            self.targets[lane] = match site.entry {
+                Some(entry) => entry,
+                None => {
+                    let address = self.get(row, op.s[0], op.s_bank[0], lane);
+                    self.indirect(address).map_err(|kind| LaneFault { lane, kind })?
+                }
+            };
+            self.enter(op.target as u16, site, lanes, lane)?;
+        }
+        Ok(Effect::Depth(1))
+    }
+
+    fn indirect(&self, address: u64) -> Result<u32, FaultKind> {
+        let program = self.program;
+        let found = program.image.function_at(address);
+        let entry = found.and_then(|f| program.entries.iter().find(|(id, _)| *id == f));
+        entry
+            .map(|(_, pc)| *pc)
+            .ok_or_else(|| FaultKind::BadTarget(format!("{address:#x} is not the address of a function")))
+    }
+
+    fn frame_pointer(&mut self, lanes: Lanes<'_>, lane: usize) -> &mut u32 {
+        let home = lanes.home(lane);
+        let index = home.row as usize * usize::from(self.program.r32) + usize::from(self.program.frame_pointer);
+        &mut self.r32[index][usize::from(home.lane)]
+    }
+
+    fn enter(&mut self, number: u16, site: &CallSite, lanes: Lanes<'_>, lane: usize) -> Result<(), LaneFault> {
+        let home = lanes.home(lane);
+        let (row, own) = (home.row as usize, usize::from(home.lane));
+        let frame = *self.frame_pointer(lanes, lane);
+        let callee = frame + site.frame_size;
+        // Room for the largest frame of the kernel; deeper calls make more.
+        let program = self.program;
+        let needed = program.layout.reachable.iter().map(|f| program.layout.frame(*f).size).max().unwrap_or(0);
+        if !self.rows[row].local.grow(callee + needed) {
+            return Err(LaneFault { lane, kind: FaultKind::StackOverflow });
+        }
+        for &(from, to, bytes) in &site.args {
+            self.copy_local(row, own, frame + from, callee + to, bytes);
+        }
+        if let Some(saved) = site.saved {
+            self.save(row, own, saved);
+        }
+        *self.frame_pointer(lanes, lane) = callee;
+        let depth = self.rows[row].saved_depth(own);
+        let calls = &mut self.rows[row].calls;
+        if calls.len() <= depth {
+            calls.push([u16::MAX; LANES]);
+        }
+        calls[depth][own] = number;
+        Ok(())
+    }
+
+    pub(super) fn ret(&mut self, lanes: Lanes<'_>, mask: u32) -> Result<Effect, LaneFault> {
+        let program = self.program;
+        for lane in lanes_in(mask) {
+            let home = lanes.home(lane);
+            let (row, own) = (home.row as usize, usize::from(home.lane));
+            let depth = self.rows[row].saved_depth(own) - 1;
+            let number = std::mem::replace(&mut self.rows[row].calls[depth][own], u16::MAX);
+            let site = &program.sites[usize::from(number)];
+            let callee = *self.frame_pointer(lanes, lane);
+            let frame = callee - site.frame_size;
+            for &(from, to, bytes) in &site.returns {
+                self.copy_local(row, own, callee + from, frame + to, bytes);
+            }
+            if let Some(saved) = site.saved {
+                self.restore(row, own, saved);
+            }
+            *self.frame_pointer(lanes, lane) = frame;
+            self.targets[lane] = site.return_pc;
+        }
+        Ok(Effect::Depth(-1))
+    }
+
+    fn copy_local(&mut self, row: usize, lane: usize, from: u32, to: u32, bytes: u32) {
+        let local = &mut self.rows[row].local;
+        for i in 0..u64::from(bytes) {
+            let byte = local.read(u64::from(from) + i, 1, lane);
+            local.write(u64::from(to) + i, 1, lane, byte);
+        }
+    }
+
+    /// Keeps the caller's registers: a function that calls itself uses the same slots again.
+    fn save(&mut self, row: usize, lane: usize, range: SavedRegs) {
+        let (n32, n64, np) =
+            (usize::from(self.program.r32), usize::from(self.program.r64), usize::from(self.program.preds));
+        let saved = &mut self.rows[row].saved;
+        saved.resize_with(LANES, Vec::new);
+        let stack = &mut saved[lane];
+        for slot in range.r32.0..range.r32.1 {
+            stack.push(self.r32[row * n32 + usize::from(slot)][lane]);
+        }
+        for slot in range.r64.0..range.r64.1 {
+            let value = self.r64[row * n64 + usize::from(slot)][lane];
+            stack.extend([value as u32, (value >> 32) as u32]);
+        }
+        for slot in range.preds.0..range.preds.1 {
+            stack.push(self.preds[row * np + usize::from(slot)] >> lane & 1);
+        }
+    }
+
+    fn restore(&mut self, row: usize, lane: usize, range: SavedRegs) {
+        let (n32, n64, np) =
+            (usize::from(self.program.r32), usize::from(self.program.r64), usize::from(self.program.preds));
+        let stack = &mut self.rows[row].saved[lane];
+        let mut pop = || stack.pop().unwrap_or(0);
+        for slot in (range.preds.0..range.preds.1).rev() {
+            let word = &mut self.preds[row * np + usize::from(slot)];
+            *word = *word & !(1 << lane) | pop() << lane;
+        }
+        for slot in (range.r64.0..range.r64.1).rev() {
+            let high = pop();
+            self.r64[row * n64 + usize::from(slot)][lane] = u64::from(high) << 32 | u64::from(pop());
+        }
+        for slot in (range.r32.0..range.r32.1).rev() {
+            self.r32[row * n32 + usize::from(slot)][lane] = pop();
+        }
+    }
+
+    fn builtin(
+        &mut self,
+        memory: &DeviceMemory,
+        builtin: Builtin,
+        site: &CallSite,
+        lanes: Lanes<'_>,
+        lane: usize,
+    ) -> Result<(), LaneFault> {
+        let home = lanes.home(lane);
+        let (row, own) = (home.row as usize, usize::from(home.lane));
+        let frame = *self.frame_pointer(lanes, lane);
+        let argument = |core: &Self, n: usize| {
+            let (from, _, bytes) = site.args.get(n).copied().unwrap_or_default();
+            core.rows[row].local.read(u64::from(frame + from), bytes.min(8) as u8, own)
+        };
+        let text = |core: &Self, address: u64| core.string(memory, address, lanes, lane);
+        match builtin {
+            Builtin::Vprintf => {
+                let (format_at, args_at) = (argument(self, 0), argument(self, 1));
+                let Some(format) = text(self, format_at) else {
+                    let kind = FaultKind::Memory(format!("the format of vprintf at {format_at:#x} cannot be read"));
+                    return Err(LaneFault { lane, kind });
+                };
+                let (count, bytes) = printf::arguments(&format);
+                let args: Option<Vec<u8>> =
+                    (0..bytes as u64).map(|i| self.byte(memory, args_at.wrapping_add(i), lanes, lane)).collect();
+                let Some(args) = args else {
+                    let kind = FaultKind::Memory(format!("the arguments of vprintf at {args_at:#x} cannot be read"));
+                    return Err(LaneFault { lane, kind });
+                };
+                let line = printf::format(&format, &args, |at| text(self, at));
+                self.output += &line;
+                if let Some((_, to, _)) = site.returns.first() {
+                    self.rows[row].local.write(u64::from(frame + to), 4, own, count as u64);
+                }
+                Ok(())
+            }
+            Builtin::AssertFail => {
+                let part = |n: usize| {
+                    let bytes = text(self, argument(self, n)).unwrap_or_default();
+                    String::from_utf8_lossy(&bytes).into_owned()
+                };
+                let line = argument(self, 2) as u32;
+                let text = format!("{} ({}:{line}, in {})", part(0), part(1), part(3));
+                Err(LaneFault { lane, kind: FaultKind::Assert(text) })
+            }
+        }
+    }
+
+    /// The byte at a generic address, as the thread in `lane` sees it.
+    fn byte(&self, memory: &DeviceMemory, address: u64, lanes: Lanes<'_>, lane: usize) -> Option<u8> {
+        let home = lanes.home(lane);
+        let row = &self.rows[home.row as usize];
+        let at = |bytes: &[u8], offset: u64| bytes.get(usize::try_from(offset).ok()?).copied();
+        match region(address) {
+            Region::Global(a) => {
+                let (index, offset) = memory.find(a, 1).ok()?;
+                Some(memory.bytes(index)[offset])
+            }
+            Region::Shared(a) => at(&self.ctas[row.cta as usize].shared, a),
+            Region::Local(a) => row.local.read_byte(a, usize::from(home.lane)),
+            Region::Const(a) => at(&self.program.image.const_bank, a),
+            Region::Param(a) => at(&self.launch.params, a),
+        }
+    }
+
+    fn string(&self, memory: &DeviceMemory, address: u64, lanes: Lanes<'_>, lane: usize) -> Option<Vec<u8>> {
+        let mut text = Vec::new();
+        while text.len() < MAX_STRING {
+            match self.byte(memory, address.wrapping_add(text.len() as u64), lanes, lane)? {
+                0 => break,
+                byte => text.push(byte),
+            }
+        }
+        Some(text)
+    }
+}
+
+impl super::Row {
+    /// How many calls a lane is inside of.
+    fn saved_depth(&self, lane: usize) -> usize {
+        self.calls.iter().rposition(|sites| sites[lane] != u16::MAX).map_or(0, |d| d + 1)
+    }
+}

@@ -1,0 +1,181 @@
+//! Barriers and operations of a whole static warp.
+
+use super::{Core, Lanes, lanes_in, lanes_of};
+use crate::decode::{BarrierOp, WarpOp};
+use crate::lanes::LANES;
+use crate::op::{Bank, CONST, NONE, Op};
+
+/// One of the sixteen barriers of a thread block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Barrier {
+    /// Threads that have arrived.
+    pub arrived: u32,
+    /// Threads it waits for, when the program says so; all live threads otherwise.
+    pub expected: Option<u32>,
+    /// How many arrived with a true predicate.
+    pub trues: u32,
+    /// How many arrived with a false one.
+    pub falses: u32,
+}
+
+impl Barrier {
+    /// Whether everyone it waits for has arrived.
+    #[must_use]
+    pub fn is_complete(&self, live_threads: u32) -> bool {
+        self.arrived > 0 && self.arrived >= self.expected.unwrap_or(live_threads)
+    }
+
+    /// What a reduction gives.
+    #[must_use]
+    pub fn result(&self, op: BarrierOp) -> u32 {
+        match op {
+            BarrierOp::RedPopc => self.trues,
+            BarrierOp::RedAnd => u32::from(self.falses == 0),
+            BarrierOp::RedOr => u32::from(self.trues > 0),
+            BarrierOp::Sync | BarrierOp::Arrive => 0,
+        }
+    }
+}
+
+impl Core<'_> {
+    /// The value of a source that must be the same in all lanes, taken from the first.
+    pub(crate) fn uniform(&mut self, op: &Op, n: usize, lanes: Lanes<'_>, mask: u32) -> Option<u32> {
+        if op.s[n] == NONE || op.s_bank[n] == Bank::Absent {
+            return None;
+        }
+        let lane = mask.trailing_zeros() as usize & 31;
+        if op.s[n] & CONST != 0 {
+            return Some(self.get(0, op.s[n], op.s_bank[n], lane) as u32);
+        }
+        let home = lanes.home(lane);
+        Some(self.get(home.row, op.s[n], op.s_bank[n], usize::from(home.lane)) as u32)
+    }
+
+    /// How many lanes of `mask` have a true predicate in source `n`.
+    pub(crate) fn count_true(&mut self, op: &Op, n: usize, lanes: Lanes<'_>, mask: u32) -> u32 {
+        let mut count = 0;
+        for lane in lanes_in(mask) {
+            let home = lanes.home(lane);
+            let row = if op.s[n] & CONST != 0 { 0 } else { home.row };
+            count += self.get(row, op.s[n], op.s_bank[n], usize::from(home.lane)) as u32;
+        }
+        count
+    }
+
+    /// Writes the same value to the first destination of every lane of `mask`.
+    pub(crate) fn broadcast(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32, value: u32) {
+        for lane in lanes_in(mask) {
+            let home = lanes.home(lane);
+            self.put(home.row, op.d[0], op.d_bank[0], usize::from(home.lane), u64::from(value));
+        }
+    }
+
+    /// Executes a warp-wide operation for the lanes of `mask`. `base` is the first lane of the
+    /// static warp in its row: masks in registers count from it.
+    pub(crate) fn collective(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32, base: u32) {
+        let (row, homes) = match lanes {
+            Lanes::Row(row) => (row, None),
+            Lanes::Gathered(homes) => {
+                self.gather(op, homes, mask);
+                (0, Some(homes))
+            }
+        };
+        let width = self.width;
+        let local = mask >> base & lanes_of(width);
+        match WarpOp::ALL[usize::from(op.variant)] {
+            WarpOp::Sync => {}
+            kind @ (WarpOp::VoteAll | WarpOp::VoteAny | WarpOp::VoteUni | WarpOp::Ballot) => {
+                let bits = self.regs(row).pred(op.s[0]) & mask;
+                let mut regs = self.regs(row);
+                match kind {
+                    WarpOp::VoteAll => regs.set_pred(op.d[0], all_ones(bits == mask), mask),
+                    WarpOp::VoteAny => regs.set_pred(op.d[0], all_ones(bits != 0), mask),
+                    WarpOp::VoteUni => regs.set_pred(op.d[0], all_ones(bits == mask || bits == 0), mask),
+                    _ => regs.set32(op.d[0], &[bits >> base & lanes_of(width); LANES], mask),
+                }
+            }
+            WarpOp::Activemask => self.regs(row).set32(op.d[0], &[local; LANES], mask),
+            WarpOp::Elect => {
+                let leader = mask.trailing_zeros();
+                let mut regs = self.regs(row);
+                regs.set32(op.d[0], &[leader.wrapping_sub(base); LANES], mask);
+                regs.set_pred(op.d[1], 1u32.checked_shl(leader).unwrap_or(0), mask);
+            }
+            kind @ (WarpOp::ShflUp | WarpOp::ShflDown | WarpOp::ShflBfly | WarpOp::ShflIdx) => {
+                self.shuffle(op, kind, row, mask, base);
+            }
+            WarpOp::MatchAny => {
+                let values: [u64; LANES] = std::array::from_fn(|l| self.get(row, op.s[0], op.s_bank[0], l));
+                let equal = |lane: usize| {
+                    let same = lanes_in(mask).filter(|l| values[*l] == values[lane]).map(|l| 1u32 << l);
+                    same.sum::<u32>() >> base
+                };
+                let out = std::array::from_fn(equal);
+                self.regs(row).set32(op.d[0], &out, mask);
+            }
+            WarpOp::MatchAll => {
+                let mut values = lanes_in(mask).map(|l| self.get(row, op.s[0], op.s_bank[0], l));
+                let first = values.next();
+                let all = values.all(|v| Some(v) == first);
+                let mut regs = self.regs(row);
+                regs.set32(op.d[0], &[if all { local } else { 0 }; LANES], mask);
+                regs.set_pred(op.d[1], all_ones(all), mask);
+            }
+            kind => {
+                let plane = *self.regs(row).plane32(op.s[0]);
+                let value = lanes_in(mask).map(|l| plane[l]).reduce(|a, b| reduce(kind, a, b)).unwrap_or(0);
+                self.regs(row).set32(op.d[0], &[value; LANES], mask);
+            }
+        }
+        if let Some(homes) = homes {
+            self.scatter(op, homes, mask);
+        }
+    }
+
+    /// `shfl`: sources are the value, the lane or distance, and clamp with segment mask.
+    fn shuffle(&mut self, op: &Op, kind: WarpOp, row: u32, mask: u32, base: u32) {
+        let regs = self.regs(row);
+        let (a, b, c) = (*regs.plane32(op.s[0]), *regs.plane32(op.s[1]), *regs.plane32(op.s[2]));
+        let mut out = a;
+        let mut valid = 0u32;
+        for lane in lanes_in(mask) {
+            let own = lane as u32 - base;
+            let (distance, clamp, segment) = (b[lane] & 31, c[lane] & 31, c[lane] >> 8 & 31);
+            let max = own & segment | clamp & !segment;
+            let min = own & segment;
+            let (source, inside) = match kind {
+                WarpOp::ShflUp => (own.wrapping_sub(distance), own >= distance && own - distance >= max),
+                WarpOp::ShflDown => (own + distance, own + distance <= max),
+                WarpOp::ShflBfly => (own ^ distance, own ^ distance <= max),
+                _ => (min | distance & !segment, min | distance & !segment <= max),
+            };
+            let source = if inside { source } else { own };
+            valid |= u32::from(inside) << lane;
+            // A lane that does not take part has no value to give: the own one stays.
+            let from = (source + base) as usize;
+            if from < LANES && source < self.width && mask >> from & 1 != 0 {
+                out[lane] = a[from];
+            }
+        }
+        let mut regs = self.regs(row);
+        regs.set32(op.d[0], &out, mask);
+        regs.set_pred(op.d[1], valid, mask);
+    }
+}
+
+fn all_ones(condition: bool) -> u32 {
+    if condition { u32::MAX } else { 0 }
+}
+
+fn reduce(kind: WarpOp, a: u32, b: u32) -> u32 {
+    match kind {
+        WarpOp::ReduxAdd => a.wrapping_add(b),
+        WarpOp::ReduxMinU => a.min(b),
+        WarpOp::ReduxMaxU => a.max(b),
+        WarpOp::ReduxMinS => a.cast_signed().min(b.cast_signed()).cast_unsigned(),
+        WarpOp::ReduxMaxS => a.cast_signed().max(b.cast_signed()).cast_unsigned(),
+        WarpOp::ReduxAnd => a & b,
+        WarpOp::ReduxOr => a | b,
+        _ => a ^ b,
+    }
+}

@@ -1,0 +1,57 @@
+//! Texture fetches.
+
+use super::{Core, LaneFault, lanes_in};
+use crate::fault::FaultKind;
+use crate::image::LoadError;
+use crate::op::{Class, NO_PC, NONE, Op};
+use crate::texture::Coords;
+use raddle_ptx::ir::VarId;
+
+impl Core<'_> {
+    /// Finds the texture of every `.texref` the program reads.
+    pub(super) fn bind_textures(&mut self) -> Result<(), LoadError> {
+        let reads = self.program.ops.iter().filter(|op| op.class == Class::Texture && op.target != NO_PC);
+        for var in reads.map(|op| op.target) {
+            let name = &self.program.image.module.var(VarId(var)).name;
+            let found = self.launch.textures.iter().position(|(n, _)| n == name);
+            let Some(index) = found else {
+                return Err(LoadError::Unsupported(format!("no texture is bound to `{name}`")));
+            };
+            if !self.texture_vars.contains(&(var, index)) {
+                self.texture_vars.push((var, index));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn texture(&mut self, op: &Op, row: u32, mask: u32) -> Result<(), LaneFault> {
+        for lane in lanes_in(mask) {
+            let index = if op.target == NO_PC {
+                self.get(row, op.s[4], op.s_bank[4], lane) as usize
+            } else {
+                self.texture_vars.iter().find(|(v, _)| *v == op.target).map_or(usize::MAX, |(_, i)| *i)
+            };
+            let launch = self.launch;
+            let Some((_, texture)) = launch.textures.get(index) else {
+                let kind = FaultKind::Memory(format!("{index} is not the handle of a texture"));
+                return Err(LaneFault { lane, kind });
+            };
+            let coord = |core: &mut Self, n: usize| {
+                if op.s[n] == NONE { 0 } else { core.get(row, op.s[n], op.s_bank[n], lane) as u32 }
+            };
+            let (x, y) = (coord(self, 0), coord(self, 1));
+            let floats = [f32::from_bits(x), f32::from_bits(y)];
+            let values = match op.variant {
+                0 => texture.fetch(Coords::Float(floats)),
+                1 => texture.fetch(Coords::Int([x.cast_signed(), y.cast_signed()])),
+                6 => [texture.width; 4],
+                7 => [texture.height; 4],
+                component => texture.gather(usize::from(component - 2), floats),
+            };
+            for (n, value) in values.into_iter().enumerate() {
+                self.put(row, op.d[n], op.d_bank[n], lane, u64::from(value));
+            }
+        }
+        Ok(())
+    }
+}

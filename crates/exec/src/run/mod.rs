@@ -1,0 +1,474 @@
+//! The functional machine: runs a launch to its end, without time.
+//!
+//! Thread blocks run one after another while nobody waits for anybody else. A block that has used
+//! up its quantum without finishing lets the next one start, up to the number that may be resident;
+//! so spin locks, work queues and barriers across the grid finish.
+
+mod warp;
+
+use crate::core::{Core, Effect, Home, Lanes, lanes_in, lanes_of};
+use crate::decode::{BarrierOp, MEMBERS, Program, WarpOp};
+use crate::fault::{Fault, FaultKind};
+use crate::lanes::LANES;
+use crate::launch::{Launch, Report};
+use crate::memory::DeviceMemory;
+use crate::op::{Class, NO_PC, NONE, Op};
+use std::sync::Arc;
+use warp::{Group, State, Warp};
+
+/// How to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Lanes per warp: 4, 8, 16 or 32.
+    pub warp_width: u32,
+    /// Form warps of threads from different rows, so that every access to thread state takes the
+    /// path regrouped warps take. Kernels with warp-wide operations keep their static warps.
+    pub gather: bool,
+    /// Thread blocks that may be resident at once.
+    pub resident_ctas: u32,
+    /// Operations a warp runs before the next one of its block gets a turn.
+    pub warp_quantum: u32,
+    /// Turns of a block before the next one gets a turn.
+    pub cta_quantum: u32,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self { warp_width: 32, gather: false, resident_ctas: 120, warp_quantum: 10_000, cta_quantum: 64 }
+    }
+}
+
+/// Why a run did not finish.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The launch cannot be started.
+    #[error(transparent)]
+    Load(#[from] crate::image::LoadError),
+    /// The kernel cannot go on.
+    #[error("{}", .0.kind)]
+    Fault(Box<Fault>),
+}
+
+impl From<Fault> for RunError {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(Box::new(fault))
+    }
+}
+
+/// Runs a launch.
+///
+/// # Errors
+/// When the launch does not fit the kernel, or the kernel faults.
+pub fn run(
+    program: &Program,
+    launch: &Launch,
+    memory: &mut DeviceMemory,
+    options: &RunOptions,
+) -> Result<Report, RunError> {
+    let core = Core::new(program, launch, options.warp_width)?;
+    let mut runner = Runner { core, program, launch, memory, options, report: Report::default() };
+    let finished = runner.grid();
+    let mut report = runner.report;
+    report.output = runner.core.output;
+    finished?;
+    Ok(report)
+}
+
+/// A resident thread block.
+struct Block {
+    slot: u32,
+    warps: Vec<Warp>,
+}
+
+/// How a warp's turn ended.
+enum Turn {
+    /// It did something.
+    Progress,
+    /// Everything in it waits, or it has ended.
+    Stuck,
+}
+
+struct Runner<'r> {
+    core: Core<'r>,
+    program: &'r Program,
+    launch: &'r Launch,
+    memory: &'r mut DeviceMemory,
+    options: &'r RunOptions,
+    report: Report,
+}
+
+type Ran<T> = Result<T, Box<Fault>>;
+
+impl From<Box<Fault>> for RunError {
+    fn from(fault: Box<Fault>) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl Runner<'_> {
+    fn grid(&mut self) -> Ran<()> {
+        let total = self.launch.ctas();
+        let mut next = 0;
+        let mut resident: Vec<Block> = Vec::new();
+        let mut turn = 0;
+        loop {
+            if turn >= resident.len() {
+                let room = resident.len() < self.options.resident_ctas.max(1) as usize;
+                if room && next < total {
+                    resident.push(self.start(next));
+                    next += 1;
+                } else if resident.is_empty() {
+                    return Ok(());
+                } else {
+                    turn = 0;
+                }
+            }
+            if self.block(&mut resident[turn])? {
+                let done = resident.remove(turn);
+                self.core.end_cta(done.slot);
+            } else {
+                turn += 1;
+            }
+        }
+    }
+
+    fn start(&mut self, index: u64) -> Block {
+        let slot = self.core.start_cta(index);
+        let cta = &self.core.ctas[slot as usize];
+        let (first, rows) = (cta.first_row, cta.rows);
+        let threads = self.launch.threads_per_cta();
+        let width = self.options.warp_width;
+        let exists = |row: u32, lane: u32| (row - first) * LANES as u32 + lane < threads;
+        let keep_static = self.program.ops.iter().any(|op| op.class == Class::Warp);
+        let mut warps = Vec::new();
+        for row in first..first + rows {
+            for base in (0..LANES as u32).step_by(width as usize) {
+                // A regrouped warp takes the thread of each lane from another row.
+                let home_row = |lane: u32| match self.options.gather && !keep_static {
+                    true => first + (row - first + lane) % rows,
+                    false => row,
+                };
+                let lanes = base..base + width;
+                let mask = lanes.clone().filter(|l| exists(home_row(*l), *l)).fold(0, |m, l| m | 1u32 << l);
+                let homes = self.options.gather.then(|| {
+                    Arc::new(std::array::from_fn(|lane| Home { row: home_row(lane as u32), lane: lane as u8 }))
+                });
+                if mask != 0 {
+                    warps.push(Warp::new(row, base, mask, homes));
+                }
+            }
+        }
+        Block { slot, warps }
+    }
+
+    /// Gives a block its turns; true when it is done.
+    fn block(&mut self, block: &mut Block) -> Ran<bool> {
+        for _ in 0..self.options.cta_quantum {
+            let mut progress = false;
+            for index in 0..block.warps.len() {
+                progress |= matches!(self.warp(block, index)?, Turn::Progress);
+            }
+            if block.warps.iter().all(Warp::is_done) {
+                return Ok(true);
+            }
+            if !progress {
+                return Err(Box::new(self.deadlock(block)));
+            }
+            if let Some(most) = self.launch.max_thread_insts
+                && self.report.thread_insts >= most
+            {
+                return Err(Box::new(self.limit(block)));
+            }
+        }
+        Ok(false)
+    }
+
+    fn warp(&mut self, block: &mut Block, index: usize) -> Ran<Turn> {
+        let mut budget = self.options.warp_quantum;
+        let Some(mut split) = block.warps[index].ready() else { return Ok(Turn::Stuck) };
+        loop {
+            let before = budget;
+            self.run_split(block, index, split, &mut budget)?;
+            self.core.clock += u64::from(before - budget);
+            if budget == 0 {
+                block.warps[index].rotate();
+                return Ok(Turn::Progress);
+            }
+            match block.warps[index].ready() {
+                Some(next) => split = next,
+                None => return Ok(Turn::Progress),
+            }
+        }
+    }
+
+    /// Runs one part of a warp until it waits, parts, joins, ends or has used up the budget.
+    fn run_split(&mut self, block: &mut Block, index: usize, split: usize, budget: &mut u32) -> Ran<()> {
+        let warp = &mut block.warps[index];
+        let s = warp.splits[split];
+        let (join_pc, join_depth) = warp.join_of(split);
+        let join_pc = if join_depth == s.depth { join_pc } else { NO_PC };
+        let mask = s.mask;
+        let mut pc = s.pc;
+        let homes = warp.homes.clone();
+        let lanes = Warp::lanes(warp.row, homes.as_ref());
+        loop {
+            if let Lanes::Row(row) = lanes {
+                pc = self.straight(row, pc, join_pc, mask, budget);
+            }
+            warp.splits[split].pc = pc;
+            if pc == join_pc {
+                warp.arrive(split);
+                return Ok(());
+            }
+            if *budget == 0 {
+                return Ok(());
+            }
+            *budget -= 1;
+            let op = &self.program.ops[pc as usize];
+            let active = self.core.guarded(op, lanes, mask);
+            self.count(op, active);
+            match op.class {
+                Class::Branch if active == mask => pc = op.target,
+                Class::Branch if active == 0 => pc += 1,
+                Class::Branch => {
+                    let stay = Group { pc: pc + 1, mask: mask & !active, depth: s.depth };
+                    let go = Group { pc: op.target, mask: active, depth: s.depth };
+                    warp.diverge(split, &[stay, go], op.reconverge);
+                    return Ok(());
+                }
+                Class::Exit => {
+                    warp.splits[split].pc = pc + 1;
+                    warp.exit(split, active);
+                    self.release_syncs(warp);
+                    self.core.ctas[block.slot as usize].live_threads -= active.count_ones();
+                    self.release_barriers(block);
+                    return Ok(());
+                }
+                Class::Barrier if active != 0 => {
+                    self.barrier(block, index, split, active);
+                    return Ok(());
+                }
+                Class::Warp => {
+                    self.collective(warp, split, active);
+                    return Ok(());
+                }
+                _ => match self.core.execute(self.memory, op, lanes, active) {
+                    Ok(Effect::Next) => pc += 1,
+                    Ok(effect) => {
+                        let depth = match effect {
+                            Effect::Depth(by) => s.depth.wrapping_add_signed(by),
+                            _ => s.depth,
+                        };
+                        self.scatter(warp, split, active, depth);
+                        return Ok(());
+                    }
+                    Err(fault) => return Err(Box::new(self.core.fault(pc, lanes, fault))),
+                },
+            }
+        }
+    }
+
+    /// The hot loop: operations on registers only, and branches that do not part the lanes.
+    /// Returns where it stopped.
+    #[inline]
+    fn straight(&mut self, row: u32, mut pc: u32, join_pc: u32, mask: u32, budget: &mut u32) -> u32 {
+        let ops = &self.program.ops[..];
+        let mut regs = self.core.regs(row);
+        let (mut threads, mut warps) = (0, 0);
+        while *budget > 0 && pc != join_pc {
+            let op = &ops[pc as usize];
+            let active =
+                if op.guard == NONE { mask } else { mask & (regs.preds[usize::from(op.guard)] ^ op.guard_flip) };
+            match op.class {
+                Class::Alu => {
+                    crate::lanes::call(&mut regs, op, active);
+                    pc += 1;
+                }
+                Class::Branch if active == mask => pc = op.target,
+                Class::Branch if active == 0 => pc += 1,
+                _ => break,
+            }
+            threads += u64::from(active.count_ones());
+            warps += 1;
+            *budget -= 1;
+        }
+        self.report.thread_insts += threads;
+        self.report.warp_insts += warps;
+        pc
+    }
+
+    fn count(&mut self, op: &Op, active: u32) {
+        if !op.hidden {
+            self.report.thread_insts += u64::from(active.count_ones());
+            self.report.warp_insts += 1;
+        }
+    }
+
+    /// Sends the lanes of `active` to their targets at call depth `depth`, and the others on.
+    fn scatter(&mut self, warp: &mut Warp, split: usize, active: u32, depth: u32) {
+        let s = warp.splits[split];
+        let mut groups: Vec<Group> = Vec::new();
+        for lane in lanes_in(active) {
+            let pc = self.core.targets[lane];
+            match groups.iter_mut().find(|g| g.pc == pc) {
+                Some(group) => group.mask |= 1 << lane,
+                None => groups.push(Group { pc, mask: 1 << lane, depth }),
+            }
+        }
+        if let [only] = groups[..]
+            && only.mask == s.mask
+        {
+            warp.splits[split].pc = only.pc;
+            warp.splits[split].depth = depth;
+            return;
+        }
+        groups.push(Group { pc: s.pc + 1, mask: s.mask & !active, depth: s.depth });
+        warp.diverge(split, &groups, self.program.ops[s.pc as usize].reconverge);
+    }
+
+    fn collective(&mut self, warp: &mut Warp, split: usize, active: u32) {
+        let s = warp.splits[split];
+        let op = &self.program.ops[s.pc as usize];
+        let homes = warp.homes.clone();
+        let lanes = Warp::lanes(warp.row, homes.as_ref());
+        let members = if active == 0 { None } else { self.core.uniform(op, MEMBERS, lanes, active) };
+        let wanted = members.map_or(0, |m| (m & lanes_of(self.options.warp_width)) << warp.base & warp.live);
+        if wanted & !s.mask != 0 {
+            warp.splits[split].state = State::Sync(wanted);
+            self.release_syncs(warp);
+            return;
+        }
+        if active != 0 {
+            self.core.collective(op, lanes, active, warp.base);
+        }
+        warp.splits[split].pc = s.pc + 1;
+    }
+
+    /// Executes warp-wide operations whose members have all come.
+    fn release_syncs(&mut self, warp: &mut Warp) {
+        while let Some(group) = self.complete_sync(warp) {
+            let homes = warp.homes.clone();
+            let lanes = Warp::lanes(warp.row, homes.as_ref());
+            let op = &self.program.ops[warp.splits[group[0]].pc as usize];
+            let together = group.iter().fold(0, |m, i| m | warp.splits[*i].mask);
+            let active = self.core.guarded(op, lanes, together);
+            self.core.collective(op, lanes, active, warp.base);
+            for i in group {
+                warp.splits[i].pc += 1;
+                warp.splits[i].state = State::Ready;
+            }
+        }
+    }
+
+    /// Parts of a warp that wait for each other and have all come.
+    fn complete_sync(&self, warp: &Warp) -> Option<Vec<usize>> {
+        let ops = &self.program.ops;
+        let sync = WarpOp::Sync as u8;
+        for s in &warp.splits {
+            let State::Sync(wanted) = s.state else { continue };
+            let variant = ops[s.pc as usize].variant;
+            // `bar.warp.sync` counts wherever it stands, the others must be the same instruction.
+            let together = |o: &warp::Split| {
+                let same = o.pc == s.pc || variant == sync && ops[o.pc as usize].variant == sync;
+                matches!(o.state, State::Sync(_)) && same
+            };
+            let group: Vec<usize> = (0..warp.splits.len()).filter(|i| together(&warp.splits[*i])).collect();
+            let here = group.iter().fold(0, |m, i| m | warp.splits[*i].mask);
+            if wanted & warp.live & !here == 0 {
+                return Some(group.into_iter().filter(|i| warp.splits[*i].mask & wanted != 0).collect());
+            }
+        }
+        None
+    }
+
+    fn barrier(&mut self, block: &mut Block, index: usize, split: usize, active: u32) {
+        let warp = &mut block.warps[index];
+        let s = warp.splits[split];
+        let op = &self.program.ops[s.pc as usize];
+        let homes = warp.homes.clone();
+        let lanes = Warp::lanes(warp.row, homes.as_ref());
+        let number = self.core.uniform(op, 0, lanes, active).unwrap_or(0) & 15;
+        let expected = self.core.uniform(op, 1, lanes, active);
+        let trues = if op.s[2] == NONE { 0 } else { self.core.count_true(op, 2, lanes, active) };
+        let barrier = &mut self.core.ctas[block.slot as usize].barriers[number as usize];
+        barrier.arrived += active.count_ones();
+        barrier.expected = expected;
+        barrier.trues += trues;
+        barrier.falses += active.count_ones() - trues;
+        let waits = State::Barrier(number as u8);
+        if op.variant == BarrierOp::Arrive as u8 {
+            warp.splits[split].pc = s.pc + 1;
+        } else if active == s.mask {
+            warp.splits[split].state = waits;
+        } else {
+            // Lanes whose guard is false do not wait; they part from those that do.
+            let pass = Group { pc: s.pc + 1, mask: s.mask & !active, depth: s.depth };
+            warp.diverge(split, &[pass, Group { pc: s.pc, mask: active, depth: s.depth }], s.pc + 1);
+            if let Some(waiting) = warp.splits.iter_mut().find(|w| w.pc == s.pc && w.mask == active) {
+                waiting.state = waits;
+            }
+        }
+        self.release_barriers(block);
+    }
+
+    /// Lets go everyone at barriers that are complete.
+    fn release_barriers(&mut self, block: &mut Block) {
+        for number in 0..16u8 {
+            let cta = &mut self.core.ctas[block.slot as usize];
+            let barrier = cta.barriers[usize::from(number)];
+            if !barrier.is_complete(cta.live_threads) {
+                continue;
+            }
+            cta.barriers[usize::from(number)] = crate::core::Barrier::default();
+            for warp in &mut block.warps {
+                let homes = warp.homes.clone();
+                let lanes = Warp::lanes(warp.row, homes.as_ref());
+                for s in warp.splits.iter_mut().filter(|s| s.state == State::Barrier(number)) {
+                    let op = &self.program.ops[s.pc as usize];
+                    if op.d[0] != NONE {
+                        let result = barrier.result(BarrierOp::ALL[usize::from(op.variant)]);
+                        self.core.broadcast(op, lanes, s.mask, result);
+                    }
+                    s.state = State::Ready;
+                    s.pc += 1;
+                }
+            }
+        }
+    }
+
+    fn list(&self, block: &Block) -> String {
+        let mut lines = Vec::new();
+        for (number, warp) in block.warps.iter().enumerate() {
+            for s in &warp.splits {
+                let waits = match s.state {
+                    State::Ready => "runs".to_owned(),
+                    State::Barrier(n) => {
+                        let cta = &self.core.ctas[block.slot as usize];
+                        let b = cta.barriers[usize::from(n)];
+                        let wanted = b.expected.unwrap_or(cta.live_threads);
+                        format!("waits at barrier {n}: {} of {wanted} threads have arrived", b.arrived)
+                    }
+                    State::Sync(wanted) => {
+                        format!("waits for lanes {:#x} of its warp", wanted & warp.live & !s.mask)
+                    }
+                };
+                let place = self.program.place(s.pc, None);
+                lines.push(format!("  warp {number}, lanes {:#010x}: {waits}; {place}", s.mask));
+            }
+        }
+        lines.join("\n")
+    }
+
+    fn deadlock(&self, block: &Block) -> Fault {
+        let [x, y, z] = self.core.ctas[block.slot as usize].coords;
+        let text = format!("block ({x},{y},{z}):\n{}", self.list(block));
+        Fault { kind: FaultKind::Deadlock(text), thread: None, at: None }
+    }
+
+    fn limit(&self, block: &Block) -> Fault {
+        let [x, y, z] = self.core.ctas[block.slot as usize].coords;
+        let count = self.report.thread_insts;
+        let text = format!("after {count} thread-instructions, in block ({x},{y},{z}):\n{}", self.list(block));
+        Fault { kind: FaultKind::InstructionLimit(text), thread: None, at: None }
+    }
+}
