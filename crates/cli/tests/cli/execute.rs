@@ -226,3 +226,19 @@ fn the_generator_feeds_two_buffers_by_turns() {
         }
     }
 }
+
+/// Instruction counts are those of the reference simulator, to the last one.
+#[test]
+fn instruction_counts_are_those_of_the_reference_results() {
+    let folder = root().join("tests/reference/gtx480");
+    let results = std::fs::read_to_string(folder.join("kernels.json")).unwrap();
+    let results: Vec<Value> = serde_json::from_str(&results).unwrap();
+    for kernel in ["vecadd", "matmul", "diverge", "stencil", "reduce"] {
+        let want = results.iter().find(|r| r["kernel"] == kernel).unwrap();
+        let ended = raddle(&folder, &["run", &format!("kernels/{kernel}.toml"), "--json"]);
+        let value: Value = serde_json::from_str(&ended.out).unwrap();
+        let got = &value["launches"][0];
+        assert_eq!(got["thread_insts"], want["thread_insts"], "{kernel}");
+        assert_eq!(got["warp_insts"], want["warp_insts"], "{kernel}");
+    }
+}

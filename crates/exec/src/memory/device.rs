@@ -273,10 +273,10 @@ mod tests {
     #[test]
     fn a_huge_buffer_costs_only_what_is_touched() {
         let mut m = DeviceMemory::new();
-        let a = m.alloc("huge", 1 << 36);
-        m.write(a + (1 << 35), &[1, 2, 3]).unwrap();
+        let a = m.alloc("huge", 1 << 33);
+        m.write(a + (1 << 32), &[1, 2, 3]).unwrap();
         let mut back = [0; 4];
-        m.read(a + (1 << 35), &mut back).unwrap();
+        m.read(a + (1 << 32), &mut back).unwrap();
         assert_eq!(back, [1, 2, 3, 0]);
     }
 

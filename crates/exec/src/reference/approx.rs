@@ -59,19 +59,21 @@ fn single(f: fn(f32) -> f32, a: u64) -> u64 {
     if Format::Single.is_nan(result) { Format::Single.canonical_nan() } else { result }
 }
 
-/// `sin`, `cos`, `lg2`, `ex2`, `tanh`; the 16-bit formats by way of double precision.
+/// `sin`, `cos`, `lg2`, `ex2`, `tanh`; the 16-bit formats by way of double precision, whose 53 bits are far
+/// more than twice theirs.
 pub(super) fn function(opcode: Opcode, format: Format, a: u64) -> u64 {
-    let (narrow, wide): (fn(f32) -> f32, fn(f64) -> f64) = match opcode {
-        Opcode::Sin => (core_math::sinf, core_math::sin),
-        Opcode::Cos => (core_math::cosf, core_math::cos),
-        Opcode::Lg2 => (core_math::log2f, core_math::log2),
-        Opcode::Ex2 => (core_math::exp2f, core_math::exp2),
-        _ => (core_math::tanhf, core_math::tanh),
-    };
     if format == Format::Single {
-        return single(narrow, a);
+        return match opcode {
+            Opcode::Sin => single(core_math::sinf, a),
+            Opcode::Cos => single(core_math::cosf, a),
+            Opcode::Lg2 => single(core_math::log2f, a),
+            Opcode::Ex2 => single(core_math::exp2f, a),
+            _ => single(core_math::tanhf, a),
+        };
     }
-    let exact = wide(f64::from_bits(convert(format, Format::Double, a, NEAREST))).to_bits();
+    // Of the others, only these two exist in 16 bits.
+    let x = f64::from_bits(convert(format, Format::Double, a, NEAREST));
+    let exact = if opcode == Opcode::Ex2 { core_math::exp2(x) } else { core_math::tanh(x) }.to_bits();
     convert(Format::Double, format, exact, NEAREST)
 }
 

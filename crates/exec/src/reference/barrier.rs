@@ -9,7 +9,7 @@ use super::Machine;
 use super::step::{Done, Step};
 use super::thread::{Cta, State};
 use crate::{Fault, FaultKind};
-use raddle_ptx::isa::{Opcode, Type, Word};
+use raddle_ptx::isa::{Type, Word};
 
 /// Barriers per block.
 pub(super) const BARRIERS: usize = 16;
@@ -39,7 +39,7 @@ struct Arrival {
 impl Step<'_> {
     fn arrival(&self) -> Done<Arrival> {
         let inst = self.inst;
-        let reduces = inst.opcode != Opcode::Red && inst.has(Word::Red);
+        let reduces = inst.has(Word::Red);
         // d, a, {b}, p for a reduction; a, {b} otherwise.
         let first = usize::from(reduces);
         let last = inst.operands.len() - usize::from(reduces);
@@ -126,10 +126,9 @@ impl Machine<'_> {
     fn release(&mut self, cta: &mut Cta, index: usize) -> Result<(), Fault> {
         let barrier = &cta.barriers[index];
         // The cheap test first: most arrivals are not the last one.
-        let exited = || cta.threads.iter().filter(|t| t.state == State::Exited).count();
         let most = barrier.expected.map_or(cta.threads.len(), |n| n as usize);
         let width = self.env.options.warp_width as usize;
-        if barrier.arrived.is_empty() || barrier.arrived.len() + exited() + width < most {
+        if barrier.arrived.is_empty() || barrier.arrived.len() + cta.exited + width < most {
             return Ok(());
         }
         let (arrived, expected) = barrier.tally(cta, width);

@@ -48,13 +48,13 @@ fn holds(comparison: Word, order: Option<Ordering>) -> bool {
 /// `testp`.
 fn has_property(format: Format, a: u64, property: Word) -> bool {
     let (nan, infinite) = (format.is_nan(a), format.is_infinite(a));
-    let normal = !nan && !infinite && format.magnitude(a) > low_mask(format.fraction_bits());
     match property {
         Word::Finite => !nan && !infinite,
         Word::Infinite => infinite,
         Word::Number => !nan,
         Word::Notanumber => nan,
-        Word::Normal => normal,
+        // Zeros count as normal.
+        Word::Normal => !nan && !infinite && !format.is_subnormal(a),
         _ => format.is_subnormal(a),
     }
 }

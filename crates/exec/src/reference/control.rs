@@ -100,14 +100,33 @@ impl Step<'_> {
     /// Copies an argument of the caller into the frame of the callee.
     fn pass(&mut self, argument: VarId, to: usize, bytes: usize) {
         let from = self.var_address(argument) as usize;
-        let is_kernel_param = self.thread.func == self.env.layout.kernel && self.env.layout.param(argument).is_some();
-        if is_kernel_param {
+        if self.is_in_parameters(argument) {
             let params = &self.env.launch.params;
             let end = (from + bytes).min(params.len());
             self.thread.local.write(to, &params[from.min(end)..end]);
         } else {
             self.thread.local.copy_within(from, to, bytes);
         }
+    }
+
+    /// Whether a variable is a parameter of the kernel, and not in a frame.
+    fn is_in_parameters(&self, var: VarId) -> bool {
+        self.thread.func == self.env.layout.kernel && self.env.layout.param(var).is_some()
+    }
+
+    /// The value of an argument of a function the machine supplies.
+    fn argument(&self, var: VarId) -> u64 {
+        let from = self.var_address(var) as usize;
+        let bytes = match self.is_in_parameters(var) {
+            true => self.env.launch.params.get(from..),
+            false => self.thread.local.data.get(from..),
+        };
+        let mut word = [0; 8];
+        let size = self.env.module.var(var).size.min(8) as usize;
+        for (to, from) in word[..size].iter_mut().zip(bytes.unwrap_or_default()) {
+            *to = *from;
+        }
+        u64::from_le_bytes(word)
     }
 
     fn ret(&mut self) -> Flow {
@@ -122,6 +141,9 @@ impl Step<'_> {
         for (result, value) in variables(results).zip(&self.env.module.func(callee).returns) {
             let from = base + self.env.layout.frame(callee).offset(*value).unwrap_or(0);
             let bytes = self.env.module.var(result).size.min(self.env.module.var(*value).size);
+            if self.is_in_parameters(result) {
+                continue;
+            }
             let to = self.var_address(result);
             self.thread.local.copy_within(from as usize, to as usize, bytes as usize);
         }
@@ -129,13 +151,7 @@ impl Step<'_> {
     }
 
     fn builtin(&mut self, name: &str) -> Done<Flow> {
-        let mut arguments = Vec::new();
-        for variable in variables(self.operand(2)) {
-            let mut word = [0; 8];
-            let bytes = self.env.module.var(variable).size.min(8) as usize;
-            self.read_memory(Region::Local(self.var_address(variable)), &mut word[..bytes])?;
-            arguments.push(u64::from_le_bytes(word));
-        }
+        let arguments: Vec<u64> = variables(self.operand(2)).map(|v| self.argument(v)).collect();
         let argument = |i: usize| arguments.get(i).copied().unwrap_or(0);
         if name == "__assertfail" {
             let text = |i: usize| String::from_utf8_lossy(&self.string(argument(i)).unwrap_or_default()).into_owned();
@@ -150,9 +166,10 @@ impl Step<'_> {
             return Err(FaultKind::Memory(format!("the arguments of vprintf at {:#x} cannot be read", argument(1))));
         };
         self.report.output += &printf::format(&format, &buffer, |at| self.string(at));
-        if let Some(result) = variables(self.operand(0)).next() {
+        if let Some(result) = variables(self.operand(0)).next().filter(|v| !self.is_in_parameters(*v)) {
             let at = self.var_address(result) as usize;
-            self.thread.local.write(at, &(count as u32).to_le_bytes());
+            let size = self.env.module.var(result).size.min(4) as usize;
+            self.thread.local.write(at, &(count as u32).to_le_bytes()[..size]);
         }
         Ok(Flow::Next)
     }

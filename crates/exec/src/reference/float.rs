@@ -264,15 +264,16 @@ impl Step<'_> {
     pub(super) fn float(&mut self) -> Done<()> {
         let ty = self.inst.ty();
         let (format, count) = Format::of(ty);
-        let mut operands = Vec::with_capacity(3);
-        for i in 1..self.inst.operands.len() {
-            operands.push(self.value(i, ty)?);
+        let inputs = self.inst.operands.len().clamp(1, 4) - 1;
+        let mut operands = [0; 3];
+        for (i, operand) in operands[..inputs].iter_mut().enumerate() {
+            *operand = self.value(i + 1, ty)?;
         }
         let mut result = 0;
         for i in 0..count {
             let at = i * format.bits();
-            let lane: Vec<u64> = operands.iter().map(|v| v >> at & low_mask(format.bits())).collect();
-            result |= self.float_lane(format, &lane) << at;
+            let lane = operands.map(|v| v >> at & low_mask(format.bits()));
+            result |= self.float_lane(format, &lane[..inputs]) << at;
         }
         self.write(0, ty, result);
         Ok(())
@@ -281,21 +282,25 @@ impl Step<'_> {
     fn float_lane(&self, format: Format, operands: &[u64]) -> u64 {
         let has = |word| self.inst.has(word);
         let flush = |v: u64| if has(Word::Ftz) { format.flush(v) } else { v };
-        let operands: Vec<u64> = operands.iter().map(|v| flush(*v)).collect();
+        let mut flushed = [0; 3];
+        for (to, from) in flushed.iter_mut().zip(operands) {
+            *to = flush(*from);
+        }
+        let operands = &flushed[..operands.len().min(3)];
         let v = |i: usize| operands.get(i).copied().unwrap_or(0);
         let round = rounding(self.inst.first_of(&[Word::Rn, Word::Rz, Word::Rm, Word::Rp]));
         let approximate = has(Word::Approx) || has(Word::Full);
         let result = match self.inst.opcode {
-            Opcode::Add => arithmetic(format, Operation::Add, &operands, round),
-            Opcode::Sub => arithmetic(format, Operation::Sub, &operands, round),
-            Opcode::Mul => arithmetic(format, Operation::Mul, &operands, round),
-            Opcode::Mad | Opcode::Fma => arithmetic(format, Operation::Fma, &operands, round),
+            Opcode::Add => arithmetic(format, Operation::Add, operands, round),
+            Opcode::Sub => arithmetic(format, Operation::Sub, operands, round),
+            Opcode::Mul => arithmetic(format, Operation::Mul, operands, round),
+            Opcode::Mad | Opcode::Fma => arithmetic(format, Operation::Fma, operands, round),
             Opcode::Div if has(Word::Approx) => approx::divide(v(0), v(1)),
-            Opcode::Div => arithmetic(format, Operation::Div, &operands, round),
+            Opcode::Div => arithmetic(format, Operation::Div, operands, round),
             Opcode::Rcp if approximate => approx::reciprocal(format, v(0)),
             Opcode::Rcp => {
                 if format.is_nan(v(0)) {
-                    format.nan_from(&operands)
+                    format.nan_from(operands)
                 } else {
                     arithmetic(format, Operation::Div, &[format.one(), v(0)], round)
                 }

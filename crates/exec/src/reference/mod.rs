@@ -158,6 +158,7 @@ impl Machine<'_> {
             shared: Bytes::new(shared, track),
             threads: (0..launch.threads_per_cta()).map(thread).collect(),
             barriers: (0..barrier::BARRIERS).map(|_| Barrier::default()).collect(),
+            exited: 0,
         })
     }
 
@@ -204,6 +205,7 @@ impl Machine<'_> {
             Stop::Budget => {}
             Stop::Exited => {
                 cta.threads[t].state = State::Exited;
+                cta.exited += 1;
                 self.release_barriers(cta)?;
             }
             Stop::Barrier => self.arrive(cta, t)?,

@@ -3,7 +3,7 @@
 use super::step::{Done, Step};
 use crate::FaultKind;
 use crate::texture::{Coords, Texture};
-use raddle_ptx::ir::{Address, Base, Operand};
+use raddle_ptx::ir::{Address, Base, Operand, VarId};
 use raddle_ptx::isa::{Opcode, Type, Word};
 
 impl<'s> Step<'s> {
@@ -32,7 +32,7 @@ impl<'s> Step<'s> {
         Ok(())
     }
 
-    /// The texture bound to a name, or the one with the number in a register.
+    /// The texture bound to a name; a register holds its number or the address of the `.texref` variable.
     fn bound(&self, base: Base) -> Done<&'s Texture> {
         let textures = &self.env.launch.textures;
         let (found, name) = match base {
@@ -42,6 +42,12 @@ impl<'s> Step<'s> {
             }
             Base::Reg(reg) => {
                 let handle = self.register(reg)?;
+                let vars = (0..self.env.module.vars.len() as u32).map(VarId);
+                let is_texref = |v: &VarId| self.env.module.var(*v).ty == Type::Texref;
+                let named = vars.filter(is_texref).find(|v| self.env.image.address(*v) == Some(handle));
+                if let Some(var) = named {
+                    return self.bound(Base::Var(var));
+                }
                 (usize::try_from(handle).ok().and_then(|i| textures.get(i)), format!("handle {handle:#x}"))
             }
             Base::Absolute => (None, "this instruction".to_owned()),

@@ -109,10 +109,12 @@ pub(super) struct Cta {
     pub(super) shared: Bytes,
     pub(super) threads: Vec<Thread>,
     pub(super) barriers: Vec<Barrier>,
+    /// How many threads have exited.
+    pub(super) exited: usize,
 }
 
 impl Cta {
     pub(super) fn is_finished(&self) -> bool {
-        self.threads.iter().all(|t| t.state == State::Exited)
+        self.exited == self.threads.len()
     }
 }

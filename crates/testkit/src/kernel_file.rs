@@ -1,0 +1,184 @@
+//! Kernel files: `.ptx` tests that say in comments how to run them and what memory they must
+//! leave behind. The format is described in `tests/ptx/README.md`.
+
+mod directive;
+mod value;
+
+use directive::{Arg, Expect, Run};
+use raddle_exec::reference;
+use raddle_exec::{DeviceMemory, Fault, Image, Launch, Level, Program, Report, RunError, RunOptions};
+use raddle_ptx::source::LineIndex;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Runs a kernel file under every engine, warp width and instruction-set level.
+///
+/// # Errors
+/// A text that says which run differs, where, and how.
+pub fn check(path: &Path) -> Result<(), String> {
+    let source = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    check_text(&source)
+}
+
+/// [`check`] on a text.
+///
+/// # Errors
+/// A text that says which run differs, where, and how.
+pub fn check_text(source: &str) -> Result<(), String> {
+    let (module, diagnostics) = raddle_ptx::load(source);
+    if !diagnostics.is_empty() {
+        let lines = LineIndex::new(source);
+        let all: Vec<String> = diagnostics.iter().map(|d| d.one_line(source, &lines)).collect();
+        return Err(all.join("\n"));
+    }
+    let module = Arc::new(module);
+    let runs = directive::parse(source)?;
+    if runs.is_empty() {
+        return Err("the file has no `// run:` line".to_owned());
+    }
+    for (number, run) in runs.iter().enumerate() {
+        for &width in &run.widths {
+            for engine in Engine::all() {
+                let test = Test { module: &module, source, run, width };
+                test.check(engine).map_err(|e| format!("run {} with {engine:?} at warp width {width}: {e}", number + 1))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What executes the kernel.
+#[derive(Clone, Copy, Debug)]
+enum Engine {
+    Fast(Level),
+    Gather,
+    Reference,
+}
+
+impl Engine {
+    fn all() -> Vec<Self> {
+        let mut all: Vec<Self> = Level::available().into_iter().map(Self::Fast).collect();
+        all.extend([Self::Gather, Self::Reference]);
+        all
+    }
+}
+
+struct Test<'t> {
+    module: &'t Arc<raddle_ptx::Module>,
+    source: &'t str,
+    run: &'t Run,
+    width: u32,
+}
+
+impl Test<'_> {
+    fn check(&self, engine: Engine) -> Result<(), String> {
+        let mut memory = DeviceMemory::new();
+        let image = Image::load(self.module.clone(), &mut memory);
+        let kernel = match &self.run.kernel {
+            Some(name) => name.clone(),
+            None => self.module.kernels().next().map(|(_, f)| f.name.clone()).ok_or("no kernel")?,
+        };
+        let layout = image.kernel(&kernel).map_err(|e| e.to_string())?;
+        let mut launch = Launch {
+            grid: self.run.grid,
+            block: self.run.block,
+            dynamic_shared: self.run.shared,
+            textures: self.run.textures.clone(),
+            // A test that runs longer than this hangs.
+            max_thread_insts: Some(200_000_000),
+            ..Launch::default()
+        };
+        let mut addresses = Vec::new();
+        launch.params = vec![0; layout.param_bytes as usize];
+        if layout.params.len() != self.run.args.len() {
+            return Err(format!("the kernel has {} parameters, the file gives {}", layout.params.len(), self.run.args.len()));
+        }
+        for (param, arg) in layout.params.iter().zip(&self.run.args) {
+            let bytes = match arg {
+                Arg::Buffer { name, bytes, .. } => {
+                    let address = memory.alloc(name.clone(), bytes.len() as u64);
+                    memory.write(address, bytes).map_err(|e| e.to_string())?;
+                    addresses.push((name.as_str(), address));
+                    address.to_le_bytes().to_vec()
+                }
+                Arg::Value { bytes, .. } => bytes.clone(),
+            };
+            let size = (param.size as usize).min(bytes.len());
+            launch.params[param.offset as usize..][..size].copy_from_slice(&bytes[..size]);
+        }
+        let outcome = self.execute(engine, &image, &layout, &launch, &mut memory);
+        self.compare(outcome, &memory, &addresses)
+    }
+
+    fn execute(
+        &self,
+        engine: Engine,
+        image: &Image,
+        layout: &raddle_exec::KernelLayout,
+        launch: &Launch,
+        memory: &mut DeviceMemory,
+    ) -> Result<Report, RunError> {
+        let options = RunOptions { warp_width: self.width, ..RunOptions::default() };
+        match engine {
+            Engine::Fast(level) => {
+                let program = Program::for_level(image, layout, level)?;
+                raddle_exec::run(&program, launch, memory, &options)
+            }
+            Engine::Gather => {
+                let program = Program::new(image, layout)?;
+                raddle_exec::run(&program, launch, memory, &RunOptions { gather: true, ..options })
+            }
+            Engine::Reference => {
+                let options = reference::Options { warp_width: self.width, ..reference::Options::default() };
+                Ok(reference::run(image, layout, launch, memory, &options)?)
+            }
+        }
+    }
+
+    fn compare(
+        &self,
+        outcome: Result<Report, RunError>,
+        memory: &DeviceMemory,
+        addresses: &[(&str, u64)],
+    ) -> Result<(), String> {
+        let describe = |fault: &Fault| fault.describe(self.module, Some(self.source));
+        let report = match (outcome, &self.run.trap) {
+            (Ok(report), None) => report,
+            (Ok(_), Some(words)) => return Err(format!("finished, but should have ended in a fault with: {words}")),
+            (Err(RunError::Fault(fault)), Some(words)) if describe(&fault).contains(words) => return Ok(()),
+            (Err(RunError::Fault(fault)), Some(words)) => {
+                return Err(format!("the fault should contain `{words}`: {}", describe(&fault)));
+            }
+            (Err(RunError::Fault(fault)), None) => return Err(describe(&fault)),
+            (Err(RunError::Load(error)), _) => return Err(error.to_string()),
+        };
+        for expect in &self.run.expects {
+            self.compare_buffer(expect, memory, addresses)?;
+        }
+        if !self.run.prints.is_empty() {
+            let printed: Vec<&str> = report.output.lines().collect();
+            if printed != self.run.prints {
+                return Err(format!("printed {printed:?}, should have printed {:?}", self.run.prints));
+            }
+        }
+        Ok(())
+    }
+
+    fn compare_buffer(&self, expect: &Expect, memory: &DeviceMemory, addresses: &[(&str, u64)]) -> Result<(), String> {
+        let (_, address) = addresses
+            .iter()
+            .find(|(n, _)| *n == expect.name)
+            .ok_or_else(|| format!("there is no buffer `{}`", expect.name))?;
+        let size = expect.ty.bytes() as usize;
+        for (i, wanted) in expect.values.iter().enumerate() {
+            let mut bytes = [0; 8];
+            memory.read(address + (i * size) as u64, &mut bytes[..size]).map_err(|e| e.to_string())?;
+            let found = u64::from_le_bytes(bytes);
+            if !wanted.matches(found, expect.ty, expect.ulp) {
+                let (name, ty) = (&expect.name, expect.ty);
+                return Err(format!("{name}[{i}] is {}, should be {}", value::show(found, ty), wanted.show(ty)));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,243 @@
+//! The comment lines of kernel files.
+
+use super::value::Value;
+use raddle_exec::texture::{AddressMode, Channel, Filter, Texture};
+use raddle_ptx::isa::Type;
+
+/// One launch with its inputs and what is expected.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Run {
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) kernel: Option<String>,
+    pub(super) shared: u32,
+    pub(super) widths: Vec<u32>,
+    pub(super) args: Vec<Arg>,
+    pub(super) expects: Vec<Expect>,
+    pub(super) prints: Vec<String>,
+    pub(super) trap: Option<String>,
+    pub(super) textures: Vec<(String, Texture)>,
+}
+
+/// A kernel argument.
+#[derive(Clone, Debug)]
+pub(super) enum Arg {
+    /// A pointer to these bytes.
+    Buffer { name: String, bytes: Vec<u8>, ty: Type, count: usize },
+    /// The bytes themselves.
+    Value { bytes: Vec<u8> },
+}
+
+/// What a buffer must hold.
+#[derive(Clone, Debug)]
+pub(super) struct Expect {
+    pub(super) name: String,
+    pub(super) ty: Type,
+    pub(super) ulp: u64,
+    pub(super) values: Vec<Value>,
+}
+
+/// All runs of a file.
+pub(super) fn parse(source: &str) -> Result<Vec<Run>, String> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut widths = vec![4, 8, 16, 32];
+    let mut textures = Vec::new();
+    for line in logical_lines(source) {
+        let Some((key, rest)) = line.split_once(':') else { continue };
+        let rest = rest.trim();
+        let wrong = |e: String| format!("`// {line}`: {e}");
+        let run = runs.last_mut().ok_or("comes before the first `// run:`".to_owned());
+        match key.split_whitespace().next() {
+            Some("run") => runs.push(parse_run(rest).map_err(wrong)?),
+            Some("widths") => {
+                widths = rest.split_whitespace().map(|w| w.parse().unwrap_or(0)).collect();
+            }
+            Some("arg") => {
+                let arg = parse_arg(rest).map_err(wrong)?;
+                run.map_err(wrong)?.args.push(arg);
+            }
+            Some("expect") => {
+                let run = run.map_err(wrong)?;
+                let expect = parse_expect(rest, 0, &run.args).map_err(wrong)?;
+                run.expects.push(expect);
+            }
+            Some("expect-ulp") => {
+                let ulp = key.split_whitespace().nth(1).and_then(|n| n.parse().ok()).ok_or("no ULP number")?;
+                let run = run.map_err(wrong)?;
+                let expect = parse_expect(rest, ulp, &run.args).map_err(wrong)?;
+                run.expects.push(expect);
+            }
+            Some("expect-print") => run.map_err(wrong)?.prints.push(rest.to_owned()),
+            Some("trap") => run.map_err(wrong)?.trap = Some(rest.to_owned()),
+            Some("texture") => {
+                let texture = parse_texture(rest).map_err(wrong)?;
+                match run {
+                    Ok(run) => run.textures.push(texture),
+                    Err(_) => textures.push(texture),
+                }
+            }
+            _ => {}
+        }
+    }
+    for run in &mut runs {
+        run.widths.clone_from(&widths);
+        run.textures.extend(textures.iter().cloned());
+    }
+    Ok(runs)
+}
+
+/// Comment lines, each joined with the lines that continue it.
+fn logical_lines(source: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for comment in source.lines().filter_map(|l| l.strip_prefix("//")) {
+        if let Some(more) = comment.strip_prefix("   ")
+            && let Some(last) = lines.last_mut()
+        {
+            last.push(' ');
+            last.push_str(more.trim());
+        } else {
+            lines.push(comment.trim().to_owned());
+        }
+    }
+    lines
+}
+
+fn parse_run(text: &str) -> Result<Run, String> {
+    let mut run = Run { grid: [1; 3], block: [1; 3], ..Run::default() };
+    for word in text.split_whitespace() {
+        let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` has no `=`"))?;
+        let dims = || -> Result<[u32; 3], String> {
+            let mut dims = [1; 3];
+            for (dim, part) in dims.iter_mut().zip(value.split(',')) {
+                *dim = part.parse().map_err(|_| format!("`{value}` is not x,y,z"))?;
+            }
+            Ok(dims)
+        };
+        match key {
+            "grid" => run.grid = dims()?,
+            "block" => run.block = dims()?,
+            "kernel" => run.kernel = Some(value.to_owned()),
+            "shared" => run.shared = value.parse().map_err(|_| format!("`{value}` is not a number"))?,
+            _ => return Err(format!("unknown key `{key}`")),
+        }
+    }
+    Ok(run)
+}
+
+fn parse_type(text: &str) -> Result<Type, String> {
+    Type::from_name(text).ok_or_else(|| format!("`{text}` is not a type"))
+}
+
+/// `NAME TYPE[N] = VALUES`, `NAME TYPE = VALUE` or `NAME value TYPE[N] = VALUES`.
+fn parse_arg(text: &str) -> Result<Arg, String> {
+    let (head, values) = text.split_once('=').ok_or("no `=`")?;
+    let mut words = head.split_whitespace();
+    let name = words.next().ok_or("no name")?.to_owned();
+    let mut shape = words.next().ok_or("no type")?;
+    let by_value = shape == "value";
+    if by_value {
+        shape = words.next().ok_or("no type")?;
+    }
+    let Some((ty, count)) = shape.split_once('[') else {
+        let ty = parse_type(shape)?;
+        let bits = Value::parse(values.trim(), ty)?.bits(ty);
+        return Ok(Arg::Value { bytes: bits.to_le_bytes()[..ty.bytes() as usize].to_vec() });
+    };
+    let ty = parse_type(ty)?;
+    let count: usize = count.trim_end_matches(']').parse().map_err(|_| format!("`{shape}` has no size"))?;
+    let values = fill(values, ty, count)?;
+    let size = ty.bytes() as usize;
+    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()[..size].to_vec()).collect();
+    Ok(if by_value { Arg::Value { bytes } } else { Arg::Buffer { name, bytes, ty, count } })
+}
+
+fn fill(text: &str, ty: Type, count: usize) -> Result<Vec<u64>, String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut values = match words[..] {
+        ["zero"] => Vec::new(),
+        ["iota"] => (0..count).map(|i| Value::parse(&i.to_string(), ty).map(|v| v.bits(ty))).collect::<Result<_, _>>()?,
+        ["fill", value] => vec![Value::parse(value, ty)?.bits(ty); count],
+        _ => words.iter().map(|w| Value::parse(w, ty).map(|v| v.bits(ty))).collect::<Result<Vec<_>, _>>()?,
+    };
+    if values.len() > count {
+        return Err(format!("{} values for {count} elements", values.len()));
+    }
+    values.resize(count, 0);
+    Ok(values)
+}
+
+fn parse_expect(text: &str, ulp: u64, args: &[Arg]) -> Result<Expect, String> {
+    let (name, values) = text.split_once('=').ok_or("no `=`")?;
+    let name = name.trim().to_owned();
+    let found = args.iter().find_map(|a| match a {
+        Arg::Buffer { name: n, ty, count, .. } if *n == name => Some((*ty, *count)),
+        _ => None,
+    });
+    let (ty, count) = found.ok_or_else(|| format!("there is no buffer `{name}`"))?;
+    let words: Vec<&str> = values.split_whitespace().collect();
+    let values = match words[..] {
+        ["zero"] => vec![Value::Bits(0); count],
+        ["iota"] => (0..count).map(|i| Value::parse(&i.to_string(), ty)).collect::<Result<_, _>>()?,
+        ["fill", value] => vec![Value::parse(value, ty)?; count],
+        [ref head @ .., last, "..."] => {
+            let mut values: Vec<Value> = head.iter().map(|w| Value::parse(w, ty)).collect::<Result<_, _>>()?;
+            values.resize(count, Value::parse(last, ty)?);
+            values
+        }
+        _ => words.iter().map(|w| Value::parse(w, ty)).collect::<Result<_, _>>()?,
+    };
+    if values.is_empty() || values.len() > count {
+        return Err(format!("{} values for {count} elements", values.len()));
+    }
+    Ok(Expect { name, ty, ulp, values })
+}
+
+/// `NAME WIDTHxHEIGHT FORMAT key=value ... = VALUES`.
+fn parse_texture(text: &str) -> Result<(String, Texture), String> {
+    let (head, values) = text.split_once(" = ").ok_or("no ` = `")?;
+    let mut words = head.split_whitespace();
+    let name = words.next().ok_or("no name")?.to_owned();
+    let size = words.next().ok_or("no size")?;
+    let (width, height) = size.split_once('x').unwrap_or((size, "1"));
+    let number = |s: &str| s.parse::<u32>().map_err(|_| format!("`{size}` is not a size"));
+    let format = words.next().ok_or("no format")?;
+    let (channel_format, channels) = match format.split_once('x') {
+        Some((f, n)) => (f, n.parse::<usize>().map_err(|_| format!("`{format}` is not a format"))?),
+        None => (format, 1),
+    };
+    let ty = parse_type(channel_format)?;
+    let mut texture = Texture { width: number(width)?, height: number(height)?, ..Texture::default() };
+    texture.channel = if ty == Type::F32 { Channel::F32 } else { Channel::Int };
+    for word in words {
+        match word {
+            "address=clamp" => texture.address = AddressMode::Clamp,
+            "address=wrap" => texture.address = AddressMode::Wrap,
+            "address=mirror" => texture.address = AddressMode::Mirror,
+            "address=border" => texture.address = AddressMode::Border,
+            "filter=point" => texture.filter = Filter::Point,
+            "filter=linear" => texture.filter = Filter::Linear,
+            "normalized=0" => texture.normalized = false,
+            "normalized=1" => texture.normalized = true,
+            _ => return Err(format!("unknown setting `{word}`")),
+        }
+    }
+    // 8-bit channels are read as fractions of 255.
+    let normalised = ty == Type::U8;
+    if normalised {
+        texture.channel = Channel::F32;
+    }
+    let texels = (texture.width * texture.height) as usize;
+    let values = fill(values, ty, texels * channels)?;
+    let one = if texture.channel == Channel::F32 { 1f32.to_bits() } else { 1 };
+    texture.texels = values
+        .chunks(channels)
+        .map(|chunk| {
+            let mut texel = [0, 0, 0, one];
+            for (channel, value) in texel.iter_mut().zip(chunk) {
+                *channel = if normalised { (*value as f32 / 255.0).to_bits() } else { *value as u32 };
+            }
+            texel
+        })
+        .collect();
+    Ok((name, texture))
+}
