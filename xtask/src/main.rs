@@ -7,6 +7,7 @@
 
 mod ci;
 mod codegen;
+mod command_line;
 mod deps;
 mod docs;
 mod files;

@@ -1,2 +1,71 @@
 //! The command `raddle`.
-fn main() {}
+//!
+//! ```text
+//!  argv ──clap──► args of one command ──► command ──► Exit, or Failure ──render──► stderr
+//!                                            └──► data on stdout, talk on stderr
+//! ```
+//!
+//! Nothing but this crate prints, reads the command line or chooses exit codes. Data, that is what
+//! another program may want to read, goes to stdout; everything for the person goes to stderr.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the crate that prints")]
+
+mod exit;
+mod out;
+mod ptx;
+mod render;
+mod run;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Run and study GPU kernels written in PTX, without a GPU
+#[derive(Parser)]
+#[command(name = "raddle", version, after_help = EXAMPLE)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLE: &str = "\
+Example:
+  raddle run examples/saxpy.toml
+
+Exit codes:
+  0  everything went well
+  1  a check found errors, an expectation failed or a kernel faulted
+  2  the command line or an input file cannot be used";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a kernel, or the launches a file lists, and look at what comes out
+    Run(Box<run::Args>),
+    /// Check, print and analyse PTX files
+    #[command(subcommand, after_help = "Example:\n  raddle ptx check kernel.ptx")]
+    Ptx(ptx::Command),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Ptx(command) => ptx::run(&command),
+    };
+    let exit = result.unwrap_or_else(|failure| {
+        let exit = failure.exit();
+        if let Some(text) = render::failure(&failure) {
+            out::talk(&text);
+        }
+        exit
+    });
+    exit.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}

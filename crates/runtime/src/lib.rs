@@ -1,1 +1,38 @@
-//! TODO
+//! Launch lists: which kernels run, on which buffers, and what must come out.
+//!
+//! ```text
+//!  launch file (TOML) ──┐
+//!                       ├──► Plan ──► Session: allocate, fill, launch in order, compare, write files
+//!  command line --arg ──┘                │
+//!                                        └──► engine: the one place that calls the executors
+//! ```
+//!
+//! * [`plan`]: what is to be done, wherever it was written down.
+//! * [`file`](mod@file), [`arg`]: the two notations, a TOML file and the arguments of the command line.
+//! * [`element`], [`fill`], [`npy`], [`data`]: values, contents of buffers and files of them.
+//! * [`params`]: the arguments of a launch against the parameters the kernel declares.
+//! * [`session`]: running a plan.
+//! * [`engine`]: the executors under one name each.
+//!
+//! Nothing here prints. What the user got wrong is an [`Error`] that knows its place in the launch
+//! file, where there is one.
+#![forbid(unsafe_code)]
+
+pub mod arg;
+pub mod compare;
+pub mod data;
+pub mod element;
+pub mod engine;
+pub mod error;
+pub mod file;
+pub mod fill;
+pub mod npy;
+pub mod params;
+pub mod plan;
+pub mod session;
+
+pub use element::Element;
+pub use engine::{Engine, EngineOptions};
+pub use error::{Error, Problem};
+pub use plan::Plan;
+pub use session::{Outcome, PtxFile, Session};

@@ -1,0 +1,76 @@
+//! How a command ends: the exit codes, all of them here.
+
+use raddle_runtime::{Error, Problem};
+use std::io;
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything went well.
+    Good,
+    /// A check found errors, an expectation failed or a kernel faulted.
+    Bad,
+    /// The command line or an input file cannot be used; clap exits with the same code.
+    Usage,
+}
+
+impl Exit {
+    /// `Good` if `good`, else `Bad`.
+    pub fn good_if(good: bool) -> Self {
+        if good { Self::Good } else { Self::Bad }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Good => 0,
+            Exit::Bad => 1,
+            Exit::Usage => 2,
+        })
+    }
+}
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+pub enum Failure {
+    /// An error of the runtime; a problem in it may point into the launch file.
+    Runtime {
+        /// What.
+        error: Error,
+        /// Path and text of the launch file, if there is one.
+        file: Option<Box<(String, String)>>,
+    },
+    /// Standard output cannot be written.
+    Output(io::Error),
+}
+
+impl Failure {
+    /// The exit code of a command that ended like this.
+    pub fn exit(&self) -> Exit {
+        match self {
+            // Whoever reads our output has seen enough: `raddle ptx print big.ptx | head`.
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Good,
+            Self::Runtime { .. } | Self::Output(_) => Exit::Usage,
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Runtime { error, file: None }
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::from(Error::from(problem))
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}

@@ -1,0 +1,58 @@
+//! Writing to the terminal or to whatever stands in its place.
+
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// Writes data to stdout.
+///
+/// # Errors
+/// When stdout cannot be written.
+pub fn data(text: &str) -> io::Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// Writes one JSON value to stdout, on a line of its own.
+///
+/// # Errors
+/// When stdout cannot be written.
+pub fn json(value: &impl Serialize) -> io::Result<()> {
+    data(&(serde_json::to_string(value)? + "\n"))
+}
+
+/// Writes a message and a newline to stderr, in colour where there is any.
+pub fn talk(text: &str) {
+    anstream::eprintln!("{text}");
+}
+
+/// Columns padded to the widest cell, the first flush left and the others flush right.
+pub fn table(rows: &[Vec<String>]) -> String {
+    let width = |column: usize| rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for row in rows {
+        for (column, cell) in row.iter().enumerate() {
+            let width = width(column);
+            text += &if column == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    text
+}
+
+/// `1 error`, `2 errors`.
+pub fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_line_up() {
+        let rows = [["kernel", "registers"], ["a_long_name", "8"]].map(|r| r.map(str::to_owned).to_vec());
+        assert_eq!(table(&rows), "kernel       registers\na_long_name          8\n");
+    }
+}

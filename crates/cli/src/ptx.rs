@@ -1,0 +1,66 @@
+//! `raddle ptx`: what can be said about PTX files without running them.
+
+mod cfg;
+mod check;
+mod regs;
+
+use crate::exit::{Exit, Failure};
+use crate::out;
+use clap::Subcommand;
+use raddle_runtime::{Error, PtxFile};
+use std::path::{Path, PathBuf};
+
+/// The commands under `raddle ptx`.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Report every mistake in PTX files
+    #[command(after_help = "\
+Warnings do not fail the check. With --json every diagnostic is one line with file, line, column,
+severity, code, message, label and help.
+
+Example:
+  raddle ptx check kernels/*.ptx")]
+    Check(check::Args),
+    /// Print a PTX file in its normal form: one statement per line, numbers in one spelling
+    #[command(after_help = "Example:\n  raddle ptx print kernel.ptx")]
+    Print {
+        /// PTX file
+        file: PathBuf,
+    },
+    /// Draw the control-flow graph of a kernel, with the branches on which threads may part
+    #[command(after_help = "Example:\n  raddle ptx cfg kernel.ptx -o kernel.svg")]
+    Cfg(cfg::Args),
+    /// List what each kernel takes from the machine: registers and memory
+    #[command(after_help = "\
+Registers are 32-bit registers per thread, as an allocator without spills assigns them. Sizes are
+in bytes: shared memory per thread block, local memory per thread. `+` behind the shared memory: the
+launch adds to it. `>` before a number: a lower bound, because functions call themselves or have no
+body in the file.
+
+Example:
+  raddle ptx regs kernel.ptx")]
+    Regs(regs::Args),
+}
+
+/// Runs one of them.
+pub fn run(command: &Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Check(args) => check::run(args),
+        Command::Print { file } => print(file),
+        Command::Cfg(args) => cfg::run(args),
+        Command::Regs(args) => regs::run(args),
+    }
+}
+
+fn print(path: &Path) -> Result<Exit, Failure> {
+    let file = PtxFile::read(path)?;
+    let (tree, _) = raddle_ptx::syntax::parse(&file.source);
+    out::data(&raddle_ptx::syntax::print(&tree))?;
+    Ok(Exit::Good)
+}
+
+/// The text of a file, whatever its encoding.
+fn read_text(path: &Path) -> Result<String, Error> {
+    let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.display().to_string(), source })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,85 @@
+//! `raddle ptx cfg`.
+
+use crate::exit::{Exit, Failure};
+use crate::out;
+use clap::ValueEnum;
+use raddle_ptx::analysis;
+use raddle_runtime::{Error, Problem, PtxFile};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// PTX file
+    file: PathBuf,
+    /// Kernel or function to draw; may be left out when the file has one kernel
+    #[arg(long, short, value_name = "NAME")]
+    kernel: Option<String>,
+    /// What to write; svg needs Graphviz's `dot` [default: as OUT ends, else dot]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// File to write instead of stdout
+    #[arg(long, short, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Graphviz's language
+    Dot,
+    /// A picture
+    Svg,
+}
+
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let file = PtxFile::read(&args.file)?;
+    let wanted = args.kernel.as_deref();
+    let defined = wanted.and_then(|name| file.module.functions.iter().find(|f| f.name == name && f.is_defined));
+    let function = match defined {
+        Some(function) => function,
+        None => {
+            let name = file.kernel(wanted)?;
+            let id = file.module.function(name).ok_or_else(|| Problem::new(format!("there is no kernel `{name}`")))?;
+            file.module.func(id)
+        }
+    };
+    let ends_in_svg = args.output.as_ref().is_some_and(|o| o.extension().is_some_and(|e| e == "svg"));
+    let format = args.format.unwrap_or(if ends_in_svg { Format::Svg } else { Format::Dot });
+    let mut text = analysis::dot(&file.module, function, &file.source);
+    if format == Format::Svg {
+        text = draw(&text)?;
+    }
+    match &args.output {
+        None => out::data(&text)?,
+        Some(path) => write(path, &text)?,
+    }
+    Ok(Exit::Good)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    std::fs::write(path, text).map_err(|source| Error::Write { path: path.display().to_string(), source })?;
+    out::talk(&format!("wrote {}", path.display()));
+    Ok(())
+}
+
+/// Has Graphviz draw a graph.
+fn draw(graph: &str) -> Result<String, Problem> {
+    let child = Command::new("dot").arg("-Tsvg").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let mut child = child.map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Problem::new("an svg needs the program `dot` of Graphviz, which is not installed")
+            .help("install graphviz, or write the graph itself with --format dot"),
+        _ => Problem::new(format!("cannot start `dot` of Graphviz: {error}")),
+    })?;
+    let stdin = child.stdin.take();
+    let output = std::thread::scope(|scope| {
+        // Written from another thread, so that neither side waits for the other to read.
+        scope.spawn(move || stdin.map(|mut pipe| pipe.write_all(graph.as_bytes())));
+        child.wait_with_output()
+    });
+    let output = output.map_err(|error| Problem::new(format!("`dot` of Graphviz failed: {error}")))?;
+    if !output.status.success() {
+        return Err(Problem::new(format!("`dot` of Graphviz failed ({})", output.status)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}

@@ -1,0 +1,98 @@
+//! `raddle ptx`.
+
+use crate::{Folder, raddle, root, saxpy};
+
+#[test]
+fn check_shows_every_mistake_with_place_and_help() {
+    let bad = saxpy().replace("mad.lo.u32", "mul.lo.u31").replace("%offset, %i, 4", "%offset, %ii, 4");
+    let folder = Folder::new().with("bad.ptx", &bad);
+    let ended = folder.raddle(&["ptx", "check", "bad.ptx"]);
+    assert_eq!((ended.code, ended.out.as_str()), (1, ""));
+    let expected = "\
+error[name]: `%ii` is not declared
+  --> bad.ptx:42:24
+   |
+42 |     mul.wide.u32    %offset, %ii, 4;
+   |                              ^^^
+   |
+   = help: did you mean `%i`?
+";
+    assert!(ended.err.contains(expected), "{}", ended.err);
+    assert!(ended.err.contains("--> bad.ptx:30:"), "{}", ended.err);
+    assert!(ended.err.ends_with("\n1 file, 1 kernel: 2 errors, 0 warnings\n"), "{}", ended.err);
+    assert!(!ended.err.contains('\x1b'), "no colours into a pipe");
+}
+
+#[test]
+fn check_gives_one_json_object_per_diagnostic() {
+    let folder = Folder::new().with("bad.ptx", &saxpy().replace("%offset, %i, 4", "%offset, %ii, 4"));
+    folder.raddle(&["ptx", "check", "--json", "bad.ptx"]).expect(
+        1,
+        "{\"file\":\"bad.ptx\",\"line\":42,\"column\":24,\"end_line\":42,\"end_column\":27,\"severity\":\"error\",\
+         \"code\":\"name\",\"message\":\"`%ii` is not declared\",\"label\":null,\
+         \"help\":\"did you mean `%i`?\"}\n",
+        "",
+    );
+}
+
+#[test]
+fn check_accepts_the_reference_kernels() {
+    let kernels = ["bfs", "diverge", "matmul", "reduce", "stencil", "vecadd"]
+        .map(|k| format!("tests/reference/gtx480/kernels/{k}.ptx"));
+    let args: Vec<&str> = ["ptx", "check"].into_iter().chain(kernels.iter().map(String::as_str)).collect();
+    raddle(&root(), &args).expect(0, "", "6 files, 6 kernels: 0 errors, 0 warnings\n");
+}
+
+#[test]
+fn print_is_idempotent() {
+    let folder = Folder::new().with("a.ptx", &saxpy());
+    let once = folder.raddle(&["ptx", "print", "a.ptx"]);
+    assert_eq!((once.code, once.err.as_str()), (0, ""));
+    assert!(once.out.starts_with(".version 6.0\n.target sm_50\n"), "{}", once.out);
+    let folder = folder.with("b.ptx", &once.out);
+    let twice = folder.raddle(&["ptx", "print", "b.ptx"]);
+    assert_eq!(twice.out, once.out);
+}
+
+#[test]
+fn print_refuses_a_file_with_errors() {
+    let folder = Folder::new().with("a.ptx", ".version 6.0\n.target sm_50\n.address_size 64\nnonsense\n");
+    let ended = folder.raddle(&["ptx", "print", "a.ptx"]);
+    assert_eq!((ended.code, ended.out.as_str()), (2, ""));
+    assert!(ended.err.contains("--> a.ptx:4:1"), "{}", ended.err);
+}
+
+#[test]
+fn regs_lists_what_the_reference_kernels_take() {
+    let matmul = "tests/reference/gtx480/kernels/matmul.ptx";
+    let ended = raddle(&root(), &["ptx", "regs", matmul, "tests/reference/gtx480/kernels/vecadd.ptx"]);
+    let rows: Vec<Vec<&str>> = ended.out.lines().map(|l| l.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["kernel", "registers", "predicates", "shared", "local", "const", "param"]);
+    assert_eq!((rows[1][0], &rows[1][3..]), ("matmul", &["2048", "0", "0", "28"][..]));
+    assert_eq!((rows[2][0], &rows[2][3..]), ("vecadd", &["0", "0", "0", "28"][..]));
+    assert_eq!(rows.len(), 3);
+    let json = raddle(&root(), &["ptx", "regs", "--json", matmul]).out;
+    assert!(json.contains("\"kernel\":\"matmul\"") && json.contains("\"shared_bytes\":2048"), "{json}");
+}
+
+#[test]
+fn cfg_writes_a_graph() {
+    let folder = Folder::new().with("a.ptx", &saxpy());
+    let ended = folder.raddle(&["ptx", "cfg", "a.ptx"]);
+    assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+    assert!(ended.out.starts_with("digraph \"saxpy\" {"), "{}", ended.out);
+    let ended = folder.raddle(&["ptx", "cfg", "a.ptx", "--kernel", "saxby"]);
+    ended.expect(2, "", "error: a.ptx has no kernel `saxby`\n |\n = help: did you mean `saxpy`?\n");
+}
+
+#[test]
+fn cfg_draws_when_graphviz_is_there() {
+    let folder = Folder::new().with("a.ptx", &saxpy());
+    let ended = folder.raddle(&["ptx", "cfg", "a.ptx", "-o", "a.svg"]);
+    if ended.code == 0 {
+        assert_eq!(ended.err, "wrote a.svg\n");
+        assert!(std::fs::read_to_string(folder.0.join("a.svg")).unwrap().contains("</svg>"));
+    } else {
+        assert!(ended.err.contains("install graphviz"), "{}", ended.err);
+    }
+}

@@ -1,0 +1,430 @@
+//! Launch files: a [`Plan`] as TOML.
+//!
+//! ```toml
+//! module = "saxpy.ptx"
+//!
+//! [buffers.x]
+//! type = "f32"
+//! len = 1024
+//! fill = "iota"
+//!
+//! [[launch]]
+//! kernel = "saxpy"
+//! grid = 4
+//! block = 256
+//! args = [1024, 2.0, "x", "y"]
+//!
+//! [[expect]]
+//! buffer = "y"
+//! npy = "y.npy"
+//! ulp = 1
+//!
+//! [[output]]
+//! buffer = "y"
+//! npy = "out.npy"
+//! ```
+//!
+//! Paths count from the folder of the file. The text is parsed into types that mirror it, then
+//! resolved into a plan; both steps know where in the text a mistake is.
+
+use crate::arg;
+use crate::data::DataFile;
+use crate::element::Element;
+use crate::error::{At, Error, Problem};
+use crate::fill::Fill;
+use crate::plan::{Arg, ArgValue, Buffer, Expect, LaunchPlan, Output, Plan, Want, Within};
+use raddle_ptx::diag::closest;
+use serde::Deserialize;
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use toml::Spanned;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawFile {
+    module: String,
+    #[serde(default)]
+    buffers: BTreeMap<Spanned<String>, RawBuffer>,
+    #[serde(default)]
+    launch: Vec<Spanned<RawLaunch>>,
+    #[serde(default)]
+    expect: Vec<Spanned<RawExpect>>,
+    #[serde(default)]
+    output: Vec<Spanned<RawOutput>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawBuffer {
+    r#type: Spanned<String>,
+    len: Option<u64>,
+    fill: Option<Spanned<String>>,
+    values: Option<Vec<Spanned<Word>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawLaunch {
+    kernel: Option<String>,
+    grid: Shape,
+    block: Shape,
+    #[serde(default)]
+    shared: u32,
+    #[serde(default)]
+    args: Vec<Spanned<Word>>,
+    #[serde(default = "once")]
+    repeat: u32,
+}
+
+fn once() -> u32 {
+    1
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawExpect {
+    buffer: Spanned<String>,
+    npy: Option<String>,
+    raw: Option<String>,
+    values: Option<Vec<Spanned<Word>>>,
+    ulp: Option<u64>,
+    tolerance: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawOutput {
+    buffer: Spanned<String>,
+    npy: Option<String>,
+    raw: Option<String>,
+}
+
+/// A number or string, as text.
+struct Word {
+    text: String,
+    is_string: bool,
+}
+
+impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct WordVisitor;
+        impl Visitor<'_> for WordVisitor {
+            type Value = Word;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number or a string")
+            }
+            fn visit_i64<E: de::Error>(self, v: i64) -> Result<Word, E> {
+                Ok(Word { text: v.to_string(), is_string: false })
+            }
+            fn visit_u64<E: de::Error>(self, v: u64) -> Result<Word, E> {
+                Ok(Word { text: v.to_string(), is_string: false })
+            }
+            fn visit_f64<E: de::Error>(self, v: f64) -> Result<Word, E> {
+                Ok(Word { text: format!("{v:?}"), is_string: false })
+            }
+            fn visit_str<E: de::Error>(self, v: &str) -> Result<Word, E> {
+                Ok(Word { text: v.to_owned(), is_string: true })
+            }
+        }
+        deserializer.deserialize_any(WordVisitor)
+    }
+}
+
+/// One to three dimensions; a number alone is x.
+struct Shape([u32; 3]);
+
+impl<'de> Deserialize<'de> for Shape {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ShapeVisitor;
+        impl<'de> Visitor<'de> for ShapeVisitor {
+            type Value = Shape;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a size such as 256, or one to three of them such as [16, 16]")
+            }
+            fn visit_i64<E: de::Error>(self, v: i64) -> Result<Shape, E> {
+                let x = u32::try_from(v).map_err(|_| E::invalid_value(de::Unexpected::Signed(v), &self))?;
+                Ok(Shape([x, 1, 1]))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Shape, A::Error> {
+                let mut shape = [1; 3];
+                let mut given = 0;
+                while let Some(size) = seq.next_element()? {
+                    *shape.get_mut(given).ok_or_else(|| de::Error::invalid_length(given + 1, &self))? = size;
+                    given += 1;
+                }
+                if given == 0 { Err(de::Error::invalid_length(0, &self)) } else { Ok(Shape(shape)) }
+            }
+        }
+        deserializer.deserialize_any(ShapeVisitor)
+    }
+}
+
+impl Plan {
+    /// Reads a launch file's text. Paths in it count from `folder`.
+    ///
+    /// # Errors
+    /// At the first mistake, with its place.
+    pub fn from_toml(text: &str, folder: &Path) -> Result<Self, Problem> {
+        let raw: RawFile = toml::from_str(text).map_err(|e| toml_problem(&e))?;
+        let mut plan = Self { module: folder.join(&raw.module), ..Self::default() };
+        let mut buffers: Vec<_> = raw.buffers.into_iter().collect();
+        buffers.sort_by_key(|(name, _)| name.span().start);
+        for (name, raw) in buffers {
+            plan.buffers.push(buffer(&name, raw, folder)?);
+        }
+        for raw in raw.launch {
+            let at = Some(header(text, raw.span()));
+            plan.launches.push(launch(raw.into_inner(), at, &plan)?);
+        }
+        if plan.launches.is_empty() {
+            return Err(Problem::new("the file launches nothing").help("add a [[launch]] with kernel, grid and block"));
+        }
+        for raw in raw.expect {
+            let at = Some(header(text, raw.span()));
+            let expect = expect(raw.into_inner(), at, &plan, folder)?;
+            plan.expects.push(expect);
+        }
+        for raw in raw.output {
+            let at = Some(header(text, raw.span()));
+            let raw = raw.into_inner();
+            let file = one_file(raw.npy, raw.raw, folder);
+            let file = file.ok_or_else(|| Problem::new("an output needs either `npy` or `raw`").at(at))?;
+            plan.outputs.push(Output { buffer: known(&plan, &raw.buffer)?, file });
+        }
+        Ok(plan)
+    }
+
+    /// Reads a launch file.
+    ///
+    /// # Errors
+    /// When it cannot be read or has a mistake.
+    pub fn from_file(path: &Path) -> Result<(Self, String), Error> {
+        let text =
+            std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.display().to_string(), source })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let plan = Self::from_toml(&text, folder)?;
+        Ok((plan, text))
+    }
+}
+
+/// What the TOML reader complains about, in our words where ours are better.
+fn toml_problem(error: &toml::de::Error) -> Problem {
+    let at = error.span();
+    let message = error.message();
+    let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
+    let Some((word, rest)) = unknown else { return Problem::new(message.to_owned()).at(at) };
+    let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+    let problem = Problem::new(format!("unknown key `{word}`")).at(at);
+    match closest(word, known.iter().copied()) {
+        Some(close) => problem.help(format!("did you mean `{close}`?")),
+        None => problem.help(format!("the keys here are {}", known.join(", "))),
+    }
+}
+
+/// The first line of a table: enough to point at.
+fn header(text: &str, span: std::ops::Range<usize>) -> std::ops::Range<usize> {
+    let length = text.get(span.clone()).map_or(0, |t| t.lines().next().unwrap_or("").len());
+    span.start..span.start + length
+}
+
+fn known(plan: &Plan, name: &Spanned<String>) -> Result<usize, Problem> {
+    plan.buffer(name.get_ref()).map_err(|p| p.at(Some(name.span())))
+}
+
+fn values(ty: Element, words: Vec<Spanned<Word>>) -> Result<Vec<u64>, Problem> {
+    let parse =
+        |w: Spanned<Word>| ty.parse(&w.get_ref().text).map_err(|e| Problem::new(e.to_string()).at(Some(w.span())));
+    words.into_iter().map(parse).collect()
+}
+
+fn buffer(name: &Spanned<String>, raw: RawBuffer, folder: &Path) -> Result<Buffer, Problem> {
+    let at = Some(name.span());
+    if !arg::is_name(name.get_ref()) {
+        let problem = Problem::new(format!("`{}` cannot name a buffer", name.get_ref())).at(at);
+        return Err(problem.help("names are letters, digits and `_`, and do not start with a digit"));
+    }
+    let ty = Element::from_name(raw.r#type.get_ref()).map_err(|e| {
+        let types = Element::ALL.map(Element::name).join(" ");
+        Problem::new(e.to_string()).help(format!("types are {types}")).at(Some(raw.r#type.span()))
+    })?;
+    let fill = match (raw.fill, raw.values) {
+        (Some(fill), None) => {
+            let parsed = Fill::parse(fill.get_ref(), ty);
+            match parsed.map_err(|e| Problem::new(e.to_string()).at(Some(fill.span())))? {
+                Fill::File(file) => Fill::File(file.under(folder)),
+                other => other,
+            }
+        }
+        (None, Some(words)) => Fill::Values(values(ty, words)?),
+        (None, None) => Fill::Unwritten,
+        (Some(fill), Some(_)) => {
+            return Err(Problem::new("give either `fill` or `values`, not both").at(Some(fill.span())));
+        }
+    };
+    let needs_len = raw.len.is_none() && !matches!(fill, Fill::File(_) | Fill::Values(_));
+    if needs_len {
+        return Err(Problem::new(format!("buffer `{}` has no `len`", name.get_ref())).at(at));
+    }
+    Ok(Buffer { name: name.get_ref().clone(), ty, len: raw.len, fill, at })
+}
+
+fn launch(raw: RawLaunch, at: At, plan: &Plan) -> Result<LaunchPlan, Problem> {
+    let arg = |word: Spanned<Word>| {
+        let at = Some(word.span());
+        let Word { text, is_string } = word.into_inner();
+        let value = if is_string { arg::value(&text, plan) } else { Ok(ArgValue::Number(text)) };
+        Ok(Arg { value: value.map_err(|p| p.at(at.clone()))?, at })
+    };
+    let args = raw.args.into_iter().map(arg).collect::<Result<_, Problem>>()?;
+    if raw.repeat == 0 {
+        return Err(Problem::new("`repeat` must be at least 1").at(at));
+    }
+    let (grid, block) = (raw.grid.0, raw.block.0);
+    Ok(LaunchPlan { kernel: raw.kernel, grid, block, shared: raw.shared, args, repeat: raw.repeat, at })
+}
+
+fn one_file(npy: Option<String>, raw: Option<String>, folder: &Path) -> Option<DataFile> {
+    match (npy, raw) {
+        (Some(path), None) => Some(DataFile::npy(&path).under(folder)),
+        (None, Some(path)) => Some(DataFile::raw(&path).under(folder)),
+        _ => None,
+    }
+}
+
+fn expect(raw: RawExpect, at: At, plan: &Plan, folder: &Path) -> Result<Expect, Problem> {
+    let buffer = known(plan, &raw.buffer)?;
+    let ty = plan.buffers[buffer].ty;
+    let want = match (raw.values, one_file(raw.npy.clone(), raw.raw.clone(), folder)) {
+        (Some(words), None) if raw.npy.is_none() && raw.raw.is_none() => Want::Values(values(ty, words)?),
+        (None, Some(file)) => Want::File(file),
+        _ => return Err(Problem::new("an expectation needs one of `npy`, `raw` and `values`").at(at)),
+    };
+    let within = match (raw.ulp, raw.tolerance) {
+        (Some(_), Some(_)) => return Err(Problem::new("give either `ulp` or `tolerance`, not both").at(at)),
+        (None, Some(t)) if t >= 0.0 => Within::Tolerance(t),
+        (None, Some(_)) => return Err(Problem::new("`tolerance` must be at least 0").at(at)),
+        (ulp, None) => Within::Ulp(ulp.unwrap_or(0)),
+    };
+    Ok(Expect { buffer, want, within, at })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use raddle_ptx::source::LineIndex;
+
+    const GOOD: &str = r#"
+module = "matmul.ptx"
+
+[buffers.b]
+type = "f32"
+len = 65536
+fill = "lcg:1:0xf"
+
+[buffers.a]
+type = "f32"
+values = [1, 2.5, "nan"]
+
+[[launch]]
+kernel = "matmul"
+grid = [16, 16]
+block = 256
+args = ["a", "b", 256, "u32:5", 1.5]
+repeat = 2
+
+[[expect]]
+buffer = "a"
+npy = "a.npy"
+ulp = 1
+
+[[output]]
+buffer = "b"
+raw = "b.bin"
+"#;
+
+    /// `line:column: message [help]` for a text with a mistake.
+    fn message(text: &str) -> String {
+        let p = Plan::from_toml(text, Path::new("")).unwrap_err();
+        let at = p.at.map_or("-".to_owned(), |at| LineIndex::new(text).line_col(text, at.start as u32).to_string());
+        let help = p.help.map_or(String::new(), |h| format!(" [{h}]"));
+        format!("{at}: {}{help}", p.message)
+    }
+
+    fn changed(from: &str, to: &str) -> String {
+        assert!(GOOD.contains(from));
+        message(&GOOD.replacen(from, to, 1))
+    }
+
+    #[test]
+    fn a_file_becomes_a_plan() {
+        let plan = Plan::from_toml(GOOD, Path::new("dir")).unwrap();
+        assert_eq!(plan.module, Path::new("dir/matmul.ptx"));
+        let names: Vec<_> = plan.buffers.iter().map(|b| b.name.as_str()).collect();
+        assert_eq!(names, ["b", "a"], "in the order of declaration");
+        let launch = &plan.launches[0];
+        assert_eq!((launch.grid, launch.block, launch.repeat), ([16, 16, 1], [256, 1, 1], 2));
+        let args: Vec<_> = launch.args.iter().map(|a| a.value.clone()).collect();
+        assert_eq!(args[..2], [ArgValue::Buffer(1), ArgValue::Buffer(0)]);
+        assert_eq!(args[2], ArgValue::Number("256".to_owned()));
+        assert_eq!(args[4], ArgValue::Number("1.5".to_owned()));
+        assert_eq!(plan.expects[0].within, Within::Ulp(1));
+        assert_eq!(plan.outputs[0].file, DataFile::raw("dir/b.bin"));
+    }
+
+    #[test]
+    fn misspelt_keys_are_found_with_their_place() {
+        assert_eq!(changed("fill =", "fil ="), "7:1: unknown key `fil` [did you mean `fill`?]");
+        assert_eq!(changed("repeat", "repeats"), "18:1: unknown key `repeats` [did you mean `repeat`?]");
+        assert_eq!(changed("[[launch]]", "[[launches]]"), "13:3: unknown key `launches` [did you mean `launch`?]");
+        assert_eq!(
+            changed("ulp = 1", "exactly = 1"),
+            "23:1: unknown key `exactly` [the keys here are buffer, npy, raw, values, ulp, tolerance]"
+        );
+    }
+
+    #[test]
+    fn wrong_values_are_found_with_their_place() {
+        assert_eq!(changed("\"a\", \"b\"", "\"a\", \"bb\""), "17:14: there is no buffer `bb` [did you mean `b`?]");
+        assert_eq!(changed("2.5", "\"x\""), "11:14: `x` is not a value of type f32: it is not a number");
+        assert_eq!(
+            changed("lcg:1:0xf", "lcg"),
+            "7:8: `lcg` should read lcg:SEED:MASK[:SKIP[:STRIDE]] with integers, such as lcg:1:0xfff"
+        );
+        assert_eq!(changed("buffer = \"b\"", "buffer = \"z\""), "26:10: there is no buffer `z` [did you mean `b`?]");
+        assert_eq!(changed("raw = \"b.bin\"", ""), "25:1: an output needs either `npy` or `raw`");
+        assert_eq!(changed("len = 65536", ""), "4:10: buffer `b` has no `len`");
+        assert_eq!(changed("ulp = 1", "ulp = 1\ntolerance = 2.0"), "20:1: give either `ulp` or `tolerance`, not both");
+        assert_eq!(
+            changed("grid = [16, 16]", "grid = [1, 1, 1, 1]"),
+            "15:8: invalid length 4, expected a size such as 256, or one to three of them such as [16, 16]"
+        );
+        assert!(changed("grid = [16, 16]", "").starts_with("13:1: missing field `grid`"));
+        assert_eq!(changed("repeat = 2", "repeat = 0"), "13:1: `repeat` must be at least 1");
+        assert!(changed("repeat = 2", "repeat = ").starts_with("18:"));
+        assert!(message("module = \"x.ptx\"\n").starts_with("-: the file launches nothing"));
+    }
+
+    #[test]
+    fn the_file_in_the_book_is_a_launch_file() {
+        let page = include_str!("../../../docs/src/guide/launch-files.md");
+        let (_, rest) = page.split_once("```toml\n").unwrap();
+        let (example, _) = rest.split_once("```").unwrap();
+        let plan = Plan::from_toml(example, Path::new("")).unwrap();
+        assert_eq!((plan.buffers.len(), plan.launches.len(), plan.expects.len(), plan.outputs.len()), (3, 1, 1, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(at in 0usize..GOOD.len(), cut in 0usize..12, insert in "[\\[\\]\"=a-z0-9.\n-]{0,6}") {
+            let mut text = GOOD.to_owned();
+            let end = (at + cut).min(text.len());
+            text.replace_range(at..end, &insert);
+            let _ = Plan::from_toml(&text, Path::new(""));
+        }
+    }
+}
