@@ -43,6 +43,15 @@ enum Command {
     Deps,
     /// Check the book and the links in every Markdown file
     Docs,
+    /// Compare generated programs on the simulator with the same programs on the host
+    Differential {
+        /// How many programs
+        #[arg(long, default_value_t = 500)]
+        programs: u64,
+        /// Seed of the first
+        #[arg(long, default_value_t = 0)]
+        first: u64,
+    },
     /// Run the short fuzzing samples
     Fuzz,
     /// Check the repository rules
@@ -54,6 +63,7 @@ fn main() -> ExitCode {
         Command::Ci(args) => return ci::run(&args),
         Command::Codegen { check } => codegen::run(check),
         Command::Deps => deps::run(),
+        Command::Differential { programs, first } => differential(first, programs),
         Command::Docs => docs::run(),
         Command::Fuzz => fuzz::run(),
         Command::Tidy => tidy::run(),
@@ -65,6 +75,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The whole differential test; sources and PTX stay in `target/differential`.
+fn differential(first: u64, programs: u64) -> Result {
+    let (from, to) = (first.to_string(), (first + programs).to_string());
+    let example = ["run", "--release", "-p", "raddle-testkit", "--example", "differential", "--"];
+    files::run_cargo(&[&example[..], &[&from, &to, "target/differential"]].concat())
 }
 
 #[cfg(test)]

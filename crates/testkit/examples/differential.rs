@@ -1,11 +1,12 @@
-//! Builds differential cases by hand and says how long it took: `FIRST LAST DIRECTORY [check]`.
+//! The differential test by hand: `FIRST LAST DIRECTORY [check]`.
 //!
-//! With `check` the programs are run under the sanitizer instead.
-
-use std::path::Path;
-use std::time::Instant;
+//! Generates the programs of these seeds, compiles each for the device and for the host, runs both
+//! and compares memory. Sources and PTX stay in the directory. With `check` the programs are run
+//! on the host under the sanitizer instead, to show that they have no undefined behaviour.
 
 use raddle_testkit::differential::{build_cases, self_check};
+use std::path::Path;
+use std::time::Instant;
 
 #[expect(clippy::print_stdout, reason = "a tool to be run by hand")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,14 +16,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let seeds = first.parse()?..last.parse()?;
     let start = Instant::now();
-    if mode.is_empty() {
-        let cases = build_cases(seeds, Path::new(directory))?;
-        for case in &cases {
-            println!("{}", case.name);
-        }
-    } else {
+    if !mode.is_empty() {
         self_check(seeds, Path::new(directory))?;
+        println!("no undefined behaviour, {:.1} s", start.elapsed().as_secs_f64());
+        return Ok(());
     }
-    println!("{:.1} s", start.elapsed().as_secs_f64());
-    Ok(())
+    let cases = build_cases(seeds, Path::new(directory))?;
+    println!("compiled {} programs twice in {:.1} s", cases.len(), start.elapsed().as_secs_f64());
+    let failures: Vec<String> = cases.iter().filter_map(|c| c.execute().err()).collect();
+    for failure in &failures {
+        println!("{failure}");
+    }
+    let agree = cases.len() - failures.len();
+    println!("{agree} of {} programs agree, {:.1} s", cases.len(), start.elapsed().as_secs_f64());
+    if failures.is_empty() { Ok(()) } else { Err("memory differs".into()) }
 }

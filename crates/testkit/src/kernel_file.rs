@@ -4,9 +4,9 @@
 mod directive;
 mod value;
 
+use crate::engine::Engine;
 use directive::{Arg, Expect, Run};
-use raddle_exec::reference;
-use raddle_exec::{DeviceMemory, Fault, Image, Launch, Level, Program, Report, RunError, RunOptions};
+use raddle_exec::{DeviceMemory, Fault, Image, Launch, Report, RunError};
 use raddle_ptx::source::LineIndex;
 use std::path::Path;
 use std::sync::Arc;
@@ -46,22 +46,6 @@ pub fn check_text(source: &str) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// What executes the kernel.
-#[derive(Clone, Copy, Debug)]
-enum Engine {
-    Fast(Level),
-    Gather,
-    Reference,
-}
-
-impl Engine {
-    fn all() -> Vec<Self> {
-        let mut all: Vec<Self> = Level::available().into_iter().map(Self::Fast).collect();
-        all.extend([Self::Gather, Self::Reference]);
-        all
-    }
 }
 
 struct Test<'t> {
@@ -111,33 +95,8 @@ impl Test<'_> {
             let size = (param.size as usize).min(bytes.len());
             launch.params[param.offset as usize..][..size].copy_from_slice(&bytes[..size]);
         }
-        let outcome = self.execute(engine, &image, &layout, &launch, &mut memory);
+        let outcome = engine.run(&image, &layout, &launch, &mut memory, self.width);
         self.compare(outcome, &memory, &addresses)
-    }
-
-    fn execute(
-        &self,
-        engine: Engine,
-        image: &Image,
-        layout: &raddle_exec::KernelLayout,
-        launch: &Launch,
-        memory: &mut DeviceMemory,
-    ) -> Result<Report, RunError> {
-        let options = RunOptions { warp_width: self.width, ..RunOptions::default() };
-        match engine {
-            Engine::Fast(level) => {
-                let program = Program::for_level(image, layout, level)?;
-                raddle_exec::run(&program, launch, memory, &options)
-            }
-            Engine::Gather => {
-                let program = Program::new(image, layout)?;
-                raddle_exec::run(&program, launch, memory, &RunOptions { gather: true, ..options })
-            }
-            Engine::Reference => {
-                let options = reference::Options { warp_width: self.width, ..reference::Options::default() };
-                Ok(reference::run(image, layout, launch, memory, &options)?)
-            }
-        }
     }
 
     fn compare(

@@ -1,5 +1,6 @@
 //! Fixtures, harnesses and oracles for the tests of the other crates.
 //!
+//! - [`engine`]: every way to execute a kernel.
 //! - [`kernel_file`]: `.ptx` tests with the memory they must leave behind.
 //! - [`reference`]: the kernels of the reference simulator with their inputs and outputs.
 //! - [`differential`]: generated programs, compiled for the device and for the host, whose memory
@@ -8,5 +9,6 @@
 #![forbid(unsafe_code)]
 
 pub mod differential;
+pub mod engine;
 pub mod kernel_file;
 pub mod reference;

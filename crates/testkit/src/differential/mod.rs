@@ -18,6 +18,7 @@
 //! not emit: the mix of instructions is that of one compiler.
 
 mod compile;
+mod execute;
 mod generate;
 mod rng;
 
