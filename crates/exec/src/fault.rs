@@ -51,6 +51,8 @@ pub struct Fault {
     pub thread: Option<ThreadId>,
     /// The instruction.
     pub at: Option<(FuncId, InstId)>,
+    /// What the kernel printed before.
+    pub output: String,
 }
 
 impl Fault {

@@ -30,8 +30,11 @@ impl Report<'_> {
 
     /// What the kernels printed, then the buffers asked for, one per line.
     pub fn data(&self) -> String {
-        let reports = self.outcome.launches.iter().filter_map(|l| l.result.as_ref().ok());
-        let mut text: String = reports.map(|r| r.output.as_str()).collect();
+        let printed = |l: &Launched| match &l.result {
+            Ok(report) => report.output.clone(),
+            Err(fault) => fault.output.clone(),
+        };
+        let mut text: String = self.outcome.launches.iter().map(printed).collect();
         for (buffer, first) in self.printed {
             text += &format!("{}: {}\n", self.name(*buffer), self.elements(*buffer, *first).join(" "));
         }
@@ -127,6 +130,7 @@ impl Report<'_> {
                         "source_line": loc.map(|l| l.line),
                     })
                 });
+                value["output"] = fault.output.as_str().into();
                 value["fault"] = json!({"message": fault.kind.to_string(), "thread": thread, "at": at});
             }
         }

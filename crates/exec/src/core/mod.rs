@@ -436,6 +436,7 @@ impl<'p> Core<'p> {
             kind: fault.kind,
             thread: Some(self.thread_id(lanes.home(fault.lane))),
             at: origin.map(|o| (o.func, o.inst)),
+            output: String::new(),
         }
     }
 }

@@ -139,7 +139,7 @@ values! {
 impl Src for () {
     type Plane<'a> = ();
     #[inline(always)]
-    fn plane<'a>(_: &'a Regs<'_>, _: u16) {}
+    fn plane(_: &Regs<'_>, _: u16) {}
     #[inline(always)]
     fn get((): (), _: usize) {}
 }
@@ -147,7 +147,7 @@ impl Src for () {
 impl Src for bool {
     type Plane<'a> = u32;
     #[inline(always)]
-    fn plane<'a>(regs: &'a Regs<'_>, s: u16) -> u32 {
+    fn plane(regs: &Regs<'_>, s: u16) -> u32 {
         regs.pred(s)
     }
     #[inline(always)]

@@ -80,8 +80,10 @@ pub fn run(
     };
     let env = Env { module: &image.module, image, layout, launch, options };
     let mut machine = Machine { env, memory, report: Report::default() };
-    machine.grid()?;
-    Ok(machine.report)
+    match machine.grid() {
+        Ok(()) => Ok(machine.report),
+        Err(fault) => Err(Fault { output: machine.report.output, ..fault }),
+    }
 }
 
 /// What does not change during a launch.
@@ -136,7 +138,7 @@ impl Machine<'_> {
         let frame = layout.frame(layout.kernel).size;
         if frame > MAX_LOCAL_BYTES {
             let thread = Some(ThreadId { cta: coords, thread: [0; 3] });
-            return Err(Fault { kind: FaultKind::StackOverflow, thread, at: Some((layout.kernel, InstId(0))) });
+            return Err(Fault { kind: FaultKind::StackOverflow, thread, at: Some((layout.kernel, InstId(0))), output: String::new() });
         }
         let thread = |index: u32| Thread {
             index,
@@ -255,6 +257,7 @@ impl Machine<'_> {
             kind: FaultKind::Deadlock(lines.join("\n")),
             thread: first.map(|t| id(t)),
             at: first.map(|t| (t.func, InstId(t.pc))),
+            output: String::new(),
         }
     }
 

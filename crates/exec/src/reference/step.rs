@@ -95,7 +95,7 @@ impl<'s> Step<'s> {
 
     pub(super) fn fault(&self, kind: FaultKind) -> Fault {
         let thread = Some(ThreadId { cta: self.cta, thread: self.thread.coords });
-        Fault { kind, thread, at: Some((self.thread.func, InstId(self.thread.pc))) }
+        Fault { kind, thread, at: Some((self.thread.func, InstId(self.thread.pc))), output: String::new() }
     }
 
     fn guard(&self) -> Done<bool> {

@@ -13,6 +13,7 @@ use crate::lanes::LANES;
 use crate::launch::{Launch, Report};
 use crate::memory::DeviceMemory;
 use crate::op::{Class, NO_PC, NONE, Op};
+use crate::reference;
 use std::sync::Arc;
 use warp::{Group, State, Warp};
 
@@ -66,12 +67,18 @@ pub fn run(
     options: &RunOptions,
 ) -> Result<Report, RunError> {
     let core = Core::new(program, launch, options.warp_width)?;
+    if launch.report_uninitialised {
+        // Only the interpreter keeps every register apart and knows which were written.
+        let options = reference::Options { warp_width: options.warp_width, ..reference::Options::default() };
+        return Ok(reference::run(&program.image, &program.layout, launch, memory, &options)?);
+    }
     let mut runner = Runner { core, program, launch, memory, options, report: Report::default() };
     let finished = runner.grid();
-    let mut report = runner.report;
-    report.output = runner.core.output;
-    finished?;
-    Ok(report)
+    let Runner { core: Core { output, .. }, report, .. } = runner;
+    match finished {
+        Ok(()) => Ok(Report { output, ..report }),
+        Err(fault) => Err(Fault { output, ..*fault }.into()),
+    }
 }
 
 /// A resident thread block.
@@ -98,12 +105,6 @@ struct Runner<'r> {
 }
 
 type Ran<T> = Result<T, Box<Fault>>;
-
-impl From<Box<Fault>> for RunError {
-    fn from(fault: Box<Fault>) -> Self {
-        Self::Fault(fault)
-    }
-}
 
 impl Runner<'_> {
     fn grid(&mut self) -> Ran<()> {
@@ -168,16 +169,14 @@ impl Runner<'_> {
             for index in 0..block.warps.len() {
                 progress |= matches!(self.warp(block, index)?, Turn::Progress);
             }
+            if self.launch.max_thread_insts.is_some_and(|most| self.report.thread_insts >= most) {
+                return Err(Box::new(self.limit(block)));
+            }
             if block.warps.iter().all(Warp::is_done) {
                 return Ok(true);
             }
             if !progress {
                 return Err(Box::new(self.deadlock(block)));
-            }
-            if let Some(most) = self.launch.max_thread_insts
-                && self.report.thread_insts >= most
-            {
-                return Err(Box::new(self.limit(block)));
             }
         }
         Ok(false)
@@ -462,13 +461,13 @@ impl Runner<'_> {
     fn deadlock(&self, block: &Block) -> Fault {
         let [x, y, z] = self.core.ctas[block.slot as usize].coords;
         let text = format!("block ({x},{y},{z}):\n{}", self.list(block));
-        Fault { kind: FaultKind::Deadlock(text), thread: None, at: None }
+        Fault { kind: FaultKind::Deadlock(text), thread: None, at: None, output: String::new() }
     }
 
     fn limit(&self, block: &Block) -> Fault {
         let [x, y, z] = self.core.ctas[block.slot as usize].coords;
         let count = self.report.thread_insts;
         let text = format!("after {count} thread-instructions, in block ({x},{y},{z}):\n{}", self.list(block));
-        Fault { kind: FaultKind::InstructionLimit(text), thread: None, at: None }
+        Fault { kind: FaultKind::InstructionLimit(text), thread: None, at: None, output: String::new() }
     }
 }
