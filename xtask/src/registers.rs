@@ -148,8 +148,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_has_every_kernel_once() {
+    fn the_table_has_every_kernel_once() {
         let page = page();
+        let (page, _) = page.split_once(OCCUPANCY).unwrap();
         for kernel in ["vecadd", "matmul", "alu_chain", "ld_chain"] {
             assert_eq!(page.matches(&format!("\n| {kernel} |")).count(), 1, "{kernel}");
         }

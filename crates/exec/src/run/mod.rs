@@ -12,7 +12,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::lanes::LANES;
 use crate::launch::{Launch, Report};
 use crate::memory::DeviceMemory;
-use crate::op::{Class, NO_PC, NONE, Op};
+use crate::op::{CONST, Class, NO_PC, NONE, Op};
 use crate::reference;
 use std::sync::Arc;
 use warp::{Group, State, Warp};
@@ -85,6 +85,14 @@ pub fn run(
 struct Block {
     slot: u32,
     warps: Vec<Warp>,
+}
+
+/// Lanes that come to a barrier together.
+struct Arrival {
+    number: u32,
+    /// Threads it waits for, when the program says so.
+    expected: Option<u32>,
+    mask: u32,
 }
 
 /// How a warp's turn ended.
@@ -393,41 +401,70 @@ impl Runner<'_> {
         let op = &self.program.ops[s.pc as usize];
         let homes = warp.homes.clone();
         let lanes = Warp::lanes(warp.row, homes.as_ref());
-        let number = self.core.uniform(op, 0, lanes, active).unwrap_or(0);
-        if number >= 16 {
+        let arrivals = self.arrivals(op, lanes, active);
+        if let Some(Arrival { number, mask, .. }) = arrivals.iter().find(|a| a.number >= 16) {
             let text = format!("barrier {number} does not exist; they are numbered 0 to 15");
-            let fault = LaneFault { lane: active.trailing_zeros() as usize, kind: FaultKind::BadTarget(text) };
+            let fault = LaneFault { lane: mask.trailing_zeros() as usize, kind: FaultKind::BadTarget(text) };
             return Err(Box::new(self.core.fault(s.pc, lanes, fault)));
         }
-        let expected = self.core.uniform(op, 1, lanes, active).filter(|count| *count > 0);
-        let trues = if op.s[2] == NONE { 0 } else { self.core.count_true(op, 2, lanes, active) };
-        let cta = &mut self.core.ctas[block.slot as usize];
-        let warps = cta.gone.len();
-        let mut barrier = std::mem::take(&mut cta.barriers[number as usize]);
-        if expected.is_some() {
-            barrier.lanes.resize(warps, 0);
-            self.core.for_each_static(block.slot, lanes, active, |warp, bits| barrier.lanes[warp] |= bits);
+        for arrival in &arrivals {
+            self.arrive(block.slot, op, lanes, arrival);
         }
-        barrier.arrived += active.count_ones();
-        barrier.expected = expected;
-        barrier.trues += trues;
-        barrier.falses += active.count_ones() - trues;
-        self.core.ctas[block.slot as usize].barriers[number as usize] = barrier;
-        let waits = State::Barrier(number as u8);
         if op.variant == BarrierOp::Arrive as u8 {
             warp.splits[split].pc = s.pc + 1;
-        } else if active == s.mask {
-            warp.splits[split].state = waits;
+        } else if let [Arrival { number, mask, .. }] = arrivals[..]
+            && mask == s.mask
+        {
+            warp.splits[split].state = State::Barrier(number as u8);
         } else {
-            // Lanes whose guard is false do not wait; they part from those that do.
-            let pass = Group { pc: s.pc + 1, mask: s.mask & !active, depth: s.depth };
-            warp.diverge(split, &[pass, Group { pc: s.pc, mask: active, depth: s.depth }], s.pc + 1);
-            if let Some(waiting) = warp.splits.iter_mut().find(|w| w.pc == s.pc && w.mask == active) {
-                waiting.state = waits;
+            // Lanes whose guard is false do not wait, and those at different barriers wait apart.
+            let mut parts = vec![Group { pc: s.pc + 1, mask: s.mask & !active, depth: s.depth }];
+            parts.extend(arrivals.iter().map(|a| Group { pc: s.pc, mask: a.mask, depth: s.depth }));
+            warp.diverge(split, &parts, s.pc + 1);
+            for Arrival { number, mask, .. } in arrivals {
+                if let Some(part) = warp.splits.iter_mut().find(|p| p.pc == s.pc && p.mask == mask) {
+                    part.state = State::Barrier(number as u8);
+                }
             }
         }
         self.release_barriers(block);
         Ok(())
+    }
+
+    /// The lanes of `active` by the barrier they are at.
+    fn arrivals(&mut self, op: &Op, lanes: Lanes<'_>, active: u32) -> Vec<Arrival> {
+        let mut arrivals: Vec<Arrival> = Vec::new();
+        if [op.s[0], op.s[1]].iter().all(|s| s & CONST != 0) {
+            let number = self.core.uniform(op, 0, lanes, active).unwrap_or(0);
+            let expected = self.core.uniform(op, 1, lanes, active).filter(|count| *count > 0);
+            return vec![Arrival { number, expected, mask: active }];
+        }
+        for lane in lanes_in(active) {
+            let number = self.core.uniform(op, 0, lanes, 1 << lane).unwrap_or(0);
+            let expected = self.core.uniform(op, 1, lanes, 1 << lane).filter(|count| *count > 0);
+            match arrivals.iter_mut().find(|a| (a.number, a.expected) == (number, expected)) {
+                Some(arrival) => arrival.mask |= 1 << lane,
+                None => arrivals.push(Arrival { number, expected, mask: 1 << lane }),
+            }
+        }
+        arrivals
+    }
+
+    fn arrive(&mut self, slot: u32, op: &Op, lanes: Lanes<'_>, arrival: &Arrival) {
+        let &Arrival { number, expected, mask } = arrival;
+        let trues = if op.s[2] == NONE { 0 } else { self.core.count_true(op, 2, lanes, mask) };
+        let cta = &mut self.core.ctas[slot as usize];
+        let warps = cta.gone.len();
+        let mut barrier = std::mem::take(&mut cta.barriers[number as usize]);
+        if expected.is_some() {
+            barrier.lanes.resize(warps, 0);
+            self.core.for_each_static(slot, lanes, mask, |warp, bits| barrier.lanes[warp] |= bits);
+        }
+        barrier.arrived += mask.count_ones();
+        barrier.expected = expected;
+        barrier.trues += trues;
+        barrier.falses += mask.count_ones() - trues;
+        self.core.ctas[slot as usize].barriers[number as usize] = barrier;
     }
 
     /// Lets go everyone at barriers that are complete.
