@@ -29,11 +29,11 @@ impl Core<'_> {
             let old = self.peek(memory, place, 0, bytes);
             // Single-precision additions in global memory flush subnormals, in shared memory not.
             let flush = matches!(place, Place::Global(..)) && kind == AtomicOp::AddF32;
-            let b = self.get(row, op.s[1], op.s_bank[1], lane);
-            let c = if op.s[2] == NONE { 0 } else { self.get(row, op.s[2], op.s_bank[2], lane) };
+            let b = self.file.get(row, op.s[1], op.s_bank[1], lane);
+            let c = if op.s[2] == NONE { 0 } else { self.file.get(row, op.s[2], op.s_bank[2], lane) };
             let new = if flush { flushed_add(old, b) } else { apply(kind, bytes, old, b, c) };
             self.poke(memory, place, 0, bytes, new);
-            self.put(row, op.d[0], op.d_bank[0], lane, old);
+            self.file.put(row, op.d[0], op.d_bank[0], lane, old);
         }
         Ok(())
     }

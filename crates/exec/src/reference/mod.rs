@@ -138,7 +138,12 @@ impl Machine<'_> {
         let frame = layout.frame(layout.kernel).size;
         if frame > MAX_LOCAL_BYTES {
             let thread = Some(ThreadId { cta: coords, thread: [0; 3] });
-            return Err(Fault { kind: FaultKind::StackOverflow, thread, at: Some((layout.kernel, InstId(0))), output: String::new() });
+            return Err(Fault {
+                kind: FaultKind::StackOverflow,
+                thread,
+                at: Some((layout.kernel, InstId(0))),
+                output: String::new(),
+            });
         }
         let thread = |index: u32| Thread {
             index,
