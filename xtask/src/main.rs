@@ -42,8 +42,8 @@ enum Command {
     Deps,
     /// Check the book and the links in every Markdown file
     Docs,
-    /// Run the short fuzzing samples
-    Fuzz,
+    /// Run the short fuzzing samples, or look for new inputs
+    Fuzz(fuzz::Args),
     /// Check the repository rules
     Tidy,
 }
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
         Command::Codegen { check } => codegen::run(check),
         Command::Deps => deps::run(),
         Command::Docs => docs::run(),
-        Command::Fuzz => fuzz::run(),
+        Command::Fuzz(args) => fuzz::run(&args),
         Command::Tidy => tidy::run(),
     };
     match result {

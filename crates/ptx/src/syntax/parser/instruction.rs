@@ -110,9 +110,24 @@ impl Parser<'_> {
                 OperandKind::Sink
             }
             Token::Ident => self.named_operand()?,
-            _ => OperandKind::Const(self.expr()?),
+            _ => self.constant_operand()?,
         };
         Ok(Operand { kind, span: start.to(self.last_span()) })
+    }
+
+    /// A constant, or an expression around a name, such as `4+x`: the same as `x+4`.
+    fn constant_operand(&mut self) -> Parsed<OperandKind> {
+        let start = self.span();
+        match self.expr()? {
+            Expr::Address { generic: true, .. } => {
+                let span = start.to(self.last_span());
+                let error = Diagnostic::error(Code::Syntax, span, "`generic(...)` is for initial values only");
+                self.diagnostics.push(error.help("use `cvta` to get the generic address of a variable"));
+                Err(super::Failed)
+            }
+            Expr::Address { name, offset, generic: false } => Ok(OperandKind::Name { name, component: None, offset }),
+            constant => Ok(OperandKind::Const(constant)),
+        }
     }
 
     /// Whether the parenthesis here opens an argument list and not a constant expression.
