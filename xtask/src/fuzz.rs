@@ -25,6 +25,8 @@ struct Sample {
 const SAMPLES: &[Sample] = &[
     Sample { name: "damaged programs through the PTX front end",
              cargo: &["test", "--locked", "-p", "raddle-ptx", "--test", "robustness", "--", "--ignored", "many_damaged_programs"] },
+    Sample { name: "a file of fifty megabytes through the PTX front end",
+             cargo: &["test", "--locked", "-p", "raddle-ptx", "--test", "robustness", "--", "--ignored", "fifty_megabytes"] },
 ];
 
 /// The targets of `fuzz/`: a name, and what writes its corpus.

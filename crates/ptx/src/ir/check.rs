@@ -1,7 +1,7 @@
 //! Checks one instruction against the instruction table.
 
 use super::{Base, Function, Imm, Module, Operand, Space};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Collector, Diagnostic};
 use crate::isa::{self, Form, FormId, Kind, Opcode, OperandSpec, Shape, Type, TypeRef, Word};
 use crate::source::Span;
 use crate::syntax::ast;
@@ -40,7 +40,7 @@ impl Checker<'_> {
         ast: &ast::Instruction,
         operands: Vec<Operand>,
         spans: &[Span],
-        warnings: &mut Vec<Diagnostic>,
+        warnings: &mut Collector,
     ) -> Checked<(FormId, Vec<Operand>)> {
         let form = self.words(ast)?.get();
         if form.since > self.module.version && self.module.version != (1, 0) {

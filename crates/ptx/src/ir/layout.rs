@@ -8,8 +8,8 @@ use crate::syntax::ast::{self, Expr, Init};
 
 /// No variable may be larger: 1 TiB.
 const MAX_BYTES: u64 = 1 << 40;
-/// An initialiser is written out in full; no compiler writes more than this.
-const MAX_INIT_BYTES: u64 = 1 << 30;
+/// All initialised variables of a module together: their bytes are kept, the zeros among them too.
+pub(super) const MAX_INIT_BYTES: u64 = 1 << 30;
 
 /// Size in bytes of a declarator, the open dimension counted from its initial value.
 pub(super) fn size(variable: &ast::Variable, declarator: &ast::Declarator) -> Result<u64, Diagnostic> {
@@ -38,14 +38,19 @@ pub(super) fn size(variable: &ast::Variable, declarator: &ast::Declarator) -> Re
     Ok(bytes)
 }
 
-/// The initial bytes of `var`. `resolve` finds symbols by name.
+/// The initial bytes of `var`, for which there is so much room. `resolve` finds symbols by name.
 pub(super) fn initial(
     var: &Var,
     init: &Init,
+    room: u64,
     resolve: &mut dyn FnMut(&ast::Name) -> Result<Symbol, Diagnostic>,
 ) -> Result<Initial, Diagnostic> {
-    if var.size > MAX_INIT_BYTES {
-        return Err(Diagnostic::error(Code::Directive, var.span, "initialised variable is larger than 1 GiB"));
+    if var.size > room {
+        return Err(Diagnostic::error(
+            Code::Directive,
+            var.span,
+            "initialised variables are larger than 1 GiB together",
+        ));
     }
     let mut out = Initial { bytes: vec![0; var.size as usize], relocations: Vec::new() };
     let element = u64::from(var.ty.bytes());

@@ -1,6 +1,6 @@
 //! Splits PTX text into tokens.
 
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Collector, Diagnostic};
 use crate::source::Span;
 use logos::Logos;
 
@@ -130,11 +130,10 @@ impl Token {
     }
 }
 
-/// All tokens of `source`, closed by [`Token::Eof`], and what could not be read.
+/// All tokens of `source`, closed by [`Token::Eof`]; what could not be read is reported.
 #[must_use]
-pub fn lex(source: &str) -> (Vec<(Token, Span)>, Vec<Diagnostic>) {
+pub fn lex(source: &str, diagnostics: &mut Collector) -> Vec<(Token, Span)> {
     let mut tokens = Vec::with_capacity(source.len() / 4);
-    let mut diagnostics: Vec<Diagnostic> = Vec::new();
     // Adjacent unreadable characters are one mistake.
     let mut bad: Option<Span> = None;
     for (token, range) in Token::lexer(source).spanned() {
@@ -152,9 +151,11 @@ pub fn lex(source: &str) -> (Vec<(Token, Span)>, Vec<Diagnostic>) {
             },
         }
     }
-    diagnostics.extend(bad.map(|b| unreadable(source, b)));
+    if let Some(b) = bad {
+        diagnostics.push(unreadable(source, b));
+    }
     tokens.push((Token::Eof, Span::new(source.len(), source.len())));
-    (tokens, diagnostics)
+    tokens
 }
 
 fn unreadable(source: &str, span: Span) -> Diagnostic {
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> Vec<Token> {
-        lex(text).0.into_iter().map(|(t, _)| t).collect()
+        lex(text, &mut Collector::default()).into_iter().map(|(t, _)| t).collect()
     }
 
     #[test]
@@ -202,7 +203,9 @@ mod tests {
 
     #[test]
     fn unreadable_text_is_reported_once_per_run() {
-        let (_, errors) = lex("add ### x; \"open\n /* never");
+        let mut errors = Collector::default();
+        let _ = lex("add ### x; \"open\n /* never", &mut errors);
+        let errors = errors.finish();
         let messages: Vec<_> = errors.iter().map(|d| d.message.as_str()).collect();
         assert_eq!(messages.len(), 3, "{messages:?}");
     }

@@ -3,4 +3,5 @@
 mod exercise;
 mod mutate;
 mod round_trip;
+mod scale;
 mod sources;

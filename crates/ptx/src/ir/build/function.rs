@@ -151,7 +151,10 @@ impl Body<'_, '_> {
                 format!("a register cannot have the type {}{}", v.ty, if d.dims.is_empty() { "" } else { "[]" });
             self.builder.report(Diagnostic::error(Code::Type, d.name.span, message));
         } else if let Some(count) = d.count {
-            self.scopes.declare_family(&d.name.text, count, v.ty, v.vector);
+            if !self.scopes.declare_family(&d.name.text, count, v.ty, v.vector) {
+                let message = format!("`{}<...>` is declared twice in this scope", d.name.text);
+                self.builder.report(Diagnostic::error(Code::Name, d.name.span, message));
+            }
         } else {
             let local = self.new_register(&d.name.text, v.ty, v.vector);
             self.declare(&d.name, local);
@@ -186,8 +189,10 @@ impl Body<'_, '_> {
     }
 
     fn unknown(&self, name: &ast::Name) -> Diagnostic {
-        let mut known = self.scopes.visible();
-        known.extend(self.builder.symbols.keys().map(String::as_str));
+        if self.builder.diagnostics.is_full() {
+            return unknown_name(name, []);
+        }
+        let known = self.scopes.visible().chain(self.builder.symbols.keys().map(String::as_str));
         let error = unknown_name(name, known);
         if error.help.is_none() && name.text.starts_with('%') {
             return error.help("declare it with `.reg`; the number in `%r<n>` must be larger than the index used");

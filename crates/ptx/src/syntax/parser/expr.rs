@@ -6,7 +6,7 @@ use crate::source::Span;
 use crate::syntax::ast::Expr;
 use crate::syntax::lexer::Token;
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     /// An unsigned integer that fits 32 bits.
     pub(super) fn small_int(&mut self) -> Parsed<u32> {
         let value = self.int_token()?;
@@ -241,8 +241,9 @@ mod tests {
     #[test]
     fn folding() {
         let fold = |text: &str| {
-            let (tokens, diagnostics) = crate::syntax::lexer::lex(text);
-            let mut p = Parser { source: text, tokens, at: 0, diagnostics, depth: 0 };
+            let mut diagnostics = crate::diag::Collector::default();
+            let tokens = crate::syntax::lexer::lex(text, &mut diagnostics);
+            let mut p = Parser { source: text, tokens, at: 0, diagnostics: &mut diagnostics, depth: 0 };
             p.const_int().ok()
         };
         assert_eq!(fold("1+2*3"), Some(7));

@@ -6,7 +6,7 @@ use crate::isa::{Opcode, Word};
 use crate::syntax::ast::{Expr, Guard, Instruction, MemoryOperand, Operand, OperandKind};
 use crate::syntax::lexer::Token;
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     pub(super) fn instruction(&mut self) -> Parsed<Instruction> {
         let start = self.span();
         let guard = if self.eat(Token::At) {

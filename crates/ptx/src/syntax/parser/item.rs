@@ -31,7 +31,7 @@ const ITEM_DIRECTIVES: &[&str] = &[
     "loc",
 ];
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     pub(super) fn module(&mut self) -> Module {
         let mut module = Module::default();
         while self.peek() != Token::Eof {

@@ -8,7 +8,7 @@ mod statement;
 
 use super::ast::{Module, Name};
 use super::lexer::{Token, lex};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Collector, Diagnostic};
 use crate::source::Span;
 
 /// Nesting deeper than this is refused: no compiler writes it, and it would cost stack.
@@ -18,11 +18,15 @@ const MAX_DEPTH: u32 = 64;
 /// an error.
 #[must_use]
 pub fn parse(source: &str) -> (Module, Vec<Diagnostic>) {
-    let (tokens, diagnostics) = lex(source);
-    let mut parser = Parser { source, tokens, at: 0, diagnostics, depth: 0 };
-    let module = parser.module();
-    parser.diagnostics.sort_by_key(|d| d.span.start);
-    (module, parser.diagnostics)
+    let mut diagnostics = Collector::default();
+    let module = parse_into(source, &mut diagnostics);
+    (module, diagnostics.finish())
+}
+
+/// Parses `source` and reports to `diagnostics`.
+pub(crate) fn parse_into(source: &str, diagnostics: &mut Collector) -> Module {
+    let tokens = lex(source, diagnostics);
+    Parser { source, tokens, at: 0, diagnostics, depth: 0 }.module()
 }
 
 /// Parsing of one construct failed; the diagnostic has been recorded.
@@ -30,15 +34,15 @@ struct Failed;
 
 type Parsed<T> = Result<T, Failed>;
 
-struct Parser<'s> {
+struct Parser<'s, 'd> {
     source: &'s str,
     tokens: Vec<(Token, Span)>,
     at: usize,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: &'d mut Collector,
     depth: u32,
 }
 
-impl<'s> Parser<'s> {
+impl<'s> Parser<'s, '_> {
     fn peek(&self) -> Token {
         self.tokens[self.at].0
     }

@@ -7,7 +7,7 @@ use crate::syntax::lexer::Token;
 /// Directives that may open a statement.
 const STATEMENT_DIRECTIVES: &[&str] = &["reg", "local", "shared", "param", "loc", "pragma", "file"];
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     /// Statements up to and including the closing brace.
     pub(super) fn statements(&mut self) -> Vec<Statement> {
         let mut list = Vec::new();
