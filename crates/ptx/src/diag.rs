@@ -100,12 +100,12 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
-    /// One line: `line:column: error[code]: message`, with label and help in brackets.
+    /// One line: `line:column: error[code]: message`, with help and, if it says more than the message, the label in brackets.
     #[must_use]
     pub fn one_line(&self, source: &str, lines: &LineIndex) -> String {
         let at = lines.line_col(source, self.span.start);
         let mut text = format!("{at}: {self}");
-        if let Some(label) = &self.label {
+        if let Some(label) = self.label.as_ref().filter(|l| !self.message.contains(*l)) {
             text += &format!(" ({label})");
         }
         if let Some(help) = &self.help {
@@ -173,12 +173,16 @@ impl Collector {
 /// The closest of `candidates` to `word`, if it is close enough to be a likely misspelling. Their order does not matter.
 #[must_use]
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.trim_start_matches(['%', '$', '_']).len() < 2 {
+        return None; // Every other name of one letter would be close.
+    }
     let limit = (word.len() / 3).clamp(1, 3);
+    let first = word.bytes().next();
     candidates
         .into_iter()
         .map(|c| (edit_distance(word, c, limit + 1), c))
         .filter(|(d, _)| *d <= limit)
-        .min_by_key(|(d, c)| (*d, c.len(), *c))
+        .min_by_key(|(d, c)| (*d, c.bytes().next() != first, c.len(), *c))
         .map(|(_, c)| c)
 }
 
@@ -214,6 +218,8 @@ mod tests {
     fn closest_finds_misspellings_only() {
         let words = ["add", "mad", "sub", "shfl"];
         assert_eq!(closest("ad", words), Some("add"));
+        assert_eq!(closest("ad", ["ld", "add"]), Some("add"), "the first letter is rarely wrong");
+        assert_eq!(closest("%q", ["%p"]), None);
         assert_eq!(closest("shlf", ["shfl2", "popc"]), None, "two edits are too many for four letters");
         assert_eq!(closest("xyz", words), None);
     }

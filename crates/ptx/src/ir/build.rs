@@ -73,7 +73,8 @@ impl Builder<'_> {
     fn module_variable(&mut self, variable: &ast::Variable) {
         if matches!(variable.space, Space::Reg | Space::Local | Space::Param) {
             let message = format!("a .{} variable cannot stand at module scope", variable.space.name());
-            self.report(Diagnostic::error(Code::Directive, variable.span, message));
+            let error = Diagnostic::error(Code::Directive, variable.span, message);
+            self.report(error.help("declare it in the body of a function"));
             return;
         }
         for declarator in &variable.names {
@@ -268,7 +269,8 @@ impl Builder<'_> {
                 }
             };
             if !ok || d.values.contains(&0) {
-                let message = format!("wrong values behind .{}", d.name);
+                let takes = if d.name.ends_with("ntid") { "one to three numbers" } else { "one number" };
+                let message = format!("`.{}` takes {takes} larger than 0", d.name);
                 self.report(Diagnostic::error(Code::Directive, d.span, message));
             }
         }

@@ -90,6 +90,11 @@ impl Scopes {
         Found::Nothing
     }
 
+    /// What the range declares that is too short to hold the name.
+    pub(super) fn range_before(&self, name: &str) -> Option<String> {
+        self.open.iter().rev().find_map(|scope| scope.range_before(name))
+    }
+
     /// Every name in sight, in no order, for suggestions.
     pub(super) fn visible(&self) -> impl Iterator<Item = &str> {
         self.open.iter().flat_map(|scope| scope.names.keys().map(String::as_str))
@@ -99,6 +104,14 @@ impl Scopes {
 impl Scope {
     pub(super) fn declare(&mut self, name: &str, local: Local) -> bool {
         self.names.insert(name.to_owned(), local).is_none()
+    }
+
+    /// What the range declares that the name looks like a member of: `%r<8>` for `%r9`.
+    fn range_before(&self, name: &str) -> Option<String> {
+        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let family = self.families.get(prefix).filter(|f| prefix.len() < name.len() && f.count > 0)?;
+        let (count, last) = (family.count, family.count - 1);
+        Some(format!("`{prefix}<{count}>` declares `{prefix}0` to `{prefix}{last}`"))
     }
 
     /// The range a name belongs to. `%r12` may be number 12 of `%r` or number 2 of `%r1`: the longest number counts.

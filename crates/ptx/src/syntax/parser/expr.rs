@@ -1,7 +1,7 @@
 //! Numbers and constant expressions, folded while they are read.
 
 use super::{Failed, Parsed, Parser};
-use crate::diag::Code;
+use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 use crate::syntax::ast::Expr;
 use crate::syntax::lexer::Token;
@@ -10,7 +10,7 @@ impl Parser<'_, '_> {
     /// An unsigned integer that fits 32 bits.
     pub(super) fn small_int(&mut self) -> Parsed<u32> {
         let value = self.int_token()?;
-        u32::try_from(value).map_err(|_| self.out_of_range(self.last_span()))
+        u32::try_from(value).map_err(|_| self.error(Code::Lexical, self.last_span(), "integer of more than 32 bits"))
     }
 
     /// One integer token.
@@ -20,11 +20,16 @@ impl Parser<'_, '_> {
         }
         let text = self.text();
         let span = self.bump();
-        parse_int(text).ok_or(()).map_err(|()| self.out_of_range(span))
-    }
-
-    fn out_of_range(&mut self, span: Span) -> Failed {
-        self.error(Code::Lexical, span, "integer out of range")
+        parse_int(text).ok_or(()).map_err(|()| {
+            let octal = text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit()) && text.contains(['8', '9']);
+            let error = Diagnostic::error(Code::Lexical, span, "integer of more than 64 bits");
+            self.diagnostics.push(match octal {
+                true => Diagnostic { message: "8 and 9 are not octal digits".to_owned(), ..error }
+                    .help("a number that begins with 0 is octal: leave the zero out"),
+                false => error,
+            });
+            Failed
+        })
     }
 
     /// A constant expression without names.
@@ -85,7 +90,7 @@ impl Parser<'_, '_> {
             (Expr::Int(a), Expr::Address { name, offset, generic }) if op == "+" => {
                 Ok(Expr::Address { name, offset: offset.wrapping_add(a), generic })
             }
-            _ => Err(self.error(Code::Syntax, at, format!("operator `{op}` cannot be applied here"))),
+            _ => Err(self.error(Code::Syntax, at, format!("`{op}` takes two integers, or an address and an offset"))),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::{Parsed, Parser};
 use crate::diag::{Code, Diagnostic, closest};
 use crate::isa::{Opcode, Word};
+use crate::source::Span;
 use crate::syntax::ast::{Expr, Guard, Instruction, MemoryOperand, Operand, OperandKind};
 use crate::syntax::lexer::Token;
 
@@ -11,6 +12,11 @@ impl Parser<'_, '_> {
         let start = self.span();
         let guard = if self.eat(Token::At) {
             let negated = self.eat(Token::Bang);
+            let is_opcode = |text: &str| Opcode::from_name(text).is_some();
+            let next = self.tokens.get(self.at + 1).map_or("", |t| t.1.text(self.source));
+            if self.peek() != Token::Ident || is_opcode(self.text()) && !is_opcode(next) {
+                return Err(self.unexpected("a predicate register behind `@`"));
+            }
             Some(Guard { register: self.name()?, negated })
         } else {
             None
@@ -39,7 +45,7 @@ impl Parser<'_, '_> {
         })
     }
 
-    fn words(&mut self, opcode: Opcode) -> Parsed<Vec<(Word, crate::source::Span)>> {
+    fn words(&mut self, opcode: Opcode) -> Parsed<Vec<(Word, Span)>> {
         let mut words = Vec::new();
         let mut failed = false;
         while let Some(name) = self.dot_word() {
@@ -72,10 +78,22 @@ impl Parser<'_, '_> {
             if self.eat(Token::Semi) {
                 return Ok(operands);
             }
+            if self.at_next_statement() {
+                let end = self.last_span().end as usize;
+                let error = Diagnostic::error(Code::Syntax, Span::new(end, end), "expected `;` behind the instruction");
+                self.diagnostics.push(error);
+                return Ok(operands);
+            }
             if !self.eat(Token::Comma) {
                 return Err(self.unexpected("`,` or `;`"));
             }
         }
+    }
+
+    /// Whether a new statement begins here, though the one before is not closed.
+    fn at_next_statement(&self) -> bool {
+        self.peek() == Token::RBrace
+            || self.starts_line() && matches!(self.peek(), Token::Ident | Token::At | Token::Dot)
     }
 
     fn operand(&mut self) -> Parsed<Operand> {
@@ -110,6 +128,9 @@ impl Parser<'_, '_> {
                 OperandKind::Sink
             }
             Token::Ident => self.named_operand()?,
+            Token::Comma | Token::Semi | Token::RBrace | Token::RParen | Token::RBracket | Token::Eof => {
+                return Err(self.unexpected("an operand"));
+            }
             _ => self.constant_operand()?,
         };
         Ok(Operand { kind, span: start.to(self.last_span()) })

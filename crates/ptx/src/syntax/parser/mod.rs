@@ -111,8 +111,12 @@ impl<'s> Parser<'s, '_> {
         Ok(Name { text, span: self.bump() })
     }
 
-    /// Records "expected X, found Y" at the current token.
+    /// Records "expected X, found Y" at the current token; says nothing when the lexer has reported what is here.
     fn unexpected(&mut self, expected: &str) -> Failed {
+        let before = self.tokens[self.at.saturating_sub(1)].0;
+        if self.peek() == Token::Bad || (self.peek() == Token::Eof && before == Token::Bad) {
+            return Failed;
+        }
         let found = match self.peek() {
             Token::Eof => "the end of the file".to_owned(),
             _ => format!("`{}`", self.text()),
@@ -170,6 +174,12 @@ impl<'s> Parser<'s, '_> {
                 }
             }
         }
+    }
+
+    /// Whether the current token is the first of its line.
+    fn starts_line(&self) -> bool {
+        let between = Span { start: self.last_span().end, end: self.span().start };
+        self.at == 0 || between.text(self.source).contains('\n')
     }
 
     /// Skips a balanced `{ ... }`; the current token is the opening brace.

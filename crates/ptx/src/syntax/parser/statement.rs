@@ -5,7 +5,7 @@ use crate::syntax::ast::{InlinedAt, Linkage, Loc, Name, Prototype, Statement};
 use crate::syntax::lexer::Token;
 
 /// Directives that may open a statement.
-const STATEMENT_DIRECTIVES: &[&str] = &["reg", "local", "shared", "param", "loc", "pragma", "file"];
+const STATEMENT_DIRECTIVES: &[&str] = &["reg", "local", "shared", "param", "loc", "pragma"];
 
 impl Parser<'_, '_> {
     /// Statements up to and including the closing brace.
