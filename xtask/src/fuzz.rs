@@ -29,8 +29,15 @@ const SAMPLES: &[Sample] = &[
              cargo: &["test", "--locked", "-p", "raddle-ptx", "--test", "robustness", "--", "--ignored", "fifty_megabytes"] },
 ];
 
-/// The targets of `fuzz/`: a name, and what writes its corpus.
-const TARGETS: &[(&str, fn(&Path) -> Result)] = &[("parse", write_ptx_corpus)];
+/// A target of `fuzz/`.
+struct Target {
+    name: &'static str,
+    /// Writes the inputs to begin with into a folder.
+    write_corpus: fn(&Path) -> Result,
+}
+
+/// Every target, one row each.
+const TARGETS: &[Target] = &[Target { name: "parse", write_corpus: write_ptx_corpus }];
 
 /// The longest input, in bytes. Almost all files of the corpus are shorter.
 const MAX_LEN: u32 = 8192;
@@ -75,8 +82,8 @@ fn explore(minutes: u32) -> Result {
     let dictionary = folder.join("dictionaries/ptx.txt");
     fs::write(&dictionary, ptx_dictionary())?;
     let seconds = u64::from(minutes) * 60 / TARGETS.len() as u64;
-    for (target, write_corpus) in TARGETS {
-        let corpus = folder.join("corpus").join(target);
+    for Target { name, write_corpus } in TARGETS {
+        let corpus = folder.join("corpus").join(name);
         fs::create_dir_all(&corpus)?;
         write_corpus(&corpus)?;
         let limits = [
@@ -88,7 +95,7 @@ fn explore(minutes: u32) -> Result {
             "-print_final_stats=1".to_owned(),
         ];
         // Without a sanitizer: the code is safe Rust, and the stable compiler has none.
-        let mut command = cargo(&["fuzz", "run", "--sanitizer", "none", target]);
+        let mut command = cargo(&["fuzz", "run", "--sanitizer", "none", name]);
         command.arg(&corpus).arg(folder.join("regressions")).arg("--").args(limits);
         run_command(&mut command)?;
     }

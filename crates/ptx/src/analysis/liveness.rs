@@ -253,4 +253,21 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_coarse_answer_holds_the_exact_one() {
+        for (name, text) in super::super::testing::reference_kernels() {
+            let (module, _) = crate::load(&text);
+            for function in &module.functions {
+                let cfg = Cfg::new(function);
+                let coarse = Liveness::coarse(function, &cfg);
+                let exact = Liveness::exact(function, &cfg, MAX_STEPS).expect("a small function");
+                for (block, _) in cfg.iter() {
+                    assert!(exact.live_in(block).iter().all(|r| coarse.live_in(block).contains(r)), "{name}");
+                    assert!(exact.live_out(block).iter().all(|r| coarse.live_out(block).contains(r)), "{name}");
+                }
+                assert!(cfg.blocks.is_empty() || Liveness::exact(function, &cfg, 0).is_none(), "steps are counted");
+            }
+        }
+    }
 }

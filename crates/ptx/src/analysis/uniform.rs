@@ -375,4 +375,19 @@ mod tests {
         }
         assert!(promised > 100_000 && parted > 2_000, "the programs are worth running: {promised}, {parted}");
     }
+
+    #[test]
+    fn the_coarse_answer_holds_the_exact_one() {
+        for (name, text) in super::super::testing::reference_kernels() {
+            let (module, _) = crate::load(&text);
+            for function in &module.functions {
+                let cfg = Cfg::new(function);
+                let post = PostDominators::new(&cfg);
+                let coarse = Uniformity::coarse(function, &cfg);
+                let exact = Uniformity::exact(&module, function, &cfg, &post, MAX_STEPS).expect("a small function");
+                assert!(exact.divergent().all(|i| !coarse.is_uniform(i)), "{name}");
+                assert!(exact.varying_regs.iter().all(|r| coarse.varying_regs.contains(r)), "{name}");
+            }
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 mod exercise;
 mod mutate;
+mod programs;
 mod round_trip;
 mod scale;
 mod sources;
+mod trees;

@@ -1,7 +1,7 @@
 //! Every PTX file of the repository, printed and read back.
 
 use crate::exercise::{exercise, reads_back};
-use crate::sources::sources;
+use crate::sources::{files_of, sources};
 use raddle_ptx::syntax::parse;
 
 #[test]
@@ -13,9 +13,19 @@ fn every_file_reads_back_as_printed() {
     }
 }
 
+/// What fuzzing has found, as files.
+#[test]
+fn regressions_stay_fixed() {
+    let files = files_of("fuzz/regressions");
+    assert!(!files.is_empty());
+    for (_, text) in files {
+        exercise(&text);
+    }
+}
+
 /// Texts that once printed as something else, or went wrong in another way.
 #[test]
-fn found_by_fuzzing() {
+fn once_misread() {
     let head = ".version 7.0\n.target sm_50\n.address_size 64\n";
     for text in [
         // A constant expression around a name is that name with an offset.

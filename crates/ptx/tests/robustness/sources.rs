@@ -4,10 +4,16 @@ use std::path::{Path, PathBuf};
 
 /// Path and text of every `.ptx` file under `tests/`, sorted by path.
 pub fn sources() -> Vec<(PathBuf, String)> {
-    let mut files = Vec::new();
-    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests"), &mut files);
-    files.sort();
+    let files = files_of("tests");
     assert!(files.len() > 100, "only {} PTX files found", files.len());
+    files
+}
+
+/// Path and text of every `.ptx` file under a folder of the repository, sorted by path.
+pub fn files_of(folder: &str) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder), &mut files);
+    files.sort();
     files
 }
 
