@@ -52,8 +52,8 @@ enum Command {
         #[arg(long, default_value_t = 0)]
         first: u64,
     },
-    /// Run the short fuzzing samples
-    Fuzz,
+    /// Run the short fuzzing samples, or look for new inputs
+    Fuzz(fuzz::Args),
     /// Check the repository rules
     Tidy,
 }
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         Command::Deps => deps::run(),
         Command::Differential { programs, first } => differential(first, programs),
         Command::Docs => docs::run(),
-        Command::Fuzz => fuzz::run(),
+        Command::Fuzz(args) => fuzz::run(&args),
         Command::Tidy => tidy::run(),
     };
     match result {
