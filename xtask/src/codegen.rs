@@ -28,6 +28,11 @@ const GENERATORS: &[Generator] = &[
         text: command_line::page,
     },
     Generator {
+        name: "the table of instructions",
+        path: "docs/src/reference/instructions.md",
+        text: crate::instructions::page,
+    },
+    Generator {
         name: "register counts against the reference",
         path: "docs/src/validation/registers.md",
         text: || Ok(crate::registers::page()),

@@ -12,6 +12,7 @@ mod deps;
 mod docs;
 mod files;
 mod fuzz;
+mod instructions;
 mod registers;
 mod tidy;
 

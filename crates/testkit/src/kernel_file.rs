@@ -48,6 +48,14 @@ pub fn check_text(source: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether every run of a kernel file must end in a fault, so that nothing says what its instructions compute.
+///
+/// # Errors
+/// What is wrong with the file's comments.
+pub fn only_faults(source: &str) -> Result<bool, String> {
+    Ok(directive::parse(source)?.iter().all(|run| run.trap.is_some()))
+}
+
 struct Test<'t> {
     module: &'t Arc<raddle_ptx::Module>,
     source: &'t str,

@@ -136,6 +136,7 @@ impl Core<'_> {
     fn shuffle(&mut self, op: &Op, kind: WarpOp, row: u32, mask: u32, base: u32) {
         let regs = self.regs(row);
         let (a, b, c) = (*regs.plane32(op.s[0]), *regs.plane32(op.s[1]), *regs.plane32(op.s[2]));
+        let width = self.width;
         let mut out = a;
         let mut valid = 0u32;
         for lane in lanes_in(mask) {
@@ -149,11 +150,13 @@ impl Core<'_> {
                 WarpOp::ShflBfly => (own ^ distance, own ^ distance <= max),
                 _ => (min | distance & !segment, min | distance & !segment <= max),
             };
+            // A warp narrower than 32 lanes ends earlier than the operands say.
+            let inside = inside && source < width;
             let source = if inside { source } else { own };
             valid |= u32::from(inside) << lane;
             // A lane that does not take part has no value to give: the own one stays.
             let from = (source + base) as usize;
-            if from < LANES && source < self.width && mask >> from & 1 != 0 {
+            if from < LANES && mask >> from & 1 != 0 {
                 out[lane] = a[from];
             }
         }

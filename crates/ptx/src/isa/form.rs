@@ -14,6 +14,8 @@ pub struct Slot {
     pub words: Vec<Word>,
     /// Whether none may stand here too.
     pub optional: bool,
+    /// The name of the table's list the words come from, if they do.
+    pub list: Option<&'static str>,
 }
 
 /// The type an operand must have.
@@ -237,6 +239,7 @@ fn parse_form(line: &'static str, id: FormId, section: &'static str, lists: &[(&
         let optional = chain.starts_with('?');
         chain = chain.trim_start_matches('?').strip_prefix('.').unwrap_or_else(|| panic!("slot in {line}"));
         let words;
+        let mut list = None;
         if let Some(rest) = chain.strip_prefix('{') {
             let (inside, rest) = rest.split_once('}').expect("closing brace");
             words = inside.split_whitespace().map(word).collect();
@@ -244,15 +247,16 @@ fn parse_form(line: &'static str, id: FormId, section: &'static str, lists: &[(&
         } else {
             let (one, rest) = chain.split_once(' ').unwrap_or((chain, ""));
             words = match one.strip_prefix('$') {
-                Some(list) => {
-                    let found = lists.iter().find(|(n, _)| *n == list);
-                    found.unwrap_or_else(|| panic!("instruction table: no list ${list}")).1.clone()
+                Some(name) => {
+                    list = Some(name);
+                    let found = lists.iter().find(|(n, _)| *n == name);
+                    found.unwrap_or_else(|| panic!("instruction table: no list ${name}")).1.clone()
                 }
                 None => vec![word(one)],
             };
             chain = rest;
         }
-        slots.push(Slot { words, optional });
+        slots.push(Slot { words, optional, list });
     }
     Form {
         id,
