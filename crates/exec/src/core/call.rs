@@ -3,19 +3,18 @@
 //! Return addresses and stack frames belong to threads. A callee's frame starts where its caller's
 //! ends; arguments are copied into it and return values out of it.
 
-use super::{Core, Effect, LaneFault, Lanes, lanes_in};
+use super::{Core, Effect, Issue, LaneFault, Lanes, lanes_in};
 use crate::decode::{Builtin, CallSite, SavedRegs};
 use crate::fault::FaultKind;
 use crate::lanes::LANES;
 use crate::memory::{DeviceMemory, Region, region};
-use crate::op::Op;
 use crate::printf;
 
 /// Strings longer than this are cut.
 const MAX_STRING: usize = 64 * 1024;
 
 impl Core<'_> {
-    pub(super) fn branch_table(&mut self, op: &Op, row: u32, mask: u32) -> Result<Effect, LaneFault> {
+    pub(super) fn branch_table(&mut self, Issue { op, row, mask, .. }: Issue<'_>) -> Result<Effect, LaneFault> {
         let program = self.program;
         let table = &program.tables[op.aux as usize];
         for lane in lanes_in(mask) {
@@ -29,14 +28,8 @@ impl Core<'_> {
         Ok(Effect::Scatter)
     }
 
-    pub(super) fn call(
-        &mut self,
-        memory: &mut DeviceMemory,
-        op: &Op,
-        row: u32,
-        lanes: Lanes<'_>,
-        mask: u32,
-    ) -> Result<Effect, LaneFault> {
+    pub(super) fn call(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<Effect, LaneFault> {
+        let Issue { op, lanes, row, mask } = issue;
         let program = self.program;
         let site = &program.sites[op.target as usize];
         if let Some(builtin) = site.builtin {
@@ -100,7 +93,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    pub(super) fn ret(&mut self, lanes: Lanes<'_>, mask: u32) -> Result<Effect, LaneFault> {
+    pub(super) fn ret(&mut self, Issue { lanes, mask, .. }: Issue<'_>) -> Result<Effect, LaneFault> {
         let program = self.program;
         for lane in lanes_in(mask) {
             let home = lanes.home(lane);

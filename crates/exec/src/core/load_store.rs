@@ -1,10 +1,10 @@
 //! Loads and stores in every state space.
 
-use super::{Core, LaneFault, Lanes, lanes_in};
+use super::{Core, Issue, LaneFault, Lanes, lanes_in};
 use crate::fault::FaultKind;
 use crate::lanes::{LANES, Regs, leveled};
 use crate::memory::{AccessError, DeviceMemory, Region, region};
-use crate::op::{Bank, MemSpace, Op};
+use crate::op::{Bank, Class, MemSpace, Op};
 
 /// Little-endian bytes as an integer; zero when they are not all there.
 #[inline]
@@ -179,18 +179,12 @@ fn check_inside(lane: usize, address: u64, bytes: u64, size: u64, what: &str) ->
 }
 
 impl Core<'_> {
-    pub(super) fn load(
-        &mut self,
-        memory: &DeviceMemory,
-        op: &Op,
-        row: u32,
-        lanes: Lanes<'_>,
-        mask: u32,
-    ) -> Result<(), LaneFault> {
+    pub(super) fn load(&mut self, memory: &DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+        let Issue { op, lanes, row, mask } = issue;
         let level = self.program.level;
         let done = match op.access.space {
             MemSpace::Global if !memory.tracks_writes() => {
-                self.nearest_allocation(memory, op, row, mask);
+                self.nearest_allocation(memory, issue);
                 let found = memory.allocations().get(self.last_allocation);
                 found.is_some_and(|a| load_flat(level, &mut self.file.row(row), op, mask, a.base, a.data()))
             }
@@ -199,11 +193,11 @@ impl Core<'_> {
             }),
             _ => false,
         };
-        if done { Ok(()) } else { self.load_slow(memory, op, row, lanes, mask) }
+        if done { Ok(()) } else { self.load_slow(memory, issue) }
     }
 
     /// Makes the allocation of the first active lane the one to try.
-    fn nearest_allocation(&mut self, memory: &DeviceMemory, op: &Op, row: u32, mask: u32) {
+    fn nearest_allocation(&mut self, memory: &DeviceMemory, Issue { op, row, mask, .. }: Issue<'_>) {
         let lane = mask.trailing_zeros() as usize & 31;
         let address = self.file.get(row, op.s[0], op.s_bank[0], lane).wrapping_add(op.aux);
         let last = memory.allocations().get(self.last_allocation);
@@ -227,19 +221,13 @@ impl Core<'_> {
     }
 
     /// Lane by lane, any space.
-    fn load_slow(
-        &mut self,
-        memory: &DeviceMemory,
-        op: &Op,
-        row: u32,
-        lanes: Lanes<'_>,
-        mask: u32,
-    ) -> Result<(), LaneFault> {
+    fn load_slow(&mut self, memory: &DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+        let Issue { op, row, mask, .. } = issue;
         let addresses = addresses(&self.file.row(row), op, mask);
         let access = op.access;
         for lane in lanes_in(mask) {
             let total = u32::from(access.bytes) * u32::from(access.count);
-            let place = self.locate(memory, access.space, addresses[lane], total, lanes, lane, false)?;
+            let place = self.locate(memory, issue, lane, addresses[lane], total)?;
             for n in 0..usize::from(access.count) {
                 let raw = self.peek(memory, place, n as u64 * u64::from(access.bytes), access.bytes);
                 let value = extend(raw, access.bytes, access.signed, access.register_bits);
@@ -249,18 +237,12 @@ impl Core<'_> {
         Ok(())
     }
 
-    pub(super) fn store(
-        &mut self,
-        memory: &mut DeviceMemory,
-        op: &Op,
-        row: u32,
-        lanes: Lanes<'_>,
-        mask: u32,
-    ) -> Result<(), LaneFault> {
+    pub(super) fn store(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+        let Issue { op, lanes, row, mask } = issue;
         let level = self.program.level;
         let done = match op.access.space {
             MemSpace::Global if !memory.tracks_writes() => {
-                self.nearest_allocation(memory, op, row, mask);
+                self.nearest_allocation(memory, issue);
                 let base = memory.allocations().get(self.last_allocation).map(|a| a.base);
                 base.is_some_and(|base| {
                     let data = memory.bytes_mut(self.last_allocation);
@@ -272,22 +254,16 @@ impl Core<'_> {
             }),
             _ => false,
         };
-        if done { Ok(()) } else { self.store_slow(memory, op, row, lanes, mask) }
+        if done { Ok(()) } else { self.store_slow(memory, issue) }
     }
 
-    fn store_slow(
-        &mut self,
-        memory: &mut DeviceMemory,
-        op: &Op,
-        row: u32,
-        lanes: Lanes<'_>,
-        mask: u32,
-    ) -> Result<(), LaneFault> {
+    fn store_slow(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+        let Issue { op, row, mask, .. } = issue;
         let addresses = addresses(&self.file.row(row), op, mask);
         let access = op.access;
         let total = u32::from(access.bytes) * u32::from(access.count);
         for lane in lanes_in(mask) {
-            let place = self.locate(memory, access.space, addresses[lane], total, lanes, lane, true)?;
+            let place = self.locate(memory, issue, lane, addresses[lane], total)?;
             for n in 0..usize::from(access.count) {
                 let value = self.file.get(row, op.s[n + 1], op.s_bank[n + 1], lane);
                 self.poke(memory, place, n as u64 * u64::from(access.bytes), access.bytes, value);
@@ -296,19 +272,17 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// Where one lane's access goes, checked.
-    #[allow(clippy::too_many_arguments)]
+    /// Where one lane's access of `bytes` bytes goes, checked.
     pub(super) fn locate(
         &self,
         memory: &DeviceMemory,
-        space: MemSpace,
+        Issue { op, lanes, .. }: Issue<'_>,
+        lane: usize,
         address: u64,
         bytes: u32,
-        lanes: Lanes<'_>,
-        lane: usize,
-        write: bool,
     ) -> Result<Place, LaneFault> {
-        let target = match space {
+        let write = op.class != Class::Load;
+        let target = match op.access.space {
             MemSpace::Generic => region(address),
             MemSpace::Global => Region::Global(address),
             MemSpace::Shared => Region::Shared(address),

@@ -67,6 +67,16 @@ pub enum Effect {
     Depth(i32),
 }
 
+/// One operation for the lanes of a warp.
+#[derive(Clone, Copy)]
+struct Issue<'a> {
+    op: &'a Op,
+    lanes: Lanes<'a>,
+    /// Where the registers are: the warp's row, or row 0 where they have been gathered.
+    row: u32,
+    mask: u32,
+}
+
 /// A thread block in the machine.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cta {
@@ -252,31 +262,25 @@ impl<'p> Core<'p> {
                 0
             }
         };
-        let effect = self.execute_in(memory, op, row, lanes, mask)?;
+        let effect = self.perform(memory, Issue { op, lanes, row, mask })?;
         if let Lanes::Gathered(homes) = lanes {
             self.file.scatter(op, homes, mask);
         }
         Ok(effect)
     }
 
-    fn execute_in(
-        &mut self,
-        memory: &mut DeviceMemory,
-        op: &Op,
-        row: u32,
-        lanes: Lanes<'_>,
-        mask: u32,
-    ) -> Result<Effect, LaneFault> {
+    fn perform(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<Effect, LaneFault> {
+        let Issue { op, row, mask, .. } = issue;
         match op.class {
-            Class::Alu => crate::lanes::call(&mut self.regs(row), op, mask),
-            Class::Load if mask != 0 => self.load(memory, op, row, lanes, mask)?,
-            Class::Store if mask != 0 => self.store(memory, op, row, lanes, mask)?,
-            Class::Atomic => self.atomic(memory, op, row, lanes, mask)?,
-            Class::Texture => self.texture(op, row, mask)?,
-            Class::Clock => self.read_clock(op, row, mask),
-            Class::BranchTable => return self.branch_table(op, row, mask),
-            Class::Call => return self.call(memory, op, row, lanes, mask),
-            Class::Return => return self.ret(lanes, mask),
+            Class::Alu => crate::lanes::call(&mut self.file.row(row), op, mask),
+            Class::Load if mask != 0 => self.load(memory, issue)?,
+            Class::Store if mask != 0 => self.store(memory, issue)?,
+            Class::Atomic if mask != 0 => self.atomic(memory, issue)?,
+            Class::Texture => self.texture(issue)?,
+            Class::Clock => self.read_clock(issue),
+            Class::BranchTable => return self.branch_table(issue),
+            Class::Call => return self.call(memory, issue),
+            Class::Return => return self.ret(issue),
             Class::Trap if mask != 0 => {
                 return Err(LaneFault { lane: mask.trailing_zeros() as usize, kind: FaultKind::Trap });
             }
@@ -285,7 +289,7 @@ impl<'p> Core<'p> {
         Ok(Effect::Next)
     }
 
-    fn read_clock(&mut self, op: &Op, row: u32, mask: u32) {
+    fn read_clock(&mut self, Issue { op, row, mask, .. }: Issue<'_>) {
         let now = self.clock;
         let mut regs = self.regs(row);
         match (op.variant, op.d_bank[0]) {

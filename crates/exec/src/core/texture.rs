@@ -1,9 +1,9 @@
 //! Texture fetches.
 
-use super::{Core, LaneFault, lanes_in};
+use super::{Core, Issue, LaneFault, lanes_in};
 use crate::fault::FaultKind;
 use crate::image::LoadError;
-use crate::op::{Class, NO_PC, NONE, Op};
+use crate::op::{Class, NO_PC, NONE};
 use crate::texture::Coords;
 use raddle_ptx::ir::VarId;
 use raddle_ptx::isa::Type;
@@ -38,7 +38,7 @@ impl Core<'_> {
         }
     }
 
-    pub(super) fn texture(&mut self, op: &Op, row: u32, mask: u32) -> Result<(), LaneFault> {
+    pub(super) fn texture(&mut self, Issue { op, row, mask, .. }: Issue<'_>) -> Result<(), LaneFault> {
         for lane in lanes_in(mask) {
             let index = if op.target == NO_PC {
                 let handle = self.file.get(row, op.s[4], op.s_bank[4], lane);
