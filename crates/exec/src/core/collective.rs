@@ -6,10 +6,12 @@ use crate::lanes::LANES;
 use crate::op::{Bank, CONST, NONE, Op};
 
 /// One of the sixteen barriers of a thread block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Barrier {
     /// Threads that have arrived.
     pub arrived: u32,
+    /// The lanes that have arrived, by static warp; only kept when the program gives a count.
+    pub lanes: Vec<u32>,
     /// Threads it waits for, when the program says so; all live threads otherwise.
     pub expected: Option<u32>,
     /// How many arrived with a true predicate.
@@ -19,10 +21,14 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// Whether everyone it waits for has arrived.
+    /// Whether everyone it waits for has arrived. `gone` are the lanes of each static warp that have
+    /// exited or never existed: a count is one of whole warps, so they come with the rest of their warp.
     #[must_use]
-    pub fn is_complete(&self, live_threads: u32) -> bool {
-        self.arrived > 0 && self.arrived >= self.expected.unwrap_or(live_threads)
+    pub fn is_complete(&self, live_threads: u32, gone: &[u32]) -> bool {
+        let Some(expected) = self.expected else { return self.arrived > 0 && self.arrived >= live_threads };
+        let warps = self.lanes.iter().zip(gone).filter(|(here, _)| **here != 0);
+        let filled: u32 = warps.map(|(here, gone)| (gone & !here).count_ones()).sum();
+        self.arrived > 0 && self.arrived + filled >= expected
     }
 
     /// What a reduction gives.
@@ -38,6 +44,29 @@ impl Barrier {
 }
 
 impl Core<'_> {
+    /// Calls `f` with each static warp of the block in `slot` that threads of `mask` are from, and their lanes
+    /// in it; several times with the same warp if they are from other rows.
+    pub(crate) fn for_each_static(&self, slot: u32, lanes: Lanes<'_>, mask: u32, mut f: impl FnMut(usize, u32)) {
+        let (first, width) = (self.ctas[slot as usize].first_row, self.width);
+        let number = |row: u32, lane: u32| ((row - first) * LANES as u32 + lane) / width;
+        match lanes {
+            Lanes::Row(row) => {
+                for base in (0..LANES as u32).step_by(width as usize) {
+                    let bits = mask >> base & lanes_of(width);
+                    if bits != 0 {
+                        f(number(row, base) as usize, bits);
+                    }
+                }
+            }
+            Lanes::Gathered(homes) => {
+                for home in lanes_in(mask).map(|lane| homes[lane]) {
+                    let lane = u32::from(home.lane);
+                    f(number(home.row, lane) as usize, 1 << (lane % width));
+                }
+            }
+        }
+    }
+
     /// The value of a source that must be the same in all lanes, taken from the first.
     pub(crate) fn uniform(&mut self, op: &Op, n: usize, lanes: Lanes<'_>, mask: u32) -> Option<u32> {
         if op.s[n] == NONE || op.s_bank[n] == Bank::Absent {

@@ -84,6 +84,8 @@ pub(crate) struct Cta {
     pub(crate) first_row: u32,
     pub(crate) rows: u32,
     pub(crate) live_threads: u32,
+    /// Lanes that have exited or never existed, by static warp.
+    pub(crate) gone: Vec<u32>,
     pub(crate) shared: Vec<u8>,
     pub(crate) barriers: [Barrier; 16],
 }
@@ -197,9 +199,13 @@ impl<'p> Core<'p> {
             slot
         });
         let coords = self.launch.cta_coords(index);
+        let width = self.width;
         let cta = &mut self.ctas[slot as usize];
         cta.coords = coords;
         cta.live_threads = threads;
+        cta.gone.clear();
+        let warps = (0..threads).step_by(width as usize);
+        cta.gone.extend(warps.map(|first| lanes_of(width) & !lanes_of(width.min(threads - first))));
         cta.shared.fill(0);
         cta.barriers = Default::default();
         let (first, rows) = (cta.first_row, cta.rows);

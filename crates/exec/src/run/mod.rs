@@ -6,7 +6,7 @@
 
 mod warp;
 
-use crate::core::{Core, Effect, Home, Lanes, lanes_in, lanes_of};
+use crate::core::{Core, Effect, Home, LaneFault, Lanes, lanes_in, lanes_of};
 use crate::decode::{BarrierOp, MEMBERS, Program, WarpOp};
 use crate::fault::{Fault, FaultKind};
 use crate::lanes::LANES;
@@ -244,13 +244,12 @@ impl Runner<'_> {
                     warp.splits[split].pc = pc + 1;
                     warp.exit(split, active);
                     self.release_syncs(warp);
-                    self.core.ctas[block.slot as usize].live_threads -= active.count_ones();
+                    self.end_threads(block.slot, lanes, active);
                     self.release_barriers(block);
                     return Ok(());
                 }
                 Class::Barrier if active != 0 => {
-                    self.barrier(block, index, split, active);
-                    return Ok(());
+                    return self.barrier(block, index, split, active);
                 }
                 Class::Warp => {
                     self.collective(warp, split, active);
@@ -385,20 +384,40 @@ impl Runner<'_> {
         None
     }
 
-    fn barrier(&mut self, block: &mut Block, index: usize, split: usize, active: u32) {
+    fn end_threads(&mut self, slot: u32, lanes: Lanes<'_>, mask: u32) {
+        let mut gone = std::mem::take(&mut self.core.ctas[slot as usize].gone);
+        self.core.for_each_static(slot, lanes, mask, |warp, bits| gone[warp] |= bits);
+        let cta = &mut self.core.ctas[slot as usize];
+        cta.gone = gone;
+        cta.live_threads -= mask.count_ones();
+    }
+
+    fn barrier(&mut self, block: &mut Block, index: usize, split: usize, active: u32) -> Ran<()> {
         let warp = &mut block.warps[index];
         let s = warp.splits[split];
         let op = &self.program.ops[s.pc as usize];
         let homes = warp.homes.clone();
         let lanes = Warp::lanes(warp.row, homes.as_ref());
-        let number = self.core.uniform(op, 0, lanes, active).unwrap_or(0) & 15;
-        let expected = self.core.uniform(op, 1, lanes, active);
+        let number = self.core.uniform(op, 0, lanes, active).unwrap_or(0);
+        if number >= 16 {
+            let text = format!("barrier {number} does not exist; they are numbered 0 to 15");
+            let fault = LaneFault { lane: active.trailing_zeros() as usize, kind: FaultKind::BadTarget(text) };
+            return Err(Box::new(self.core.fault(s.pc, lanes, fault)));
+        }
+        let expected = self.core.uniform(op, 1, lanes, active).filter(|count| *count > 0);
         let trues = if op.s[2] == NONE { 0 } else { self.core.count_true(op, 2, lanes, active) };
-        let barrier = &mut self.core.ctas[block.slot as usize].barriers[number as usize];
+        let cta = &mut self.core.ctas[block.slot as usize];
+        let warps = cta.gone.len();
+        let mut barrier = std::mem::take(&mut cta.barriers[number as usize]);
+        if expected.is_some() {
+            barrier.lanes.resize(warps, 0);
+            self.core.for_each_static(block.slot, lanes, active, |warp, bits| barrier.lanes[warp] |= bits);
+        }
         barrier.arrived += active.count_ones();
         barrier.expected = expected;
         barrier.trues += trues;
         barrier.falses += active.count_ones() - trues;
+        self.core.ctas[block.slot as usize].barriers[number as usize] = barrier;
         let waits = State::Barrier(number as u8);
         if op.variant == BarrierOp::Arrive as u8 {
             warp.splits[split].pc = s.pc + 1;
@@ -413,17 +432,17 @@ impl Runner<'_> {
             }
         }
         self.release_barriers(block);
+        Ok(())
     }
 
     /// Lets go everyone at barriers that are complete.
     fn release_barriers(&mut self, block: &mut Block) {
         for number in 0..16u8 {
             let cta = &mut self.core.ctas[block.slot as usize];
-            let barrier = cta.barriers[usize::from(number)];
-            if !barrier.is_complete(cta.live_threads) {
+            if !cta.barriers[usize::from(number)].is_complete(cta.live_threads, &cta.gone) {
                 continue;
             }
-            cta.barriers[usize::from(number)] = crate::core::Barrier::default();
+            let barrier = std::mem::take(&mut cta.barriers[usize::from(number)]);
             for warp in &mut block.warps {
                 let homes = warp.homes.clone();
                 let lanes = Warp::lanes(warp.row, homes.as_ref());
@@ -448,7 +467,7 @@ impl Runner<'_> {
                     State::Ready => "runs".to_owned(),
                     State::Barrier(n) => {
                         let cta = &self.core.ctas[block.slot as usize];
-                        let b = cta.barriers[usize::from(n)];
+                        let b = &cta.barriers[usize::from(n)];
                         let wanted = b.expected.unwrap_or(cta.live_threads);
                         format!("waits at barrier {n}: {} of {wanted} threads have arrived", b.arrived)
                     }
