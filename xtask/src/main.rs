@@ -12,6 +12,7 @@ mod deps;
 mod docs;
 mod files;
 mod fuzz;
+mod host_instructions;
 mod instructions;
 mod registers;
 mod tidy;
@@ -55,6 +56,8 @@ enum Command {
     },
     /// Run the short fuzzing samples, or look for new inputs
     Fuzz(fuzz::Args),
+    /// Count host instructions per simulated instruction under callgrind
+    HostInstructions,
     /// Check the repository rules
     Tidy,
 }
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
         Command::Differential { programs, first } => differential(first, programs),
         Command::Docs => docs::run(),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::HostInstructions => host_instructions::run(),
         Command::Tidy => tidy::run(),
     };
     match result {
