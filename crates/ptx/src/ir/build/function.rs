@@ -269,7 +269,8 @@ impl Body<'_, '_> {
         let spans: Vec<_> = ast.operands.iter().map(|o| o.span).collect();
         let checker = check::Checker { module: &self.builder.module, function: self.builder.module.func(self.id) };
         let checked = if failed {
-            checker.words(ast).map(|form| (form, operands))
+            // Without operands: those that could be read have not been checked, and analyses rely on that.
+            checker.words(ast).map(|form| (form, Vec::new()))
         } else {
             checker.instruction(ast, operands, &spans, self.builder.diagnostics)
         };
