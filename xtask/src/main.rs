@@ -12,6 +12,7 @@ mod deps;
 mod docs;
 mod files;
 mod fuzz;
+mod host_instructions;
 mod instructions;
 mod registers;
 mod tidy;
@@ -53,8 +54,10 @@ enum Command {
         #[arg(long, default_value_t = 0)]
         first: u64,
     },
-    /// Run the short fuzzing samples
-    Fuzz,
+    /// Run the short fuzzing samples, or look for new inputs
+    Fuzz(fuzz::Args),
+    /// Count host instructions per simulated instruction under callgrind
+    HostInstructions,
     /// Check the repository rules
     Tidy,
 }
@@ -66,7 +69,8 @@ fn main() -> ExitCode {
         Command::Deps => deps::run(),
         Command::Differential { programs, first } => differential(first, programs),
         Command::Docs => docs::run(),
-        Command::Fuzz => fuzz::run(),
+        Command::Fuzz(args) => fuzz::run(&args),
+        Command::HostInstructions => host_instructions::run(),
         Command::Tidy => tidy::run(),
     };
     match result {

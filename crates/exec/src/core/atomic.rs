@@ -1,39 +1,30 @@
 //! Atomics: lane after lane, lowest first.
 
 use super::load_store::{Place, addresses};
-use super::{Core, LaneFault, Lanes, lanes_in};
+use super::{Core, Issue, LaneFault, lanes_in};
 use crate::decode::AtomicOp;
 use crate::math::f16_ops::{add_bf16, add_f16};
 use crate::math::f32_ops::{add_rn_f32, ftz_f32};
 use crate::math::f64_ops::add_rn_f64;
 use crate::memory::DeviceMemory;
-use crate::op::{NONE, Op};
+use crate::op::NONE;
 
 impl Core<'_> {
-    pub(super) fn atomic(
-        &mut self,
-        memory: &mut DeviceMemory,
-        op: &Op,
-        row: u32,
-        lanes: Lanes<'_>,
-        mask: u32,
-    ) -> Result<(), LaneFault> {
-        if mask == 0 {
-            return Ok(());
-        }
+    pub(super) fn atomic(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+        let Issue { op, row, mask, .. } = issue;
         let addresses = addresses(&self.regs(row), op, mask);
         let bytes = op.access.bytes;
         let kind = AtomicOp::ALL[usize::from(op.variant)];
         for lane in lanes_in(mask) {
-            let place = self.locate(memory, op.access.space, addresses[lane], u32::from(bytes), lanes, lane, true)?;
+            let place = self.locate(memory, issue, lane, addresses[lane], u32::from(bytes))?;
             let old = self.peek(memory, place, 0, bytes);
             // Single-precision additions in global memory flush subnormals, in shared memory not.
             let flush = matches!(place, Place::Global(..)) && kind == AtomicOp::AddF32;
-            let b = self.get(row, op.s[1], op.s_bank[1], lane);
-            let c = if op.s[2] == NONE { 0 } else { self.get(row, op.s[2], op.s_bank[2], lane) };
+            let b = self.file.get(row, op.s[1], op.s_bank[1], lane);
+            let c = if op.s[2] == NONE { 0 } else { self.file.get(row, op.s[2], op.s_bank[2], lane) };
             let new = if flush { flushed_add(old, b) } else { apply(kind, bytes, old, b, c) };
             self.poke(memory, place, 0, bytes, new);
-            self.put(row, op.d[0], op.d_bank[0], lane, old);
+            self.file.put(row, op.d[0], op.d_bank[0], lane, old);
         }
         Ok(())
     }

@@ -3,23 +3,22 @@
 //! Return addresses and stack frames belong to threads. A callee's frame starts where its caller's
 //! ends; arguments are copied into it and return values out of it.
 
-use super::{Core, Effect, LaneFault, Lanes, lanes_in};
+use super::{Core, Effect, Issue, LaneFault, Lanes, lanes_in};
 use crate::decode::{Builtin, CallSite, SavedRegs};
 use crate::fault::FaultKind;
 use crate::lanes::LANES;
 use crate::memory::{DeviceMemory, Region, region};
-use crate::op::Op;
 use crate::printf;
 
 /// Strings longer than this are cut.
 const MAX_STRING: usize = 64 * 1024;
 
 impl Core<'_> {
-    pub(super) fn branch_table(&mut self, op: &Op, row: u32, mask: u32) -> Result<Effect, LaneFault> {
+    pub(super) fn branch_table(&mut self, Issue { op, row, mask, .. }: Issue<'_>) -> Result<Effect, LaneFault> {
         let program = self.program;
         let table = &program.tables[op.aux as usize];
         for lane in lanes_in(mask) {
-            let index = self.get(row, op.s[0], op.s_bank[0], lane);
+            let index = self.file.get(row, op.s[0], op.s_bank[0], lane);
             let Some(target) = table.get(index as usize) else {
                 let text = format!("branch index {index} is outside the table of {}", table.len());
                 return Err(LaneFault { lane, kind: FaultKind::BadTarget(text) });
@@ -29,14 +28,8 @@ impl Core<'_> {
         Ok(Effect::Scatter)
     }
 
-    pub(super) fn call(
-        &mut self,
-        memory: &mut DeviceMemory,
-        op: &Op,
-        row: u32,
-        lanes: Lanes<'_>,
-        mask: u32,
-    ) -> Result<Effect, LaneFault> {
+    pub(super) fn call(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<Effect, LaneFault> {
+        let Issue { op, lanes, row, mask } = issue;
         let program = self.program;
         let site = &program.sites[op.target as usize];
         if let Some(builtin) = site.builtin {
@@ -49,7 +42,7 @@ impl Core<'_> {
             self.targets[lane] = match site.entry {
                 Some(entry) => entry,
                 None => {
-                    let address = self.get(row, op.s[0], op.s_bank[0], lane);
+                    let address = self.file.get(row, op.s[0], op.s_bank[0], lane);
                     self.indirect(address).map_err(|kind| LaneFault { lane, kind })?
                 }
             };
@@ -69,8 +62,8 @@ impl Core<'_> {
 
     fn frame_pointer(&mut self, lanes: Lanes<'_>, lane: usize) -> &mut u32 {
         let home = lanes.home(lane);
-        let index = home.row as usize * usize::from(self.program.r32) + usize::from(self.program.frame_pointer);
-        &mut self.r32[index][usize::from(home.lane)]
+        let slot = usize::from(self.program.frame_pointer);
+        &mut self.file.row(home.row).r32[slot][usize::from(home.lane)]
     }
 
     fn enter(&mut self, number: u16, site: &CallSite, lanes: Lanes<'_>, lane: usize) -> Result<(), LaneFault> {
@@ -87,8 +80,8 @@ impl Core<'_> {
         for &(from, to, bytes) in &site.args {
             self.copy_local(row, own, frame + from, callee + to, bytes);
         }
-        if let Some(saved) = site.saved {
-            self.save(row, own, saved);
+        if let Some(saved) = &site.saved {
+            self.save(row, own, saved.clone());
         }
         *self.frame_pointer(lanes, lane) = callee;
         let depth = self.rows[row].saved_depth(own);
@@ -100,7 +93,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    pub(super) fn ret(&mut self, lanes: Lanes<'_>, mask: u32) -> Result<Effect, LaneFault> {
+    pub(super) fn ret(&mut self, Issue { lanes, mask, .. }: Issue<'_>) -> Result<Effect, LaneFault> {
         let program = self.program;
         for lane in lanes_in(mask) {
             let home = lanes.home(lane);
@@ -113,8 +106,8 @@ impl Core<'_> {
             for &(from, to, bytes) in &site.returns {
                 self.copy_local(row, own, callee + from, frame + to, bytes);
             }
-            if let Some(saved) = site.saved {
-                self.restore(row, own, saved);
+            if let Some(saved) = &site.saved {
+                self.restore(row, own, saved.clone());
             }
             *self.frame_pointer(lanes, lane) = frame;
             self.targets[lane] = site.return_pc;
@@ -132,38 +125,28 @@ impl Core<'_> {
 
     /// Keeps the caller's registers: a function that calls itself uses the same slots again.
     fn save(&mut self, row: usize, lane: usize, range: SavedRegs) {
-        let (n32, n64, np) =
-            (usize::from(self.program.r32), usize::from(self.program.r64), usize::from(self.program.preds));
+        let regs = self.file.row(row as u32);
         let saved = &mut self.rows[row].saved;
         saved.resize_with(LANES, Vec::new);
         let stack = &mut saved[lane];
-        for slot in range.r32.0..range.r32.1 {
-            stack.push(self.r32[row * n32 + usize::from(slot)][lane]);
-        }
-        for slot in range.r64.0..range.r64.1 {
-            let value = self.r64[row * n64 + usize::from(slot)][lane];
-            stack.extend([value as u32, (value >> 32) as u32]);
-        }
-        for slot in range.preds.0..range.preds.1 {
-            stack.push(self.preds[row * np + usize::from(slot)] >> lane & 1);
-        }
+        stack.extend(regs.r32[range.r32].iter().map(|plane| plane[lane]));
+        stack.extend(regs.r64[range.r64].iter().flat_map(|plane| [plane[lane] as u32, (plane[lane] >> 32) as u32]));
+        stack.extend(regs.preds[range.preds].iter().map(|bits| bits >> lane & 1));
     }
 
     fn restore(&mut self, row: usize, lane: usize, range: SavedRegs) {
-        let (n32, n64, np) =
-            (usize::from(self.program.r32), usize::from(self.program.r64), usize::from(self.program.preds));
+        let regs = self.file.row(row as u32);
         let stack = &mut self.rows[row].saved[lane];
         let mut pop = || stack.pop().unwrap_or(0);
-        for slot in (range.preds.0..range.preds.1).rev() {
-            let word = &mut self.preds[row * np + usize::from(slot)];
-            *word = *word & !(1 << lane) | pop() << lane;
+        for bits in regs.preds[range.preds].iter_mut().rev() {
+            *bits = *bits & !(1 << lane) | pop() << lane;
         }
-        for slot in (range.r64.0..range.r64.1).rev() {
+        for plane in regs.r64[range.r64].iter_mut().rev() {
             let high = pop();
-            self.r64[row * n64 + usize::from(slot)][lane] = u64::from(high) << 32 | u64::from(pop());
+            plane[lane] = u64::from(high) << 32 | u64::from(pop());
         }
-        for slot in (range.r32.0..range.r32.1).rev() {
-            self.r32[row * n32 + usize::from(slot)][lane] = pop();
+        for plane in regs.r32[range.r32].iter_mut().rev() {
+            plane[lane] = pop();
         }
     }
 

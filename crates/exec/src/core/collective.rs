@@ -74,10 +74,10 @@ impl Core<'_> {
         }
         let lane = mask.trailing_zeros() as usize & 31;
         if op.s[n] & CONST != 0 {
-            return Some(self.get(0, op.s[n], op.s_bank[n], lane) as u32);
+            return Some(self.file.get(0, op.s[n], op.s_bank[n], lane) as u32);
         }
         let home = lanes.home(lane);
-        Some(self.get(home.row, op.s[n], op.s_bank[n], usize::from(home.lane)) as u32)
+        Some(self.file.get(home.row, op.s[n], op.s_bank[n], usize::from(home.lane)) as u32)
     }
 
     /// How many lanes of `mask` have a true predicate in source `n`.
@@ -86,7 +86,7 @@ impl Core<'_> {
         for lane in lanes_in(mask) {
             let home = lanes.home(lane);
             let row = if op.s[n] & CONST != 0 { 0 } else { home.row };
-            count += self.get(row, op.s[n], op.s_bank[n], usize::from(home.lane)) as u32;
+            count += self.file.get(row, op.s[n], op.s_bank[n], usize::from(home.lane)) as u32;
         }
         count
     }
@@ -95,7 +95,7 @@ impl Core<'_> {
     pub(crate) fn broadcast(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32, value: u32) {
         for lane in lanes_in(mask) {
             let home = lanes.home(lane);
-            self.put(home.row, op.d[0], op.d_bank[0], usize::from(home.lane), u64::from(value));
+            self.file.put(home.row, op.d[0], op.d_bank[0], usize::from(home.lane), u64::from(value));
         }
     }
 
@@ -105,7 +105,7 @@ impl Core<'_> {
         let (row, homes) = match lanes {
             Lanes::Row(row) => (row, None),
             Lanes::Gathered(homes) => {
-                self.gather(op, homes, mask);
+                self.file.gather(op, self.program.frame_pointer, homes, mask);
                 (0, Some(homes))
             }
         };
@@ -134,7 +134,7 @@ impl Core<'_> {
                 self.shuffle(op, kind, row, mask, base);
             }
             WarpOp::MatchAny => {
-                let values: [u64; LANES] = std::array::from_fn(|l| self.get(row, op.s[0], op.s_bank[0], l));
+                let values: [u64; LANES] = std::array::from_fn(|l| self.file.get(row, op.s[0], op.s_bank[0], l));
                 let equal = |lane: usize| {
                     let same = lanes_in(mask).filter(|l| values[*l] == values[lane]).map(|l| 1u32 << l);
                     same.sum::<u32>() >> base
@@ -143,7 +143,7 @@ impl Core<'_> {
                 self.regs(row).set32(op.d[0], &out, mask);
             }
             WarpOp::MatchAll => {
-                let mut values = lanes_in(mask).map(|l| self.get(row, op.s[0], op.s_bank[0], l));
+                let mut values = lanes_in(mask).map(|l| self.file.get(row, op.s[0], op.s_bank[0], l));
                 let first = values.next();
                 let all = values.all(|v| Some(v) == first);
                 let mut regs = self.regs(row);
@@ -157,7 +157,7 @@ impl Core<'_> {
             }
         }
         if let Some(homes) = homes {
-            self.scatter(op, homes, mask);
+            self.file.scatter(op, homes, mask);
         }
     }
 

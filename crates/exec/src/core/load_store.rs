@@ -1,10 +1,10 @@
 //! Loads and stores in every state space.
 
-use super::{Core, LaneFault, Lanes, lanes_in};
+use super::{Core, Issue, LaneFault, Lanes, lanes_in};
 use crate::fault::FaultKind;
-use crate::lanes::{LANES, Regs};
+use crate::lanes::{LANES, Regs, leveled};
 use crate::memory::{AccessError, DeviceMemory, Region, region};
-use crate::op::{Bank, MemSpace, Op};
+use crate::op::{Bank, Class, MemSpace, Op};
 
 /// Little-endian bytes as an integer; zero when they are not all there.
 #[inline]
@@ -24,7 +24,7 @@ pub(super) fn extend(raw: u64, bytes: u8, signed: bool, register_bits: u8) -> u6
 }
 
 /// The address of each lane; inactive lanes get the first active lane's, so that all are alike.
-#[inline]
+#[inline(always)]
 pub(super) fn addresses(regs: &Regs<'_>, op: &Op, mask: u32) -> [u64; LANES] {
     let mut out = [0; LANES];
     if op.access.wide_address {
@@ -48,16 +48,113 @@ pub(super) fn addresses(regs: &Regs<'_>, op: &Op, mask: u32) -> [u64; LANES] {
     out
 }
 
-/// Lowest and highest address, and the bits set in any.
-#[inline]
-fn extent(addresses: &[u64; LANES]) -> (u64, u64, u64) {
-    let (mut low, mut high, mut any) = (u64::MAX, 0, 0);
-    for a in addresses {
-        low = low.min(*a);
-        high = high.max(*a);
-        any |= a;
+/// The offset of each lane from `base`, when all of them are inside `size` bytes and aligned to
+/// the size of the access.
+#[inline(always)]
+fn offsets(regs: &Regs<'_>, op: &Op, mask: u32, base: u64, size: usize) -> Option<[u32; LANES]> {
+    let addresses = addresses(regs, op, mask);
+    let total = u64::from(op.access.bytes) * u64::from(op.access.count);
+    // Offsets are compared as one maximum: an address below the base wraps to a huge offset.
+    let (mut high, mut any) = (0, 0);
+    let mut offsets = [0; LANES];
+    for (offset, address) in offsets.iter_mut().zip(&addresses) {
+        let wide = address.wrapping_sub(base);
+        high |= wide >> 32;
+        any |= address;
+        *offset = wide as u32;
     }
-    (low, high, any)
+    let mut last = 0;
+    for offset in &offsets {
+        last = last.max(*offset);
+    }
+    let inside = high == 0 && u64::from(last) + total <= size as u64;
+    (inside && any & (total - 1) == 0).then_some(offsets)
+}
+
+leveled! {
+    /// Loads every lane from one slice that starts at address `base`; false when some lane is
+    /// outside or misaligned.
+    fn load_flat(regs: &mut Regs<'_>, op: &Op, mask: u32, base: u64, data: &[u8]) -> bool {
+        let Some(offsets) = offsets(regs, op, mask, base, data.len()) else { return false };
+        let access = op.access;
+        let plain = access.register_bits == access.bytes * 8;
+        for n in 0..usize::from(access.count) {
+            let at = n * usize::from(access.bytes);
+            match (access.bytes, op.d_bank[n]) {
+                (4, Bank::R32) if plain => regs.set32(op.d[n], &words(data, &offsets, at), mask),
+                (8, Bank::R64) => {
+                    let out = offsets.map(|offset| raw(data, offset as usize + at, 8));
+                    regs.set64(op.d[n], &out, mask);
+                }
+                (bytes, bank) => {
+                    let value = |offset: u32| {
+                        extend(raw(data, offset as usize + at, bytes), bytes, access.signed, access.register_bits)
+                    };
+                    match bank {
+                        Bank::R64 => regs.set64(op.d[n], &offsets.map(value), mask),
+                        _ => regs.set32(op.d[n], &offsets.map(|o| value(o) as u32), mask),
+                    }
+                }
+            }
+        }
+        true
+    }
+}
+
+/// A 32-bit word for each lane; lanes side by side are one copy.
+#[inline(always)]
+fn words(data: &[u8], offsets: &[u32; LANES], at: usize) -> [u32; LANES] {
+    let mut out = [0; LANES];
+    let mut apart = 0;
+    for (lane, offset) in offsets.iter().enumerate() {
+        apart |= offset ^ offsets[0].wrapping_add(4 * lane as u32);
+    }
+    let start = offsets[0] as usize + at;
+    if apart == 0
+        && let Some(row) = data.get(start..start + 4 * LANES)
+    {
+        for (out, bytes) in out.iter_mut().zip(row.as_chunks::<4>().0) {
+            *out = u32::from_le_bytes(*bytes);
+        }
+        return out;
+    }
+    for (out, offset) in out.iter_mut().zip(offsets) {
+        let start = *offset as usize + at;
+        if let Some(bytes) = data.get(start..start + 4) {
+            *out = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        }
+    }
+    out
+}
+
+leveled! {
+    /// Stores the lanes of `mask`, lowest first, to one slice that starts at address `base`; false
+    /// when some lane is outside or misaligned.
+    fn store_flat(regs: &Regs<'_>, op: &Op, mask: u32, base: u64, data: &mut [u8]) -> bool {
+        let Some(offsets) = offsets(regs, op, mask, base, data.len()) else { return false };
+        let bytes = usize::from(op.access.bytes);
+        for n in 0..usize::from(op.access.count) {
+            let source = op.s[n + 1];
+            let place = |lane: usize| offsets[lane] as usize + n * bytes;
+            if op.s_bank[n + 1] == Bank::R64 {
+                let plane = regs.plane64(source);
+                for lane in lanes_in(mask) {
+                    data[place(lane)..][..bytes].copy_from_slice(&plane[lane].to_le_bytes()[..bytes]);
+                }
+            } else if bytes == 4 {
+                let plane = regs.plane32(source);
+                for lane in lanes_in(mask) {
+                    data[place(lane)..][..4].copy_from_slice(&plane[lane].to_le_bytes());
+                }
+            } else {
+                let plane = regs.plane32(source);
+                for lane in lanes_in(mask) {
+                    data[place(lane)..][..bytes].copy_from_slice(&plane[lane].to_le_bytes()[..bytes]);
+                }
+            }
+        }
+        true
+    }
 }
 
 fn memory_fault(lane: usize, text: String) -> LaneFault {
@@ -68,82 +165,47 @@ pub(super) fn access_fault(lane: usize, error: &AccessError) -> LaneFault {
     memory_fault(lane, error.to_string())
 }
 
-/// Checks that every lane's access lies inside `size` bytes and is aligned; names the first that
-/// is not.
-fn check_flat(addresses: &[u64; LANES], mask: u32, bytes: u64, size: u64, what: &str) -> Result<(), LaneFault> {
-    let (_, high, any) = extent(addresses);
-    if any & (bytes - 1) == 0 && high.checked_add(bytes).is_some_and(|end| end <= size) {
-        return Ok(());
+/// Checks that an access lies inside `size` bytes and is aligned.
+fn check_inside(lane: usize, address: u64, bytes: u64, size: u64, what: &str) -> Result<(), LaneFault> {
+    if address & (bytes - 1) != 0 {
+        let text = format!("misaligned access: {what} address {address:#x} is not a multiple of {bytes}");
+        return Err(memory_fault(lane, text));
     }
-    for lane in lanes_in(mask) {
-        let a = addresses[lane];
-        if a & (bytes - 1) != 0 {
-            let text = format!("misaligned access: {what} address {a:#x} is not a multiple of {bytes}");
-            return Err(memory_fault(lane, text));
-        }
-        if a.checked_add(bytes).is_none_or(|end| end > size) {
-            let text = format!("{what} access of {bytes} bytes at {a:#x} is outside its {size} bytes");
-            return Err(memory_fault(lane, text));
-        }
+    if address.checked_add(bytes).is_none_or(|end| end > size) {
+        let text = format!("{what} access of {bytes} bytes at {address:#x} is outside its {size} bytes");
+        return Err(memory_fault(lane, text));
     }
     Ok(())
 }
 
 impl Core<'_> {
-    pub(super) fn load(
-        &mut self,
-        memory: &DeviceMemory,
-        op: &Op,
-        row: u32,
-        lanes: Lanes<'_>,
-        mask: u32,
-    ) -> Result<(), LaneFault> {
-        let addresses = addresses(&self.regs(row), op, mask);
-        let total = u64::from(op.access.bytes) * u64::from(op.access.count);
-        match op.access.space {
-            MemSpace::Global => {
-                let (low, high, any) = extent(&addresses);
-                let index = self.allocation(memory, low);
-                if let Some((base, data)) = index
-                    && low >= base
-                    && high - base + total <= data.len() as u64
-                    && any & (total - 1) == 0
-                    && !memory.tracks_writes()
-                {
-                    let mut offsets = [0; LANES];
-                    for (offset, a) in offsets.iter_mut().zip(&addresses) {
-                        *offset = (a - base) as u32;
-                    }
-                    if data.len() < u32::MAX as usize {
-                        load_flat(&mut self.regs(row), op, data, &offsets, mask);
-                        return Ok(());
-                    }
-                }
-                self.load_slow(memory, op, row, lanes, mask, &addresses)
+    pub(super) fn load(&mut self, memory: &DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+        let Issue { op, lanes, row, mask } = issue;
+        let level = self.program.level;
+        let done = match op.access.space {
+            MemSpace::Global if !memory.tracks_writes() => {
+                self.nearest_allocation(memory, issue);
+                let found = memory.allocations().get(self.last_allocation);
+                found.is_some_and(|a| load_flat(level, &mut self.file.row(row), op, mask, a.base, a.data()))
             }
-            MemSpace::Shared => {
-                let cta = self.cta_of(lanes, mask);
-                let Some(cta) = cta else { return self.load_slow(memory, op, row, lanes, mask, &addresses) };
-                let shared = std::mem::take(&mut self.ctas[cta as usize].shared);
-                let checked = check_flat(&addresses, mask, total, shared.len() as u64, "shared memory");
-                if checked.is_ok() {
-                    load_flat(&mut self.regs(row), op, &shared, &addresses.map(|a| a as u32), mask);
-                }
-                self.ctas[cta as usize].shared = shared;
-                checked
-            }
-            _ => self.load_slow(memory, op, row, lanes, mask, &addresses),
-        }
+            MemSpace::Shared => self.cta_of(lanes, mask).is_some_and(|cta| {
+                load_flat(level, &mut self.file.row(row), op, mask, 0, &self.ctas[cta as usize].shared)
+            }),
+            _ => false,
+        };
+        if done { Ok(()) } else { self.load_slow(memory, issue) }
     }
 
-    /// The allocation that holds `address`, trying the last one first.
-    fn allocation<'m>(&mut self, memory: &'m DeviceMemory, address: u64) -> Option<(u64, &'m [u8])> {
-        let all = memory.allocations();
-        let holds = |i: usize| all.get(i).is_some_and(|a| address.wrapping_sub(a.base) < a.len());
-        if !holds(self.last_allocation) {
-            self.last_allocation = memory.find(address, 1).ok()?.0;
+    /// Makes the allocation of the first active lane the one to try.
+    fn nearest_allocation(&mut self, memory: &DeviceMemory, Issue { op, row, mask, .. }: Issue<'_>) {
+        let lane = mask.trailing_zeros() as usize & 31;
+        let address = self.file.get(row, op.s[0], op.s_bank[0], lane).wrapping_add(op.aux);
+        let last = memory.allocations().get(self.last_allocation);
+        if last.is_none_or(|a| address.wrapping_sub(a.base) >= a.len())
+            && let Ok((index, _)) = memory.find(address, 1)
+        {
+            self.last_allocation = index;
         }
-        all.get(self.last_allocation).map(|a| (a.base, a.data()))
     }
 
     /// The thread block all lanes belong to; `None` when they belong to several.
@@ -159,89 +221,68 @@ impl Core<'_> {
     }
 
     /// Lane by lane, any space.
-    fn load_slow(
-        &mut self,
-        memory: &DeviceMemory,
-        op: &Op,
-        row: u32,
-        lanes: Lanes<'_>,
-        mask: u32,
-        addresses: &[u64; LANES],
-    ) -> Result<(), LaneFault> {
+    fn load_slow(&mut self, memory: &DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+        let Issue { op, row, mask, .. } = issue;
+        let addresses = addresses(&self.file.row(row), op, mask);
         let access = op.access;
         for lane in lanes_in(mask) {
             let total = u32::from(access.bytes) * u32::from(access.count);
-            let place = self.locate(memory, access.space, addresses[lane], total, lanes, lane, false)?;
+            let place = self.locate(memory, issue, lane, addresses[lane], total)?;
             for n in 0..usize::from(access.count) {
                 let raw = self.peek(memory, place, n as u64 * u64::from(access.bytes), access.bytes);
                 let value = extend(raw, access.bytes, access.signed, access.register_bits);
-                self.put(row, op.d[n], op.d_bank[n], lane, value);
+                self.file.put(row, op.d[n], op.d_bank[n], lane, value);
             }
         }
         Ok(())
     }
 
-    pub(super) fn store(
-        &mut self,
-        memory: &mut DeviceMemory,
-        op: &Op,
-        row: u32,
-        lanes: Lanes<'_>,
-        mask: u32,
-    ) -> Result<(), LaneFault> {
-        let addresses = addresses(&self.regs(row), op, mask);
-        let access = op.access;
-        let total = u64::from(access.bytes) * u64::from(access.count);
-        match access.space {
+    pub(super) fn store(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+        let Issue { op, lanes, row, mask } = issue;
+        let level = self.program.level;
+        let done = match op.access.space {
             MemSpace::Global if !memory.tracks_writes() => {
-                let (low, high, any) = extent(&addresses);
-                let found = self.allocation(memory, low).map(|(base, data)| (base, data.len() as u64));
-                if let Some((base, size)) = found
-                    && high - base + total <= size
-                    && any & (total - 1) == 0
-                {
+                self.nearest_allocation(memory, issue);
+                let base = memory.allocations().get(self.last_allocation).map(|a| a.base);
+                base.is_some_and(|base| {
                     let data = memory.bytes_mut(self.last_allocation);
-                    let offsets = addresses.map(|a| (a - base) as usize);
-                    store_flat(&self.regs(row), op, data, &offsets, mask);
-                    return Ok(());
-                }
+                    store_flat(level, &self.file.row(row), op, mask, base, data)
+                })
             }
-            MemSpace::Shared => {
-                if let Some(cta) = self.cta_of(lanes, mask) {
-                    let mut shared = std::mem::take(&mut self.ctas[cta as usize].shared);
-                    let checked = check_flat(&addresses, mask, total, shared.len() as u64, "shared memory");
-                    if checked.is_ok() {
-                        store_flat(&self.regs(row), op, &mut shared, &addresses.map(|a| a as usize), mask);
-                    }
-                    self.ctas[cta as usize].shared = shared;
-                    return checked;
-                }
-            }
-            _ => {}
-        }
+            MemSpace::Shared => self.cta_of(lanes, mask).is_some_and(|cta| {
+                store_flat(level, &self.file.row(row), op, mask, 0, &mut self.ctas[cta as usize].shared)
+            }),
+            _ => false,
+        };
+        if done { Ok(()) } else { self.store_slow(memory, issue) }
+    }
+
+    fn store_slow(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+        let Issue { op, row, mask, .. } = issue;
+        let addresses = addresses(&self.file.row(row), op, mask);
+        let access = op.access;
+        let total = u32::from(access.bytes) * u32::from(access.count);
         for lane in lanes_in(mask) {
-            let place = self.locate(memory, access.space, addresses[lane], total as u32, lanes, lane, true)?;
+            let place = self.locate(memory, issue, lane, addresses[lane], total)?;
             for n in 0..usize::from(access.count) {
-                let value = self.get(row, op.s[n + 1], op.s_bank[n + 1], lane);
+                let value = self.file.get(row, op.s[n + 1], op.s_bank[n + 1], lane);
                 self.poke(memory, place, n as u64 * u64::from(access.bytes), access.bytes, value);
             }
         }
         Ok(())
     }
 
-    /// Where one lane's access goes, checked.
-    #[allow(clippy::too_many_arguments)]
+    /// Where one lane's access of `bytes` bytes goes, checked.
     pub(super) fn locate(
         &self,
         memory: &DeviceMemory,
-        space: MemSpace,
+        Issue { op, lanes, .. }: Issue<'_>,
+        lane: usize,
         address: u64,
         bytes: u32,
-        lanes: Lanes<'_>,
-        lane: usize,
-        write: bool,
     ) -> Result<Place, LaneFault> {
-        let target = match space {
+        let write = op.class != Class::Load;
+        let target = match op.access.space {
             MemSpace::Generic => region(address),
             MemSpace::Global => Region::Global(address),
             MemSpace::Shared => Region::Shared(address),
@@ -262,9 +303,7 @@ impl Core<'_> {
             Region::Const(o) => ("constant memory", self.program.image.const_bank.len() as u64, o),
             Region::Param(o) => ("parameter", self.launch.params.len() as u64, o),
         };
-        let mut one = [offset; LANES];
-        one[lane] = offset;
-        check_flat(&one, 1 << lane, u64::from(bytes), size, what)?;
+        check_inside(lane, offset, u64::from(bytes), size, what)?;
         if write && matches!(target, Region::Const(_) | Region::Param(_)) {
             return Err(memory_fault(lane, format!("{what} cannot be written")));
         }
@@ -307,29 +346,6 @@ impl Core<'_> {
             Place::Const(_) | Place::Param(_) => {}
         }
     }
-
-    /// One lane of a register.
-    pub(super) fn get(&mut self, row: u32, slot: u16, bank: Bank, lane: usize) -> u64 {
-        let regs = self.regs(row);
-        match bank {
-            Bank::R64 => regs.plane64(slot)[lane],
-            Bank::Pred => u64::from(regs.pred(slot) >> lane & 1),
-            _ => u64::from(regs.plane32(slot)[lane]),
-        }
-    }
-
-    /// Writes one lane of a register.
-    pub(super) fn put(&mut self, row: u32, slot: u16, bank: Bank, lane: usize, value: u64) {
-        if slot == crate::op::NONE {
-            return;
-        }
-        let mut regs = self.regs(row);
-        match bank {
-            Bank::R64 => regs.r64[usize::from(slot)][lane] = value,
-            Bank::Pred => regs.set_pred(slot, (value as u32 & 1) << lane, 1 << lane),
-            _ => regs.r32[usize::from(slot)][lane] = value as u32,
-        }
-    }
 }
 
 /// A checked place in memory.
@@ -345,67 +361,4 @@ pub(super) enum Place {
     Const(usize),
     /// Offset in the parameters.
     Param(usize),
-}
-
-/// Loads every lane from one slice; all offsets are in bounds and aligned.
-fn load_flat(regs: &mut Regs<'_>, op: &Op, data: &[u8], offsets: &[u32; LANES], mask: u32) {
-    let access = op.access;
-    let plain = access.register_bits == access.bytes * 8;
-    for n in 0..usize::from(access.count) {
-        let at = n * usize::from(access.bytes);
-        match (access.bytes, op.d_bank[n]) {
-            (4, Bank::R32) if plain => {
-                let mut out = [0; LANES];
-                for (out, offset) in out.iter_mut().zip(offsets) {
-                    let start = *offset as usize + at;
-                    if let Some(bytes) = data.get(start..start + 4) {
-                        *out = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-                    }
-                }
-                regs.set32(op.d[n], &out, mask);
-            }
-            (8, Bank::R64) => {
-                let out = offsets.map(|offset| raw(data, offset as usize + at, 8));
-                regs.set64(op.d[n], &out, mask);
-            }
-            (bytes, bank) => {
-                let value = |offset: u32| {
-                    extend(raw(data, offset as usize + at, bytes), bytes, access.signed, access.register_bits)
-                };
-                match bank {
-                    Bank::R64 => regs.set64(op.d[n], &offsets.map(value), mask),
-                    _ => regs.set32(op.d[n], &offsets.map(|o| value(o) as u32), mask),
-                }
-            }
-        }
-    }
-}
-
-/// Stores the lanes of `mask`, lowest first, to one slice; all offsets are in bounds.
-fn store_flat(regs: &Regs<'_>, op: &Op, data: &mut [u8], offsets: &[usize; LANES], mask: u32) {
-    let access = op.access;
-    let bytes = usize::from(access.bytes);
-    for n in 0..usize::from(access.count) {
-        let at = n * bytes;
-        let source = op.s[n + 1];
-        if op.s_bank[n + 1] == Bank::R64 {
-            let plane = regs.plane64(source);
-            for lane in lanes_in(mask) {
-                let start = offsets[lane] + at;
-                data[start..start + bytes].copy_from_slice(&plane[lane].to_le_bytes()[..bytes]);
-            }
-        } else if bytes == 4 {
-            let plane = regs.plane32(source);
-            for lane in lanes_in(mask) {
-                let start = offsets[lane] + at;
-                data[start..start + 4].copy_from_slice(&plane[lane].to_le_bytes());
-            }
-        } else {
-            let plane = regs.plane32(source);
-            for lane in lanes_in(mask) {
-                let start = offsets[lane] + at;
-                data[start..start + bytes].copy_from_slice(&plane[lane].to_le_bytes()[..bytes]);
-            }
-        }
-    }
 }

@@ -10,6 +10,7 @@ mod call;
 mod collective;
 mod load_store;
 mod local;
+mod regs;
 mod texture;
 
 use crate::decode::Program;
@@ -21,6 +22,7 @@ use crate::memory::DeviceMemory;
 use crate::op::{Access, Bank, Class, NONE, Op};
 use local::LocalRow;
 use raddle_ptx::isa::Special;
+use regs::RegFile;
 
 pub use collective::Barrier;
 
@@ -65,6 +67,16 @@ pub enum Effect {
     Depth(i32),
 }
 
+/// One operation for the lanes of a warp.
+#[derive(Clone, Copy)]
+struct Issue<'a> {
+    op: &'a Op,
+    lanes: Lanes<'a>,
+    /// Where the registers are: the warp's row, or row 0 where they have been gathered.
+    row: u32,
+    mask: u32,
+}
+
 /// A thread block in the machine.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cta {
@@ -102,12 +114,12 @@ pub struct Core<'p> {
     launch: &'p Launch,
     /// Lanes of a warp.
     pub(crate) width: u32,
-    c32: Vec<[u32; LANES]>,
-    c64: Vec<[u64; LANES]>,
-    r32: Vec<[u32; LANES]>,
-    r64: Vec<[u64; LANES]>,
-    preds: Vec<u32>,
+    file: RegFile,
     rows: Vec<Row>,
+    /// Special registers that differ between threads, for each row of a thread block.
+    thread_specials: Vec<Vec<[u32; LANES]>>,
+    /// Local memory a thread starts with.
+    local_bytes: u32,
     /// By slot.
     pub(crate) ctas: Vec<Cta>,
     free_slots: Vec<u32>,
@@ -134,12 +146,10 @@ impl<'p> Core<'p> {
             program,
             launch,
             width,
-            c32: program.c32.clone(),
-            c64: program.c64.clone(),
-            r32: Vec::new(),
-            r64: Vec::new(),
-            preds: Vec::new(),
+            file: RegFile::new(program),
             rows: Vec::new(),
+            thread_specials: thread_specials(program, launch, width),
+            local_bytes: program.layout.local_bytes(&program.image.module),
             ctas: Vec::new(),
             free_slots: Vec::new(),
             targets: [0; LANES],
@@ -160,8 +170,8 @@ impl<'p> Core<'p> {
             let raw = load_store::raw(&self.launch.params, p.offset as usize, bytes);
             let value = load_store::extend(raw, bytes, signed, register_bits);
             match p.bank {
-                Bank::R64 => self.c64[usize::from(p.slot)] = [value; LANES],
-                _ => self.c32[usize::from(p.slot)] = [value as u32; LANES],
+                Bank::R64 => self.file.c64[usize::from(p.slot)] = [value; LANES],
+                _ => self.file.c32[usize::from(p.slot)] = [value as u32; LANES],
             }
         }
     }
@@ -170,9 +180,7 @@ impl<'p> Core<'p> {
         let first = self.rows.len() as u32;
         let total = self.rows.len() + rows as usize;
         self.rows.resize_with(total, Row::default);
-        self.r32.resize(total * usize::from(self.program.r32), [0; LANES]);
-        self.r64.resize(total * usize::from(self.program.r64), [0; LANES]);
-        self.preds.resize(total * usize::from(self.program.preds), 0);
+        self.file.resize(total);
         first
     }
 
@@ -201,16 +209,15 @@ impl<'p> Core<'p> {
         cta.shared.fill(0);
         cta.barriers = Default::default();
         let (first, rows) = (cta.first_row, cta.rows);
-        let frame = self.program.layout.local_bytes(&self.program.image.module);
         for row in first..first + rows {
-            self.rows[row as usize].start(frame);
+            self.rows[row as usize].start(self.local_bytes);
             if self.program.reads_undefined {
                 let regs = self.regs(row);
                 regs.r32.fill([0; LANES]);
                 regs.r64.fill([0; LANES]);
                 regs.preds.fill(0);
             }
-            self.fill_specials(row, row - first, coords, index);
+            self.fill_specials(row, row - first, coords);
         }
         slot
     }
@@ -220,58 +227,20 @@ impl<'p> Core<'p> {
         self.free_slots.push(slot);
     }
 
-    fn fill_specials(&mut self, row: u32, row_in_cta: u32, cta: [u32; 3], cta_index: u64) {
-        let (launch, width) = (self.launch, self.width);
-        let shared = self.program.layout.static_shared + launch.dynamic_shared;
-        let value = |special: Special, lane: u32| -> u64 {
-            let thread = row_in_cta * LANES as u32 + lane;
-            let [x, y, z] = launch.thread_coords(thread);
-            let lane = thread % width;
-            let below = (1u32 << lane) - 1;
-            u64::from(match special {
-                Special::TidX => x,
-                Special::TidY => y,
-                Special::TidZ => z,
-                Special::NtidX => launch.block[0],
-                Special::NtidY => launch.block[1],
-                Special::NtidZ => launch.block[2],
-                Special::CtaidX => cta[0],
-                Special::CtaidY => cta[1],
-                Special::CtaidZ => cta[2],
-                Special::NctaidX => launch.grid[0],
-                Special::NctaidY => launch.grid[1],
-                Special::NctaidZ => launch.grid[2],
-                Special::Laneid => lane,
-                Special::Warpid => thread / width,
-                Special::Nwarpid => 64,
-                Special::Nsmid => 1,
-                Special::LanemaskEq => 1 << lane,
-                Special::LanemaskLe => below | 1 << lane,
-                Special::LanemaskLt => below,
-                Special::LanemaskGe => !below & lanes_of(width),
-                Special::LanemaskGt => !below & !(1 << lane) & lanes_of(width),
-                Special::TotalSmemSize => shared,
-                Special::DynamicSmemSize => launch.dynamic_shared,
-                Special::WarpSz => width,
-                Special::Smid
-                | Special::Gridid
-                | Special::Clock
-                | Special::ClockHi
-                | Special::Clock64
-                | Special::Globaltimer
-                | Special::GlobaltimerLo
-                | Special::GlobaltimerHi => 0,
-            })
-        };
-        let _ = cta_index;
+    fn fill_specials(&mut self, row: u32, row_in_cta: u32, cta: [u32; 3]) {
         let program = self.program;
-        let regs = self.regs(row);
-        for (special, bank, slot) in &program.specials {
-            for lane in 0..LANES {
-                match bank {
-                    Bank::R64 => regs.r64[usize::from(*slot)][lane] = value(*special, lane as u32),
-                    _ => regs.r32[usize::from(*slot)][lane] = value(*special, lane as u32) as u32,
-                }
+        let regs = self.file.row(row);
+        let planes = self.thread_specials[row_in_cta as usize].iter();
+        for ((special, bank, slot), plane) in program.specials.iter().zip(planes) {
+            let whole = match special {
+                Special::CtaidX => [cta[0]; LANES],
+                Special::CtaidY => [cta[1]; LANES],
+                Special::CtaidZ => [cta[2]; LANES],
+                _ => *plane,
+            };
+            match bank {
+                Bank::R64 => regs.r64[usize::from(*slot)] = whole.map(u64::from),
+                _ => regs.r32[usize::from(*slot)] = whole,
             }
         }
         regs.r32[usize::from(program.frame_pointer)] = [0; LANES];
@@ -280,16 +249,7 @@ impl<'p> Core<'p> {
     /// The registers of a row.
     #[inline]
     pub(crate) fn regs(&mut self, row: u32) -> Regs<'_> {
-        let (n32, n64, np) =
-            (usize::from(self.program.r32), usize::from(self.program.r64), usize::from(self.program.preds));
-        let row = row as usize;
-        Regs {
-            r32: &mut self.r32[row * n32..(row + 1) * n32],
-            r64: &mut self.r64[row * n64..(row + 1) * n64],
-            preds: &mut self.preds[row * np..(row + 1) * np],
-            c32: &self.c32,
-            c64: &self.c64,
-        }
+        self.file.row(row)
     }
 
     /// Executes one operation that is not a branch, exit, barrier or warp-wide operation for the
@@ -304,35 +264,29 @@ impl<'p> Core<'p> {
         let row = match lanes {
             Lanes::Row(row) => row,
             Lanes::Gathered(homes) => {
-                self.gather(op, homes, mask);
+                self.file.gather(op, self.program.frame_pointer, homes, mask);
                 0
             }
         };
-        let effect = self.execute_in(memory, op, row, lanes, mask)?;
+        let effect = self.perform(memory, Issue { op, lanes, row, mask })?;
         if let Lanes::Gathered(homes) = lanes {
-            self.scatter(op, homes, mask);
+            self.file.scatter(op, homes, mask);
         }
         Ok(effect)
     }
 
-    fn execute_in(
-        &mut self,
-        memory: &mut DeviceMemory,
-        op: &Op,
-        row: u32,
-        lanes: Lanes<'_>,
-        mask: u32,
-    ) -> Result<Effect, LaneFault> {
+    fn perform(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<Effect, LaneFault> {
+        let Issue { op, row, mask, .. } = issue;
         match op.class {
-            Class::Alu => crate::lanes::call(&mut self.regs(row), op, mask),
-            Class::Load if mask != 0 => self.load(memory, op, row, lanes, mask)?,
-            Class::Store if mask != 0 => self.store(memory, op, row, lanes, mask)?,
-            Class::Atomic => self.atomic(memory, op, row, lanes, mask)?,
-            Class::Texture => self.texture(op, row, mask)?,
-            Class::Clock => self.read_clock(op, row, mask),
-            Class::BranchTable => return self.branch_table(op, row, mask),
-            Class::Call => return self.call(memory, op, row, lanes, mask),
-            Class::Return => return self.ret(lanes, mask),
+            Class::Alu => crate::lanes::call(&mut self.file.row(row), op, mask),
+            Class::Load if mask != 0 => self.load(memory, issue)?,
+            Class::Store if mask != 0 => self.store(memory, issue)?,
+            Class::Atomic if mask != 0 => self.atomic(memory, issue)?,
+            Class::Texture => self.texture(issue)?,
+            Class::Clock => self.read_clock(issue),
+            Class::BranchTable => return self.branch_table(issue),
+            Class::Call => return self.call(memory, issue),
+            Class::Return => return self.ret(issue),
             Class::Trap if mask != 0 => {
                 return Err(LaneFault { lane: mask.trailing_zeros() as usize, kind: FaultKind::Trap });
             }
@@ -341,7 +295,7 @@ impl<'p> Core<'p> {
         Ok(Effect::Next)
     }
 
-    fn read_clock(&mut self, op: &Op, row: u32, mask: u32) {
+    fn read_clock(&mut self, Issue { op, row, mask, .. }: Issue<'_>) {
         let now = self.clock;
         let mut regs = self.regs(row);
         match (op.variant, op.d_bank[0]) {
@@ -351,79 +305,19 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Copies what `op` reads from the threads' homes to row 0.
-    pub(crate) fn gather(&mut self, op: &Op, homes: &[Home; LANES], mask: u32) {
-        let (n32, n64, np) =
-            (usize::from(self.program.r32), usize::from(self.program.r64), usize::from(self.program.preds));
-        let sources = op.s.iter().zip(&op.s_bank).map(|(s, b)| (*s, *b));
-        let guard = (op.guard, if op.guard == NONE { Bank::Absent } else { Bank::Pred });
-        // The frame pointer is read by calls and frame accesses whatever their operands are.
-        let frame = (self.program.frame_pointer, Bank::R32);
-        for (slot, bank) in sources.chain([guard, frame]) {
-            if bank == Bank::Absent || slot & crate::op::CONST != 0 {
-                continue;
-            }
-            let slot = usize::from(if bank == Bank::Pred { slot & !crate::op::NOT } else { slot });
-            for lane in lanes_in(mask) {
-                let Home { row, lane: home } = homes[lane];
-                let (row, home) = (row as usize, usize::from(home));
-                match bank {
-                    Bank::R32 => self.r32[slot][lane] = self.r32[row * n32 + slot][home],
-                    Bank::R64 => self.r64[slot][lane] = self.r64[row * n64 + slot][home],
-                    Bank::Pred => {
-                        let bit = self.preds[row * np + slot] >> home & 1;
-                        self.preds[slot] = self.preds[slot] & !(1 << lane) | bit << lane;
-                    }
-                    Bank::Absent => {}
-                }
-            }
-        }
-    }
-
-    /// Copies what `op` wrote in row 0 to the threads' homes.
-    pub(crate) fn scatter(&mut self, op: &Op, homes: &[Home; LANES], mask: u32) {
-        let (n32, n64, np) =
-            (usize::from(self.program.r32), usize::from(self.program.r64), usize::from(self.program.preds));
-        for (slot, bank) in op.d.iter().zip(&op.d_bank) {
-            if *slot == NONE {
-                continue;
-            }
-            let slot = usize::from(*slot);
-            for lane in lanes_in(mask) {
-                let Home { row, lane: home } = homes[lane];
-                let (row, home) = (row as usize, usize::from(home));
-                match bank {
-                    Bank::R32 => self.r32[row * n32 + slot][home] = self.r32[slot][lane],
-                    Bank::R64 => self.r64[row * n64 + slot][home] = self.r64[slot][lane],
-                    Bank::Pred => {
-                        let bit = self.preds[slot] >> lane & 1;
-                        let word = &mut self.preds[row * np + slot];
-                        *word = *word & !(1 << home) | bit << home;
-                    }
-                    Bank::Absent => {}
-                }
-            }
-        }
-    }
-
     /// The lanes of `active` in which the guard of `op` is true.
     #[inline]
     pub(crate) fn guarded(&mut self, op: &Op, lanes: Lanes<'_>, active: u32) -> u32 {
         if op.guard == NONE {
             return active;
         }
-        let np = usize::from(self.program.preds);
-        let guard = usize::from(op.guard);
         let bits = match lanes {
-            Lanes::Row(row) => self.preds[row as usize * np + guard],
-            Lanes::Gathered(homes) => {
-                let mut bits = 0;
-                for lane in lanes_in(active) {
-                    let Home { row, lane: home } = homes[lane];
-                    bits |= (self.preds[row as usize * np + guard] >> home & 1) << lane;
-                }
-                bits
-            }
+            Lanes::Row(row) => self.file.row(row).preds[usize::from(op.guard)],
+            Lanes::Gathered(homes) => lanes_in(active).fold(0, |bits, lane| {
+                let home = homes[lane];
+                let bit = self.file.get(home.row, op.guard, Bank::Pred, usize::from(home.lane));
+                bits | (bit as u32) << lane
+            }),
         };
         active & (bits ^ op.guard_flip)
     }
@@ -453,6 +347,56 @@ impl Row {
         self.calls.clear();
         self.saved.iter_mut().for_each(Vec::clear);
     }
+}
+
+/// What the special registers of a program hold, but for the block's own coordinates: for each row
+/// of a thread block, in the order of the program's list.
+fn thread_specials(program: &Program, launch: &Launch, width: u32) -> Vec<Vec<[u32; LANES]>> {
+    let shared = program.layout.static_shared + launch.dynamic_shared;
+    let value = |special: Special, thread: u32| -> u32 {
+        let [x, y, z] = launch.thread_coords(thread);
+        let lane = thread % width;
+        let below = (1u32 << lane) - 1;
+        match special {
+            Special::TidX => x,
+            Special::TidY => y,
+            Special::TidZ => z,
+            Special::NtidX => launch.block[0],
+            Special::NtidY => launch.block[1],
+            Special::NtidZ => launch.block[2],
+            Special::NctaidX => launch.grid[0],
+            Special::NctaidY => launch.grid[1],
+            Special::NctaidZ => launch.grid[2],
+            Special::Laneid => lane,
+            Special::Warpid => thread / width,
+            Special::Nwarpid => 64,
+            Special::Nsmid => 1,
+            Special::LanemaskEq => 1 << lane,
+            Special::LanemaskLe => below | 1 << lane,
+            Special::LanemaskLt => below,
+            Special::LanemaskGe => !below & lanes_of(width),
+            Special::LanemaskGt => !below & !(1 << lane) & lanes_of(width),
+            Special::TotalSmemSize => shared,
+            Special::DynamicSmemSize => launch.dynamic_shared,
+            Special::WarpSz => width,
+            // Blocks' coordinates are filled in when a block starts; there is one SM and one grid;
+            // clocks are read by operations of their own.
+            Special::CtaidX
+            | Special::CtaidY
+            | Special::CtaidZ
+            | Special::Smid
+            | Special::Gridid
+            | Special::Clock
+            | Special::ClockHi
+            | Special::Clock64
+            | Special::Globaltimer
+            | Special::GlobaltimerLo
+            | Special::GlobaltimerHi => 0,
+        }
+    };
+    let plane = |special: Special, row: u32| std::array::from_fn(|lane| value(special, row * 32 + lane as u32));
+    let rows = launch.threads_per_cta().div_ceil(LANES as u32);
+    (0..rows).map(|row| program.specials.iter().map(|(special, ..)| plane(*special, row)).collect()).collect()
 }
 
 /// The lanes of a mask, lowest first.

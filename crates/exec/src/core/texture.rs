@@ -1,9 +1,9 @@
 //! Texture fetches.
 
-use super::{Core, LaneFault, lanes_in};
+use super::{Core, Issue, LaneFault, lanes_in};
 use crate::fault::FaultKind;
 use crate::image::LoadError;
-use crate::op::{Class, NO_PC, NONE, Op};
+use crate::op::{Class, NO_PC, NONE};
 use crate::texture::Coords;
 use raddle_ptx::ir::VarId;
 use raddle_ptx::isa::Type;
@@ -38,10 +38,10 @@ impl Core<'_> {
         }
     }
 
-    pub(super) fn texture(&mut self, op: &Op, row: u32, mask: u32) -> Result<(), LaneFault> {
+    pub(super) fn texture(&mut self, Issue { op, row, mask, .. }: Issue<'_>) -> Result<(), LaneFault> {
         for lane in lanes_in(mask) {
             let index = if op.target == NO_PC {
-                let handle = self.get(row, op.s[4], op.s_bank[4], lane);
+                let handle = self.file.get(row, op.s[4], op.s_bank[4], lane);
                 self.texture_by_handle(handle)
             } else {
                 self.texture_vars.iter().find(|(v, _)| *v == op.target).map_or(usize::MAX, |(_, i)| *i)
@@ -53,7 +53,7 @@ impl Core<'_> {
                 return Err(LaneFault { lane, kind });
             };
             let coord = |core: &mut Self, n: usize| {
-                if op.s[n] == NONE { 0 } else { core.get(row, op.s[n], op.s_bank[n], lane) as u32 }
+                if op.s[n] == NONE { 0 } else { core.file.get(row, op.s[n], op.s_bank[n], lane) as u32 }
             };
             let (x, y) = (coord(self, 0), coord(self, 1));
             let floats = [f32::from_bits(x), f32::from_bits(y)];
@@ -65,7 +65,7 @@ impl Core<'_> {
                 component => texture.gather(usize::from(component - 2), floats, float),
             };
             for (n, value) in values.into_iter().enumerate() {
-                self.put(row, op.d[n], op.d_bank[n], lane, u64::from(value));
+                self.file.put(row, op.d[n], op.d_bank[n], lane, u64::from(value));
             }
         }
         Ok(())

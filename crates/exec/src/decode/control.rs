@@ -141,11 +141,12 @@ impl Decoder<'_> {
 
     fn own_registers(&self, f: usize) -> SavedRegs {
         let p = &self.placed[f];
-        let (count, preds) = (p.allocation.registers as u16, p.allocation.predicates as u16);
+        let from = |base: u16, count: u32| usize::from(base)..usize::from(base) + count as usize;
+        let (count, preds) = (p.allocation.registers, p.allocation.predicates);
         SavedRegs {
-            r32: (p.base32, p.base32 + count),
-            r64: (p.base64, p.base64 + count.div_ceil(2)),
-            preds: (p.base_pred, p.base_pred + preds),
+            r32: from(p.base32, count),
+            r64: from(p.base64, count.div_ceil(2)),
+            preds: from(p.base_pred, preds),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::op::{Access, Bank, CONST, Class, NO_PC, NONE, NOT, Op, Origin};
 use raddle_ptx::analysis::{Allocation, BlockId, Cfg, Liveness, PostDominators};
 use raddle_ptx::ir::{FuncId, Function, Imm, Inst, InstId, Operand, RegId};
 use raddle_ptx::isa::{Opcode, Special, Type};
+use std::ops::Range;
 
 pub use memory::AtomicOp;
 pub(crate) use warp::MEMBERS;
@@ -36,15 +37,15 @@ pub struct CallSite {
     pub saved: Option<SavedRegs>,
 }
 
-/// A range of register slots.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Ranges of register slots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SavedRegs {
-    /// First and last-plus-one 32-bit slot.
-    pub r32: (u16, u16),
-    /// First and last-plus-one 64-bit slot.
-    pub r64: (u16, u16),
-    /// First and last-plus-one predicate.
-    pub preds: (u16, u16),
+    /// 32-bit slots.
+    pub r32: Range<usize>,
+    /// 64-bit slots.
+    pub r64: Range<usize>,
+    /// Predicates.
+    pub preds: Range<usize>,
 }
 
 /// Functions the machine supplies.
@@ -86,6 +87,8 @@ pub struct Program {
     pub sites: Vec<CallSite>,
     /// Entry points of functions.
     pub entries: Vec<(FuncId, u32)>,
+    /// Instruction-set level it was decoded for; never above the host's.
+    pub(crate) level: Level,
     pub(crate) c32: Vec<[u32; LANES]>,
     pub(crate) c64: Vec<[u64; LANES]>,
     pub(crate) param_consts: Vec<ParamConst>,
@@ -165,6 +168,7 @@ impl<'i> Decoder<'i> {
             preds: 0,
             sites: Vec::new(),
             entries: Vec::new(),
+            level,
             c32: Vec::new(),
             c64: Vec::new(),
             param_consts: Vec::new(),

@@ -12,10 +12,13 @@ mod extended;
 mod float;
 mod half;
 mod integer;
+mod level;
 mod logic;
 mod plane;
 mod select;
 
+pub use level::Level;
+pub(crate) use level::leveled;
 pub(crate) use plane::Regs;
 pub(crate) use select::{moves, select};
 
@@ -28,52 +31,6 @@ pub const LANES: usize = 32;
 /// A compiled kernel. Unsafe to call because some are compiled for instruction sets the host may
 /// lack; [`Level::detect`] decides which may be used.
 pub(crate) type KernelFn = unsafe fn(&mut Regs<'_>, &Op, u32);
-
-/// An instruction-set level of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// What every host of this architecture has.
-    Base,
-    /// x86-64-v3: AVX2, FMA, BMI2.
-    V3,
-    /// x86-64-v4: AVX-512 F, BW, CD, DQ, VL.
-    V4,
-}
-
-impl Level {
-    /// The best level this host has.
-    #[must_use]
-    pub fn detect() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        {
-            let v3 = is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("fma")
-                && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2")
-                && is_x86_feature_detected!("lzcnt")
-                && is_x86_feature_detected!("popcnt");
-            let v4 = v3
-                && is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512cd")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl");
-            if v4 {
-                return Self::V4;
-            }
-            if v3 {
-                return Self::V3;
-            }
-        }
-        Self::Base
-    }
-
-    /// Every level this host has, best last.
-    #[must_use]
-    pub fn available() -> Vec<Self> {
-        [Self::Base, Self::V3, Self::V4].into_iter().filter(|l| *l <= Self::detect()).collect()
-    }
-}
 
 /// An operation on the values of one lane.
 ///

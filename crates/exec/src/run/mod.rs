@@ -72,7 +72,7 @@ pub fn run(
         let options = reference::Options { warp_width: options.warp_width, ..reference::Options::default() };
         return Ok(reference::run(&program.image, &program.layout, launch, memory, &options)?);
     }
-    let mut runner = Runner { core, program, launch, memory, options, report: Report::default() };
+    let mut runner = Runner { core, program, launch, memory, options, report: Report::default(), finished: Vec::new() };
     let finished = runner.grid();
     let Runner { core: Core { output, .. }, report, .. } = runner;
     match finished {
@@ -110,6 +110,8 @@ struct Runner<'r> {
     memory: &'r mut DeviceMemory,
     options: &'r RunOptions,
     report: Report,
+    /// Blocks that have ended, for their warps to be used again.
+    finished: Vec<Block>,
 }
 
 type Ran<T> = Result<T, Box<Fault>>;
@@ -135,6 +137,7 @@ impl Runner<'_> {
             if self.block(&mut resident[turn])? {
                 let done = resident.remove(turn);
                 self.core.end_cta(done.slot);
+                self.finished.push(done);
             } else {
                 turn += 1;
             }
@@ -143,25 +146,27 @@ impl Runner<'_> {
 
     fn start(&mut self, index: u64) -> Block {
         let slot = self.core.start_cta(index);
+        // A finished block that used the same slot has warps over the same rows.
+        if let Some(i) = self.finished.iter().position(|b| b.slot == slot) {
+            let mut block = self.finished.swap_remove(i);
+            block.warps.iter_mut().for_each(Warp::restart);
+            return block;
+        }
         let cta = &self.core.ctas[slot as usize];
         let (first, rows) = (cta.first_row, cta.rows);
         let threads = self.launch.threads_per_cta();
         let width = self.options.warp_width;
         let exists = |row: u32, lane: u32| (row - first) * LANES as u32 + lane < threads;
-        let keep_static = self.program.ops.iter().any(|op| op.class == Class::Warp);
+        let regroup = self.options.gather && !self.program.ops.iter().any(|op| op.class == Class::Warp);
         let mut warps = Vec::new();
         for row in first..first + rows {
+            // A regrouped warp takes the thread of each lane from another row.
+            let home_row = |lane: u32| if regroup { first + (row - first + lane) % rows } else { row };
             for base in (0..LANES as u32).step_by(width as usize) {
-                // A regrouped warp takes the thread of each lane from another row.
-                let home_row = |lane: u32| match self.options.gather && !keep_static {
-                    true => first + (row - first + lane) % rows,
-                    false => row,
-                };
                 let lanes = base..base + width;
-                let mask = lanes.clone().filter(|l| exists(home_row(*l), *l)).fold(0, |m, l| m | 1u32 << l);
-                let homes = self.options.gather.then(|| {
-                    Arc::new(std::array::from_fn(|lane| Home { row: home_row(lane as u32), lane: lane as u8 }))
-                });
+                let mask = lanes.filter(|l| exists(home_row(*l), *l)).fold(0, |m, l| m | 1u32 << l);
+                let home = |lane: usize| Home { row: home_row(lane as u32), lane: lane as u8 };
+                let homes = self.options.gather.then(|| Arc::new(std::array::from_fn(home)));
                 if mask != 0 {
                     warps.push(Warp::new(row, base, mask, homes));
                 }

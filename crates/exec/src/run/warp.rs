@@ -67,6 +67,8 @@ pub(super) struct Warp {
     pub(super) base: u32,
     /// A thread per lane, when they are not the row's.
     pub(super) homes: Option<Homes>,
+    /// Lanes it starts with.
+    all: u32,
     /// Lanes that have not exited.
     pub(super) live: u32,
     /// The last one runs first.
@@ -76,8 +78,18 @@ pub(super) struct Warp {
 
 impl Warp {
     pub(super) fn new(row: u32, base: u32, mask: u32, homes: Option<Homes>) -> Self {
-        let split = Split { pc: 0, mask, depth: 0, state: State::Ready, join: NO_JOIN };
-        Self { row, base, homes, live: mask, splits: vec![split], joins: Vec::new() }
+        let (splits, joins) = (Vec::new(), Vec::new());
+        let mut warp = Self { row, base, homes, all: mask, live: mask, splits, joins };
+        warp.restart();
+        warp
+    }
+
+    /// Puts all lanes back to the start of the kernel.
+    pub(super) fn restart(&mut self) {
+        self.live = self.all;
+        self.joins.clear();
+        self.splits.clear();
+        self.splits.push(Split { pc: 0, mask: self.all, depth: 0, state: State::Ready, join: NO_JOIN });
     }
 
     /// Whose registers the warp works on, given its own homes (taken out so that the warp may

@@ -104,9 +104,11 @@ impl Cfg {
     /// Fills in the edges: duplicates go, predecessors and orders are computed.
     fn link(mut blocks: Vec<Block>, succs: Vec<Vec<BlockId>>, block_of: Vec<BlockId>) -> Self {
         let mut exit_preds = Vec::new();
+        // seen[to] == from: the edge is there already. Marks, because a branch table may be long.
+        let mut seen = vec![usize::MAX; blocks.len() + 1];
         for (from, succs) in succs.into_iter().enumerate() {
             for to in succs {
-                if blocks[from].succs.contains(&to) {
+                if std::mem::replace(&mut seen[to.index()], from) == from {
                     continue;
                 }
                 blocks[from].succs.push(to);

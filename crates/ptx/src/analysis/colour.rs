@@ -16,6 +16,10 @@ pub(super) struct Graph {
     pub partners: Vec<Vec<u32>>,
     /// A place nobody may take.
     pub reserved: Option<u32>,
+    /// Length of all lists of neighbours.
+    total: usize,
+    /// Pairs looked at.
+    pairs: usize,
 }
 
 /// A place for each node, and one past the highest place taken.
@@ -25,20 +29,16 @@ pub(super) struct Colouring {
     pub count: u32,
 }
 
-/// Appends to a list; duplicates go before it grows, so that it stays as long as it must be.
-fn push(list: &mut Vec<u32>, n: u32) {
-    if list.len() == list.capacity() && list.len() >= 64 {
-        list.sort_unstable();
-        list.dedup();
-        list.reserve(list.len());
-    }
-    list.push(n);
-}
+/// Neighbours of all nodes together, above which a graph is not coloured. 4,000 values alive at the same time are
+/// below it, and so are 100,000 of which each meets 160 others.
+const MAX_NEIGHBOURS: usize = 1 << 24;
+/// Pairs of nodes that may be looked at for an edge, the same ones again included: a second or two.
+const MAX_PAIRS: usize = 1 << 27;
 
 impl Graph {
     pub(super) fn new(width: Vec<u8>) -> Self {
         let count = width.len();
-        Self { width, neighbours: vec![Vec::new(); count], partners: vec![Vec::new(); count], reserved: None }
+        Self { width, neighbours: vec![Vec::new(); count], partners: vec![Vec::new(); count], ..Self::default() }
     }
 
     pub(super) fn add_node(&mut self, width: u8) -> u32 {
@@ -49,10 +49,30 @@ impl Graph {
     }
 
     pub(super) fn add_edge(&mut self, a: u32, b: u32) {
+        self.pairs += 1;
         if a != b && self.width[a as usize] > 0 && self.width[b as usize] > 0 {
-            push(&mut self.neighbours[a as usize], b);
-            push(&mut self.neighbours[b as usize], a);
+            self.push(a, b);
+            self.push(b, a);
         }
+    }
+
+    /// Appends to a list; duplicates go before it grows, so that it stays as long as it must be.
+    fn push(&mut self, a: u32, b: u32) {
+        let list = &mut self.neighbours[a as usize];
+        if list.len() == list.capacity() && list.len() >= 64 {
+            let before = list.len();
+            list.sort_unstable();
+            list.dedup();
+            self.total -= before - list.len();
+            list.reserve(list.len());
+        }
+        list.push(b);
+        self.total += 1;
+    }
+
+    /// Whether there are so many edges that colouring would take too long.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.total > MAX_NEIGHBOURS || self.pairs > MAX_PAIRS
     }
 
     pub(super) fn add_partners(&mut self, a: u32, b: u32) {

@@ -1,8 +1,9 @@
 //! Dominators and post-dominators.
 //!
-//! Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm": each node in reverse
-//! postorder takes the nearest common ancestor of its predecessors in the tree so far, until
-//! nothing changes. Post-dominators are the dominators of the reversed graph from the virtual exit.
+//! Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph", with path compression only: for
+//! e edges and n nodes it takes O(e log n) steps on any graph. Simpler ways walk up the tree for each edge, which is
+//! quadratic where many blocks jump to one. Post-dominators are the dominators of the reversed graph from the virtual
+//! exit.
 //!
 //! # Code that cannot end
 //!
@@ -23,43 +24,98 @@ const NONE: u32 = u32::MAX;
 
 /// The immediate dominator of each node reachable from `root`; `NONE` for the root and the rest.
 fn immediate_dominators(root: u32, succs: &[Vec<u32>], preds: &[Vec<u32>]) -> Vec<u32> {
-    let mut order = postorder(root, succs);
-    let mut number = vec![NONE; succs.len()];
-    for (i, node) in order.iter().enumerate() {
-        number[*node as usize] = i as u32;
-    }
-    order.pop(); // The root, last in postorder.
-    let mut idom = vec![NONE; succs.len()];
-    idom[root as usize] = root;
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &node in order.iter().rev() {
-            let mut new = NONE;
-            for &pred in &preds[node as usize] {
-                if idom[pred as usize] == NONE {
-                    continue;
-                }
-                new = if new == NONE { pred } else { intersect(pred, new, &idom, &number) };
+    let walk = Walk::new(root, succs);
+    let count = walk.node.len();
+    // From here on nodes are their numbers in the walk. `semi` is the semidominator, `best` the node with the least
+    // one on the path up to the root of its tree in the forest so far, and `up` the way there.
+    let mut forest =
+        Forest { up: vec![NONE; count], best: (0..count as u32).collect(), semi: (0..count as u32).collect() };
+    let mut idom = vec![NONE; count];
+    let mut bucket: Vec<Vec<u32>> = vec![Vec::new(); count];
+    for w in (1..count as u32).rev() {
+        let parent = walk.parent[w as usize];
+        for pred in preds[walk.node[w as usize] as usize].iter().map(|p| walk.number[*p as usize]) {
+            if pred != NONE {
+                let u = forest.eval(pred);
+                forest.semi[w as usize] = forest.semi[w as usize].min(forest.semi[u as usize]);
             }
-            changed |= idom[node as usize] != new;
-            idom[node as usize] = new;
+        }
+        bucket[forest.semi[w as usize] as usize].push(w);
+        forest.up[w as usize] = parent;
+        for v in std::mem::take(&mut bucket[parent as usize]) {
+            let u = forest.eval(v);
+            idom[v as usize] = if forest.semi[u as usize] < forest.semi[v as usize] { u } else { parent };
         }
     }
-    idom[root as usize] = NONE;
-    idom
+    let mut result = vec![NONE; succs.len()];
+    for w in 1..count {
+        if idom[w] != forest.semi[w] {
+            idom[w] = idom[idom[w] as usize];
+        }
+        result[walk.node[w] as usize] = walk.node[idom[w] as usize];
+    }
+    result
 }
 
-/// The nearest common ancestor of two nodes.
-fn intersect(mut a: u32, mut b: u32, idom: &[u32], number: &[u32]) -> u32 {
-    while a != b {
-        if number[a as usize] < number[b as usize] {
-            a = idom[a as usize];
-        } else {
-            b = idom[b as usize];
+/// A walk in depth first from a root.
+struct Walk {
+    /// The nodes in the order in which they are met.
+    node: Vec<u32>,
+    /// The place of each node in it; `NONE` when it is not met.
+    number: Vec<u32>,
+    /// The place of the node from which each place was met.
+    parent: Vec<u32>,
+}
+
+impl Walk {
+    fn new(root: u32, succs: &[Vec<u32>]) -> Self {
+        let mut walk = Self { node: Vec::new(), number: vec![NONE; succs.len()], parent: Vec::new() };
+        let mut todo = vec![(root, NONE)];
+        while let Some((node, parent)) = todo.pop() {
+            if walk.number[node as usize] == NONE {
+                let number = walk.node.len() as u32;
+                walk.number[node as usize] = number;
+                walk.node.push(node);
+                walk.parent.push(parent);
+                todo.extend(succs[node as usize].iter().map(|s| (*s, number)));
+            }
         }
+        walk
     }
-    a
+}
+
+/// The part of the walk's tree that has been dealt with, as paths towards the root.
+struct Forest {
+    up: Vec<u32>,
+    best: Vec<u32>,
+    semi: Vec<u32>,
+}
+
+impl Forest {
+    /// The node with the least semidominator from `v` up to, but not including, the root of its tree. Shortens the
+    /// paths it goes along.
+    fn eval(&mut self, v: u32) -> u32 {
+        let mut path = Vec::new();
+        let mut at = v;
+        while self.up[at as usize] != NONE {
+            path.push(at);
+            at = self.up[at as usize];
+        }
+        let tree = at;
+        // From the top: the node just below the root keeps its own answer.
+        let mut above: Option<u32> = None;
+        for node in path.into_iter().rev() {
+            if let Some(above) = above {
+                let (mine, theirs) = (self.best[node as usize], self.best[above as usize]);
+                if self.semi[theirs as usize] < self.semi[mine as usize] {
+                    self.best[node as usize] = theirs;
+                }
+                self.up[node as usize] = tree;
+            }
+            above = Some(node);
+        }
+        self.best[v as usize]
+    }
 }
 
 /// A tree with, for each node, when a walk enters and leaves it: ancestry in two comparisons.
@@ -167,7 +223,7 @@ impl PostDominators {
         let mut idom = immediate_dominators(exit, &preds, &succs);
         // What cannot reach the exit is closed under successors: give its loops a way out, forget
         // everything else, and take the answers for these nodes only.
-        let ends = endless_ends(cfg, &can_exit, &succs, &preds);
+        let ends = endless_ends(cfg, &can_exit, &succs);
         if !ends.is_empty() {
             for node in 0..succs.len() {
                 if can_exit.contains(node) {
@@ -223,37 +279,80 @@ impl PostDominators {
 }
 
 /// For each set of blocks that cannot be left, once entered, the block it is thought to end with.
-fn endless_ends(cfg: &Cfg, can_exit: &BitSet, succs: &[Vec<u32>], preds: &[Vec<u32>]) -> Vec<u32> {
+fn endless_ends(cfg: &Cfg, can_exit: &BitSet, succs: &[Vec<u32>]) -> Vec<u32> {
+    if can_exit.len() == succs.len() {
+        return Vec::new();
+    }
     let mut place = vec![0; succs.len()];
     for (i, block) in cfg.reverse_postorder().iter().enumerate() {
         place[block.index()] = i + 1;
     }
-    let mut settled = can_exit.clone();
-    let mut ends = Vec::new();
-    for node in 0..succs.len() as u32 {
-        if settled.contains(node as usize) {
-            continue;
-        }
-        // Walk to a set in which everything reachable from a node can reach it too; each step
-        // goes to a strictly smaller set.
-        let mut at = node;
-        let end = loop {
-            let reached = postorder(at, succs);
-            let mut back = BitSet::new(succs.len());
-            for n in postorder(at, preds) {
-                back.insert(n as usize);
-            }
-            match reached.iter().find(|n| !back.contains(**n as usize)) {
-                Some(smaller) => at = *smaller,
-                None => break reached.into_iter().max_by_key(|n| (place[*n as usize], *n)).unwrap_or(at),
-            }
-        };
-        ends.push(end);
-        for n in postorder(end, preds) {
-            settled.insert(n as usize);
+    let component = components(succs);
+    // A component that no edge leaves cannot be left.
+    let mut can_leave = can_exit.clone();
+    for (node, succs) in succs.iter().enumerate() {
+        if succs.iter().any(|s| component[*s as usize] != component[node]) {
+            can_leave.insert(node);
         }
     }
-    ends
+    let mut leaves = BitSet::new(succs.len());
+    can_leave.iter().for_each(|node| {
+        leaves.insert(component[node] as usize);
+    });
+    let mut end = vec![NONE; succs.len()];
+    for node in (0..succs.len() as u32).filter(|n| !leaves.contains(component[*n as usize] as usize)) {
+        let end = &mut end[component[node as usize] as usize];
+        if *end == NONE || (place[node as usize], node) > (place[*end as usize], *end) {
+            *end = node;
+        }
+    }
+    end.retain(|e| *e != NONE);
+    end
+}
+
+/// The strongly connected component of each node, by Tarjan's algorithm without recursion.
+fn components(succs: &[Vec<u32>]) -> Vec<u32> {
+    let count = succs.len();
+    let (mut number, mut low, mut component) = (vec![NONE; count], vec![0; count], vec![NONE; count]);
+    let (mut numbers, mut found) = (0, 0);
+    let mut open: Vec<u32> = Vec::new();
+    for root in 0..count as u32 {
+        let mut path = vec![(root, 0)];
+        if number[root as usize] != NONE {
+            continue;
+        }
+        while let Some((node, next)) = path.last_mut() {
+            let n = *node as usize;
+            if *next == 0 {
+                (number[n], low[n]) = (numbers, numbers);
+                numbers += 1;
+                open.push(*node);
+            }
+            if let Some(&succ) = succs[n].get(*next) {
+                *next += 1;
+                if number[succ as usize] == NONE {
+                    path.push((succ, 0));
+                } else if component[succ as usize] == NONE {
+                    low[n] = low[n].min(number[succ as usize]);
+                }
+                continue;
+            }
+            if low[n] == number[n] {
+                while let Some(member) = open.pop() {
+                    component[member as usize] = found;
+                    if member as usize == n {
+                        break;
+                    }
+                }
+                found += 1;
+            }
+            path.pop();
+            if let Some((parent, _)) = path.last() {
+                low[*parent as usize] = low[*parent as usize].min(low[n]);
+            }
+        }
+    }
+    component
 }
 
 #[cfg(test)]

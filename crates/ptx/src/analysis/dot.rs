@@ -9,6 +9,7 @@ use super::{Block, BlockId, Cfg, Dominators, LoopId, Loops, PostDominators, Unif
 use crate::ir::{Function, InstId, Module, Operand};
 use crate::isa::Opcode;
 use crate::source::LineIndex;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// Blocks with more instructions than this show their ends only.
@@ -42,7 +43,27 @@ pub fn dot(module: &Module, function: &Function, source: &str) -> String {
         rejoins[at.index()] = true;
     }
     let lines = LineIndex::new(source);
-    let mut drawing = Drawing { function, source, lines, cfg, post, uniform, loops, rejoins, out: String::new() };
+    let mut place = vec![None; cfg.blocks.len() + 1];
+    for (i, block) in cfg.reverse_postorder().iter().enumerate() {
+        place[block.index()] = Some(i);
+    }
+    let mut labels = vec![Vec::new(); cfg.blocks.len() + 1];
+    for label in function.labels.iter() {
+        let block = cfg.block_of(label.at);
+        if cfg.get(block).is_some_and(|b| b.first == label.at) {
+            labels[block.index()].push(label.name.as_str());
+        }
+    }
+    let mut parts: HashMap<Option<LoopId>, Part> = HashMap::new();
+    for block in (0..cfg.blocks.len() as u32).map(BlockId) {
+        parts.entry(loops.innermost(block)).or_default().blocks.push(block);
+    }
+    for (i, l) in loops.loops.iter().enumerate() {
+        parts.entry(l.parent).or_default().loops.push(LoopId(i as u32));
+    }
+    let out = String::new();
+    let mut drawing =
+        Drawing { function, source, lines, cfg, post, uniform, loops, rejoins, place, labels, parts, out };
     // Writing to a String cannot fail.
     let _ = drawing.graph();
     drawing.out
@@ -57,7 +78,20 @@ struct Drawing<'a> {
     uniform: Uniformity,
     loops: Loops,
     rejoins: Vec<bool>,
+    /// Where each block stands in reverse postorder.
+    place: Vec<Option<usize>>,
+    /// The labels of each block.
+    labels: Vec<Vec<&'a str>>,
+    /// What is directly inside each loop and outside of all.
+    parts: HashMap<Option<LoopId>, Part>,
     out: String,
+}
+
+/// Blocks and loops that are directly inside a loop.
+#[derive(Default)]
+struct Part {
+    blocks: Vec<BlockId>,
+    loops: Vec<LoopId>,
 }
 
 type Written = std::fmt::Result;
@@ -137,15 +171,12 @@ impl Drawing<'_> {
     /// The blocks whose innermost loop is `inside`, and frames for the loops in it.
     fn blocks(&mut self, inside: Option<LoopId>, depth: usize) -> Written {
         let pad = "  ".repeat(depth);
-        for block in 0..self.cfg.blocks.len() as u32 {
-            if self.loops.innermost(BlockId(block)) == inside {
-                let table = self.table(BlockId(block))?;
-                writeln!(self.out, "{pad}b{block} [label=<{table}>];")?;
-            }
+        let part = self.parts.remove(&inside).unwrap_or_default();
+        for block in part.blocks {
+            let table = self.table(block)?;
+            writeln!(self.out, "{pad}b{} [label=<{table}>];", block.0)?;
         }
-        let inner = (0..self.loops.loops.len() as u32).map(LoopId);
-        let inner: Vec<LoopId> = inner.filter(|l| self.loops.get(*l).parent == inside).collect();
-        for id in inner {
+        for id in part.loops {
             writeln!(self.out, "{pad}subgraph cluster_loop{} {{", id.0)?;
             writeln!(
                 self.out,
@@ -180,8 +211,8 @@ impl Drawing<'_> {
              BGCOLOR=\"{PAPER}\"><TR><TD BGCOLOR=\"{head}\" ALIGN=\"LEFT\"><B>B{}</B>",
             id.0
         );
-        for label in self.function.labels.iter().filter(|l| l.at == block.first) {
-            write!(table, " {}", escape(&label.name))?;
+        for label in &self.labels[id.index()] {
+            write!(table, " {}", escape(label))?;
         }
         if !self.cfg.is_reachable(id) {
             table += " (unreachable)";
@@ -249,9 +280,10 @@ impl Drawing<'_> {
     fn edges(&mut self, from: BlockId) -> Written {
         let last = self.cfg.block(from).last;
         let diverges = !self.uniform.is_uniform(last);
+        let indices = self.indices(last);
         for to in self.cfg.succs(from).to_vec() {
             let color = if diverges { DIVERGE } else { QUIET };
-            let label = self.condition(from, to);
+            let label = self.condition(from, to, indices.get(&to).map_or("", String::as_str));
             // Graphviz puts heads of arrows below their tails; a loop's head belongs on top.
             let back = self.loops.is_back_edge(from, to);
             let (a, b, label, style) = match back {
@@ -269,8 +301,7 @@ impl Drawing<'_> {
         if diverges {
             let to = self.post.ipdom(from).unwrap_or_else(|| self.cfg.exit());
             // Downwards the arrow gets a lane of its own; upwards it must not turn the order around.
-            let place = |b: BlockId| self.cfg.reverse_postorder().iter().position(|o| *o == b);
-            let down = to == self.cfg.exit() || place(from) < place(to);
+            let down = to == self.cfg.exit() || self.place[from.index()] < self.place[to.index()];
             writeln!(
                 self.out,
                 "  {} -> {} [style=dashed, color=\"{REJOIN}\", arrowhead=empty, {}];",
@@ -282,13 +313,13 @@ impl Drawing<'_> {
         Ok(())
     }
 
-    /// When control takes the edge: `taken %p1`.
-    fn condition(&self, from: BlockId, to: BlockId) -> String {
+    /// When control takes the edge: `taken %p1`, with the indices of a branch table.
+    fn condition(&self, from: BlockId, to: BlockId, indices: &str) -> String {
         let block = self.cfg.block(from);
         let inst = &self.function.insts[block.last.index()];
         let next = BlockId(from.0 + 1);
         let Some(guard) = inst.guard.filter(|_| inst.ends_block()) else {
-            return self.indices(inst.operands.last(), to);
+            return indices.to_owned();
         };
         let name = self.function.regs.get(guard.reg.index()).map_or("?", |r| r.name.as_str());
         let when = |truth: bool| format!("{}{}", if truth { "" } else { "!" }, escape(name));
@@ -298,19 +329,23 @@ impl Drawing<'_> {
         if to == next && block.succs.last() == Some(&next) {
             return format!("falls through {}", when(guard.negated));
         }
-        format!("taken {} {}", when(!guard.negated), self.indices(inst.operands.last(), to)).trim_end().to_owned()
+        format!("taken {} {indices}", when(!guard.negated)).trim_end().to_owned()
     }
 
-    /// Which entries of a branch table lead to a block.
-    fn indices(&self, operand: Option<&Operand>, to: BlockId) -> String {
-        let Some(Operand::Table(table)) = operand else { return String::new() };
+    /// Which entries of the table of a branch lead to which block.
+    fn indices(&self, branch: InstId) -> HashMap<BlockId, String> {
+        let mut lists: HashMap<BlockId, Vec<String>> = HashMap::new();
+        let operand = self.function.insts[branch.index()].operands.last();
+        let Some(Operand::Table(table)) = operand else { return HashMap::new() };
         let targets = self.function.tables.get(table.index()).map_or(&[][..], |t| &t.targets);
-        let leads = |label: &crate::ir::LabelId| {
-            self.function.labels.get(label.index()).is_some_and(|l| self.cfg.block_of(l.at) == to)
-        };
-        let list: Vec<String> =
-            targets.iter().enumerate().filter(|(_, l)| leads(l)).map(|(i, _)| i.to_string()).take(8).collect();
-        format!("[{}]", list.join(", "))
+        for (i, label) in targets.iter().enumerate() {
+            let Some(label) = self.function.labels.get(label.index()) else { continue };
+            let list = lists.entry(self.cfg.block_of(label.at)).or_default();
+            if list.len() < 8 {
+                list.push(i.to_string());
+            }
+        }
+        lists.into_iter().map(|(block, list)| (block, format!("[{}]", list.join(", ")))).collect()
     }
 }
 

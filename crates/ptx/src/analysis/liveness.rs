@@ -7,29 +7,48 @@
 //!
 //! A guarded instruction may not write, so it does not end the life of what it writes. The carry
 //! flag of `add.cc` and its kin is not a register and is left out.
+//!
+//! Functions so large that the sets would not fit into memory, or so tangled that they would take too long, get a
+//! coarser answer: what is live anywhere between blocks counts as live everywhere between blocks.
 
 use super::{BitSet, BlockId, Cfg};
 use crate::ir::{Function, Inst, InstId};
 
+/// Bits of one family of sets, a set for each block; above this the answer is coarse. 32,768 blocks with as many
+/// registers are still exact.
+const MAX_BITS: u64 = 1 << 30;
+/// Words of 64 bits that may be looked at until nothing changes: a few seconds.
+const MAX_STEPS: u64 = 1 << 31;
+
 /// Live registers at the edges of every block.
 #[derive(Clone, Debug)]
 pub struct Liveness {
+    /// Empty when the answer is coarse.
     live_in: Vec<BitSet>,
     live_out: Vec<BitSet>,
-    none: BitSet,
+    /// What is live at the edges of blocks that have no set of their own.
+    elsewhere: BitSet,
 }
 
 impl Liveness {
     /// Computes the live registers of `function`.
     #[must_use]
     pub fn new(function: &Function, cfg: &Cfg) -> Self {
+        if cfg.blocks.len() as u64 * function.regs.len() as u64 > MAX_BITS {
+            return Self::coarse(function, cfg);
+        }
+        Self::exact(function, cfg, MAX_STEPS).unwrap_or_else(|| Self::coarse(function, cfg))
+    }
+
+    /// The exact sets, if they take no more than `steps`.
+    fn exact(function: &Function, cfg: &Cfg, mut steps: u64) -> Option<Self> {
         let none = BitSet::new(function.regs.len());
+        // To begin with, what a block reads of what was there before it.
         let mut live_in = vec![none.clone(); cfg.blocks.len()];
         let mut live_out = live_in.clone();
-        let mut reads = live_in.clone();
         let mut writes = live_in.clone();
         for (id, block) in cfg.iter() {
-            let (reads, writes) = (&mut reads[id.index()], &mut writes[id.index()]);
+            let (reads, writes) = (&mut live_in[id.index()], &mut writes[id.index()]);
             for inst in block.insts().rev() {
                 let inst = &function.insts[inst.index()];
                 if inst.guard.is_none() {
@@ -43,33 +62,63 @@ impl Liveness {
                 });
             }
         }
-        // Backwards in program order, until nothing changes; unreachable blocks take part.
+        // Successors first, until nothing changes; unreachable blocks take part.
+        let unreachable = cfg.iter().map(|(b, _)| b).filter(|b| !cfg.is_reachable(*b));
+        let order: Vec<BlockId> = unreachable.chain(cfg.reverse_postorder().iter().copied()).collect();
+        let mut dirty = vec![true; cfg.blocks.len()];
         let mut changed = true;
         while changed {
             changed = false;
-            for (id, block) in cfg.blocks.iter().enumerate().rev() {
-                for succ in block.succs.iter().filter(|s| **s != cfg.exit()) {
-                    changed |= live_out[id].union_with(&live_in[succ.index()]);
+            for &id in order.iter().rev() {
+                if !std::mem::take(&mut dirty[id.index()]) {
+                    continue;
                 }
-                let mut now = live_out[id].clone();
-                now.subtract(&writes[id]);
-                now.union_with(&reads[id]);
-                changed |= live_in[id].union_with(&now);
+                let succs = cfg.succs(id).iter().filter(|s| **s != cfg.exit());
+                steps =
+                    steps.checked_sub((function.regs.len() as u64 / 64 + 1) * (succs.clone().count() as u64 + 3))?;
+                for succ in succs {
+                    live_out[id.index()].union_with(&live_in[succ.index()]);
+                }
+                let mut now = live_out[id.index()].clone();
+                now.subtract(&writes[id.index()]);
+                if live_in[id.index()].union_with(&now) {
+                    changed = true;
+                    cfg.preds(id).iter().for_each(|p| dirty[p.index()] = true);
+                }
             }
         }
-        Self { live_in, live_out, none }
+        Some(Self { live_in, live_out, elsewhere: none })
     }
 
-    /// Registers live where the block starts; none at the virtual exit.
+    /// The same set for every block: what some block reads of what was there before it.
+    fn coarse(function: &Function, cfg: &Cfg) -> Self {
+        let mut everywhere = BitSet::new(function.regs.len());
+        let mut written_in = vec![cfg.exit(); function.regs.len()];
+        for (id, block) in cfg.iter() {
+            for inst in block.insts().map(|i| &function.insts[i.index()]) {
+                inst.for_each_use(|r| {
+                    if written_in[r.index()] != id {
+                        everywhere.insert(r.index());
+                    }
+                });
+                if inst.guard.is_none() {
+                    inst.for_each_def(|r| written_in[r.index()] = id);
+                }
+            }
+        }
+        Self { live_in: Vec::new(), live_out: Vec::new(), elsewhere: everywhere }
+    }
+
+    /// Registers live where the block starts.
     #[must_use]
     pub fn live_in(&self, block: BlockId) -> &BitSet {
-        self.live_in.get(block.index()).unwrap_or(&self.none)
+        self.live_in.get(block.index()).unwrap_or(&self.elsewhere)
     }
 
     /// Registers live where the block ends.
     #[must_use]
     pub fn live_out(&self, block: BlockId) -> &BitSet {
-        self.live_out.get(block.index()).unwrap_or(&self.none)
+        self.live_out.get(block.index()).unwrap_or(&self.elsewhere)
     }
 
     /// Registers live right behind an instruction, on any way out of it.
@@ -201,6 +250,23 @@ mod tests {
                 let found = live.live_after(function, &cfg, at).contains(reg);
                 let name = &function.regs[reg].name;
                 assert_eq!(found, is_read_later(function, &cfg, at, reg), "{name} behind {at:?} of\n{body}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_coarse_answer_holds_the_exact_one() {
+        for (name, text) in super::super::testing::reference_kernels() {
+            let (module, _) = crate::load(&text);
+            for function in &module.functions {
+                let cfg = Cfg::new(function);
+                let coarse = Liveness::coarse(function, &cfg);
+                let exact = Liveness::exact(function, &cfg, MAX_STEPS).expect("a small function");
+                for (block, _) in cfg.iter() {
+                    assert!(exact.live_in(block).iter().all(|r| coarse.live_in(block).contains(r)), "{name}");
+                    assert!(exact.live_out(block).iter().all(|r| coarse.live_out(block).contains(r)), "{name}");
+                }
+                assert!(cfg.blocks.is_empty() || Liveness::exact(function, &cfg, 0).is_none(), "steps are counted");
             }
         }
     }

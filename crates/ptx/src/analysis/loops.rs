@@ -5,7 +5,7 @@
 //! make one loop. Edges that go back without dominance are entries into the middle of a cycle:
 //! such a graph is irreducible, and those cycles are not listed.
 
-use super::{BitSet, BlockId, Cfg, Dominators};
+use super::{BlockId, Cfg, Dominators};
 
 /// A loop: index into [`Loops::loops`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,8 +18,6 @@ pub struct Loop {
     pub head: BlockId,
     /// Sources of the back edges, in rising order.
     pub tails: Vec<BlockId>,
-    /// All blocks, head and inner loops included, in rising order.
-    pub blocks: Vec<BlockId>,
     /// The smallest loop around this one.
     pub parent: Option<LoopId>,
     /// 1 for an outermost loop.
@@ -35,6 +33,8 @@ pub struct Loops {
     pub irreducible: bool,
     /// The innermost loop of each block.
     innermost: Vec<Option<LoopId>>,
+    /// The loop each block is the head of.
+    headed: Vec<Option<LoopId>>,
 }
 
 impl Loops {
@@ -47,6 +47,7 @@ impl Loops {
         }
         let mut irreducible = false;
         let mut loops = Vec::new();
+        let mut headed = vec![None; cfg.blocks.len()];
         for &head in cfg.reverse_postorder() {
             let mut tails: Vec<BlockId> = Vec::new();
             for &tail in cfg.preds(head).iter().filter(|p| cfg.is_reachable(**p)) {
@@ -57,22 +58,16 @@ impl Loops {
                 }
             }
             if !tails.is_empty() {
-                let blocks = body(cfg, head, &tails);
-                loops.push(Loop { head, tails, blocks, parent: None, depth: 1 });
+                headed[head.index()] = Some(LoopId(loops.len() as u32));
+                loops.push(Loop { head, tails, parent: None, depth: 1 });
             }
         }
-        // Heads come in reverse postorder, so an outer loop stands before the loops inside it and
-        // the last one that claims a block is the innermost.
-        let mut innermost = vec![None; cfg.blocks.len()];
+        let innermost = bodies(cfg, &mut loops);
+        // Heads come in reverse postorder, so an outer loop stands before the loops inside it.
         for i in 0..loops.len() {
-            let parent: Option<LoopId> = innermost[loops[i].head.index()];
-            loops[i].parent = parent;
-            loops[i].depth = parent.map_or(0, |p: LoopId| loops[p.0 as usize].depth) + 1;
-            for block in &loops[i].blocks {
-                innermost[block.index()] = Some(LoopId(i as u32));
-            }
+            loops[i].depth = loops[i].parent.map_or(0, |p| loops[p.0 as usize].depth) + 1;
         }
-        Self { loops, irreducible, innermost }
+        Self { loops, irreducible, innermost, headed }
     }
 
     /// The loop.
@@ -96,21 +91,57 @@ impl Loops {
     /// Whether the edge jumps back to the head of a loop.
     #[must_use]
     pub fn is_back_edge(&self, from: BlockId, to: BlockId) -> bool {
-        self.loops.iter().any(|l| l.head == to && l.tails.contains(&from))
+        let headed = self.headed.get(to.index()).copied().flatten();
+        headed.is_some_and(|l| self.get(l).tails.binary_search(&from).is_ok())
+    }
+
+    /// All blocks of a loop, head and inner loops included, in rising order.
+    pub fn blocks(&self, id: LoopId) -> impl Iterator<Item = BlockId> {
+        let depth = self.get(id).depth;
+        (0..self.innermost.len() as u32).map(BlockId).filter(move |b| {
+            let mut around = self.innermost(*b);
+            while let Some(l) = around.filter(|l| self.get(*l).depth > depth) {
+                around = self.get(l).parent;
+            }
+            around == Some(id)
+        })
     }
 }
 
-/// The blocks from which a tail is reached without passing the head.
-fn body(cfg: &Cfg, head: BlockId, tails: &[BlockId]) -> Vec<BlockId> {
-    let mut inside = BitSet::new(cfg.blocks.len());
-    inside.insert(head.index());
-    let mut todo: Vec<BlockId> = tails.to_vec();
-    while let Some(block) = todo.pop() {
-        if cfg.is_reachable(block) && inside.insert(block.index()) {
-            todo.extend(cfg.preds(block));
+/// Finds the innermost loop of each block and the parents of the loops.
+///
+/// Inner loops come first. The body of a loop is found backwards from its tails; where that meets a loop already found,
+/// the whole of it is inside, and the search goes on before its head. So every block is looked at once.
+fn bodies(cfg: &Cfg, loops: &mut [Loop]) -> Vec<Option<LoopId>> {
+    let mut innermost: Vec<Option<LoopId>> = vec![None; cfg.blocks.len()];
+    // A way from each loop to the outermost found so far around it, shortened while it is gone.
+    let mut around: Vec<usize> = (0..loops.len()).collect();
+    for this in (0..loops.len()).rev() {
+        let id = LoopId(this as u32);
+        innermost[loops[this].head.index()].get_or_insert(id);
+        let mut todo = loops[this].tails.clone();
+        while let Some(block) = todo.pop() {
+            if !cfg.is_reachable(block) {
+                continue;
+            }
+            let Some(inside) = innermost[block.index()] else {
+                innermost[block.index()] = Some(id);
+                todo.extend(cfg.preds(block));
+                continue;
+            };
+            let mut outermost = inside.0 as usize;
+            while around[outermost] != outermost {
+                around[outermost] = around[around[outermost]];
+                outermost = around[outermost];
+            }
+            if outermost != this {
+                around[outermost] = this;
+                loops[outermost].parent = Some(id);
+                todo.extend(cfg.preds(loops[outermost].head));
+            }
         }
     }
-    inside.iter().map(|b| BlockId(b as u32)).collect()
+    innermost
 }
 
 #[cfg(test)]
@@ -124,8 +155,8 @@ mod tests {
         let cfg = Cfg::from_edges(&edges);
         let found = Loops::new(&cfg, &Dominators::new(&cfg));
         let mut text = String::new();
-        for l in &found.loops {
-            let blocks: Vec<u32> = l.blocks.iter().map(|b| b.0).collect();
+        for (i, l) in found.loops.iter().enumerate() {
+            let blocks: Vec<u32> = found.blocks(LoopId(i as u32)).map(|b| b.0).collect();
             let parent = l.parent.map_or(String::new(), |p| format!(" in {}", found.get(p).head.0));
             let _ = writeln!(text, "{}: depth {}{parent} {blocks:?}", l.head.0, l.depth);
         }
@@ -163,14 +194,16 @@ mod tests {
             let cfg = Cfg::from_edges(&edges);
             let dominators = Dominators::new(&cfg);
             let found = Loops::new(&cfg, &dominators);
-            for l in &found.loops {
-                assert!(l.blocks.iter().all(|b| dominators.dominates(l.head, *b)), "the head dominates, {edges:?}");
-                for b in l.blocks.iter().filter(|b| **b != l.head) {
-                    assert!(cfg.preds(*b).iter().all(|p| !cfg.is_reachable(*p) || l.blocks.contains(p)), "{edges:?}");
+            let blocks = |id: LoopId| found.blocks(id).collect::<Vec<_>>();
+            for (i, l) in found.loops.iter().enumerate() {
+                let inside = blocks(LoopId(i as u32));
+                assert!(inside.iter().all(|b| dominators.dominates(l.head, *b)), "the head dominates, {edges:?}");
+                for b in inside.iter().filter(|b| **b != l.head) {
+                    assert!(cfg.preds(*b).iter().all(|p| !cfg.is_reachable(*p) || inside.contains(p)), "{edges:?}");
                 }
                 if let Some(parent) = l.parent {
-                    let parent = found.get(parent);
-                    assert!(l.blocks.iter().all(|b| parent.blocks.contains(b)), "inner in outer, {edges:?}");
+                    let outside = blocks(parent);
+                    assert!(inside.iter().all(|b| outside.contains(b)), "inner in outer, {edges:?}");
                 }
             }
         }

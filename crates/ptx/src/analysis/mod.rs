@@ -9,6 +9,10 @@
 //!
 //! Every analysis is a plain value computed once from the function; none changes the IR. All of
 //! them accept modules that had errors: what is missing there counts as leaving the function.
+//!
+//! Time and memory grow with the size of the function, not with its square. Where an exact answer would cost more than
+//! any machine could use, [`Liveness`], [`Allocation`], [`RegisterNeed`] and [`Uniformity`] give a coarser one that is
+//! still safe; each says when and which. Compilers' output is far below those limits.
 
 mod bitset;
 mod cfg;
@@ -23,6 +27,7 @@ mod resources;
 #[cfg(test)]
 mod testing;
 mod uniform;
+mod worklist;
 
 pub use bitset::BitSet;
 pub use cfg::{Block, BlockId, Cfg};

@@ -14,12 +14,15 @@
 //!   local, constant and parameter memory are such.
 //! * Register 1 is the stack pointer.
 //!
+//! When there are too many values for that (see `colour.rs`), each counts for itself.
+//!
 //! What it does not do is what makes real counts differ most: unroll loops, reorder loads to hide
 //! their latency, or keep values apart to lengthen the distance between dependent instructions.
 
 use super::liveness::step;
 use super::registers::{address_copy, copy, interference, order_of_appearance, width};
-use super::{BitSet, Cfg, Liveness};
+use super::worklist::Worklist;
+use super::{Allocation, BitSet, Cfg, Liveness};
 use crate::ir::{Address, Base, Function, Imm, Inst, InstId, Operand, RegId, Space};
 use crate::isa::{Opcode, Special, Word};
 
@@ -48,7 +51,9 @@ impl RegisterNeed {
         let momentary = inline_constants(&mut reduced, &widths);
         let live = Liveness::new(&reduced, cfg);
         let any_copy = |inst: &Inst| copy(inst).or_else(|| address_copy(inst));
-        let (mut graph, preds) = interference(&reduced, cfg, &live, widths, any_copy);
+        let Some((mut graph, preds)) = interference(&reduced, cfg, &live, widths, any_copy) else {
+            return Self::one_place_each(function);
+        };
         for (a, b) in reduced.insts.iter().filter_map(any_copy) {
             graph.add_partners(a.0, b.0);
         }
@@ -73,8 +78,18 @@ impl RegisterNeed {
                 }
             });
         }
+        if graph.is_too_large() {
+            return Self::one_place_each(function);
+        }
         graph.reserved = Some(STACK_POINTER);
         Self { registers: graph.colour(&order).count.max(STACK_POINTER + 1), predicates }
+    }
+}
+
+impl RegisterNeed {
+    fn one_place_each(function: &Function) -> Self {
+        let all = Allocation::identity(function);
+        Self { registers: all.registers.max(STACK_POINTER + 1), predicates: all.predicates }
     }
 }
 
@@ -104,18 +119,17 @@ fn has_effect(inst: &Inst) -> bool {
 fn drop_unneeded(function: &mut Function) {
     let mut needed = BitSet::new(function.regs.len());
     let mut keep = BitSet::new(function.insts.len());
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (id, inst) in function.insts() {
-            let mut wanted = has_effect(inst);
-            inst.for_each_def(|r| wanted |= needed.contains(r.index()));
-            if wanted && keep.insert(id.index()) {
-                changed = true;
-                inst.for_each_use(|r| {
-                    needed.insert(r.index());
-                });
-            }
+    let mut work = Worklist::backwards(function);
+    while let Some(at) = work.pop() {
+        let inst = &function.insts[at];
+        let mut wanted = has_effect(inst);
+        inst.for_each_def(|r| wanted |= needed.contains(r.index()));
+        if wanted && keep.insert(at) {
+            inst.for_each_use(|r| {
+                if needed.insert(r.index()) {
+                    work.changed(r.index());
+                }
+            });
         }
     }
     for (i, inst) in function.insts.iter_mut().enumerate().filter(|(i, _)| !keep.contains(*i)) {
@@ -132,39 +146,37 @@ fn blank(inst: &mut Inst) {
 /// The registers whose upper half something depends on.
 fn needs_both_halves(function: &Function) -> BitSet {
     let mut wide = BitSet::new(function.regs.len());
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (_, inst) in function.insts() {
-            let mut result_is_wide = false;
-            inst.for_each_def(|r| result_is_wide |= wide.contains(r.index()));
-            let only_low = match inst.opcode {
-                // The lower half of the result depends on the lower halves of the operands.
-                Opcode::Add | Opcode::Sub | Opcode::Mad | Opcode::Mul if !inst.has(Word::Cc) && !inst.has(Word::Hi) => {
-                    !inst.ty().is_float() && !result_is_wide
-                }
-                Opcode::And | Opcode::Or | Opcode::Xor | Opcode::Not | Opcode::Shl | Opcode::Neg | Opcode::Selp => {
-                    !result_is_wide
-                }
-                Opcode::Mov => !result_is_wide && matches!(inst.operands[..], [Operand::Reg(_), Operand::Reg(_)]),
-                Opcode::Cvt => {
-                    let narrows = inst.nth_type(0).is_some_and(|t| t.bytes() <= 4 && !t.is_float());
-                    let from_int = inst.nth_type(1).is_some_and(|t| !t.is_float());
-                    !inst.has(Word::Sat) && from_int && (narrows || !result_is_wide)
-                }
-                _ => false,
-            };
-            let narrow_space = matches!(inst.space(), Some(Space::Shared | Space::Local | Space::Const | Space::Param));
-            for operand in &inst.operands {
-                let is_near_address = matches!(operand, Operand::Memory(_)) && narrow_space;
-                if !only_low && !is_near_address {
-                    operand.for_each_reg(&mut |r| {
-                        // Destinations are not uses; reading what is written does not widen it.
-                        if is_used(inst, r) {
-                            changed |= wide.insert(r.index());
-                        }
-                    });
-                }
+    let mut work = Worklist::backwards(function);
+    while let Some(at) = work.pop() {
+        let inst = &function.insts[at];
+        let mut result_is_wide = false;
+        inst.for_each_def(|r| result_is_wide |= wide.contains(r.index()));
+        let only_low = match inst.opcode {
+            // The lower half of the result depends on the lower halves of the operands.
+            Opcode::Add | Opcode::Sub | Opcode::Mad | Opcode::Mul if !inst.has(Word::Cc) && !inst.has(Word::Hi) => {
+                !inst.ty().is_float() && !result_is_wide
+            }
+            Opcode::And | Opcode::Or | Opcode::Xor | Opcode::Not | Opcode::Shl | Opcode::Neg | Opcode::Selp => {
+                !result_is_wide
+            }
+            Opcode::Mov => !result_is_wide && matches!(inst.operands[..], [Operand::Reg(_), Operand::Reg(_)]),
+            Opcode::Cvt => {
+                let narrows = inst.nth_type(0).is_some_and(|t| t.bytes() <= 4 && !t.is_float());
+                let from_int = inst.nth_type(1).is_some_and(|t| !t.is_float());
+                !inst.has(Word::Sat) && from_int && (narrows || !result_is_wide)
+            }
+            _ => false,
+        };
+        let narrow_space = matches!(inst.space(), Some(Space::Shared | Space::Local | Space::Const | Space::Param));
+        for operand in &inst.operands {
+            let is_near_address = matches!(operand, Operand::Memory(_)) && narrow_space;
+            if !only_low && !is_near_address {
+                operand.for_each_reg(&mut |r| {
+                    // Destinations are not uses; reading what is written does not widen it.
+                    if is_used(inst, r) && wide.insert(r.index()) {
+                        work.changed(r.index());
+                    }
+                });
             }
         }
     }
@@ -185,14 +197,13 @@ fn inline_constants(function: &mut Function, widths: &[u8]) -> Vec<(InstId, u8)>
         inst.for_each_def(|r| writes[r.index()] += 1);
     }
     let mut constant = BitSet::new(function.regs.len());
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (_, inst) in function.insts() {
-            let Some(Operand::Reg(dest)) = inst.operands.first() else { continue };
-            if inst.guard.is_none() && writes[dest.index()] == 1 && is_constant(function, inst, &constant) {
-                changed |= constant.insert(dest.index());
-            }
+    let mut work = Worklist::forwards(function);
+    while let Some(at) = work.pop() {
+        let inst = &function.insts[at];
+        let Some(Operand::Reg(dest)) = inst.operands.first() else { continue };
+        let once = inst.guard.is_none() && writes[dest.index()] == 1;
+        if once && is_constant(function, inst, &constant) && constant.insert(dest.index()) {
+            work.changed(dest.index());
         }
     }
     let mut momentary = Vec::new();

@@ -8,6 +8,9 @@
 //! It can be executed, and [`verify`] checks that it can, in a way that knows nothing of liveness.
 //! What a compiler for a real machine would need is estimated in `need.rs`.
 //!
+//! A function with thousands of values alive at the same time fits no machine: when there are too many for colouring
+//! (see `colour.rs`), every register gets a place of its own, as in [`Allocation::identity`].
+//!
 //! Vector loads and stores do not ask for neighbouring registers here, as they do on hardware.
 
 use super::colour::Graph;
@@ -60,7 +63,9 @@ impl Allocation {
     #[must_use]
     pub fn new(_: &Module, function: &Function, cfg: &Cfg, live: &Liveness) -> Self {
         let widths = function.regs.iter().map(|r| width(r.ty)).collect();
-        let (mut graph, mut preds) = interference(function, cfg, live, widths, copy);
+        let Some((mut graph, mut preds)) = interference(function, cfg, live, widths, copy) else {
+            return Self::identity(function);
+        };
         for (a, b) in function.insts.iter().filter_map(|i| copy(i).or_else(|| address_copy(i))) {
             graph.add_partners(a.0, b.0);
             preds.add_partners(a.0, b.0);
@@ -93,18 +98,23 @@ impl Allocation {
 }
 
 /// Which registers must not share: one is written where the other is live, and it is not a copy of
-/// it. Data registers with these widths, and predicates.
+/// it. Data registers with these widths, and predicates. Nothing when there are too many to colour.
 pub(super) fn interference(
     function: &Function,
     cfg: &Cfg,
     live: &Liveness,
     widths: Vec<u8>,
     copy: impl Fn(&Inst) -> Option<(RegId, RegId)>,
-) -> (Graph, Graph) {
+) -> Option<(Graph, Graph)> {
     let mut graph = Graph::new(widths);
     let mut preds = Graph::new(function.regs.iter().map(|r| u8::from(r.ty == Type::Pred)).collect());
+    let mut too_large = false;
     for (block, _) in cfg.iter() {
         live.for_each_after(function, cfg, block, |id, live| {
+            too_large |= graph.is_too_large() || preds.is_too_large();
+            if too_large {
+                return;
+            }
             let inst = &function.insts[id.index()];
             let source = copy(inst).map(|(_, s)| s);
             let mut defs: Vec<RegId> = Vec::new();
@@ -117,8 +127,11 @@ pub(super) fn interference(
                 }
             }
         });
+        if too_large {
+            return None;
+        }
     }
-    (graph, preds)
+    Some((graph, preds))
 }
 
 /// The registers that instructions mention, in the order in which control gets to them.

@@ -22,10 +22,17 @@
 //! successors meet again, the post-dominator among them. That covers values that leave a loop in
 //! different iterations. Threads that leave the function meet nobody, so the usual
 //! `if (i >= n) return;` does not spoil the rest of a kernel.
+//!
+//! Looking at the ways behind every branch costs the product of branches and blocks at worst. When that is more than a
+//! second or two, nothing is uniform but what is marked so.
 
+use super::worklist::Worklist;
 use super::{BitSet, BlockId, Cfg, Liveness, PostDominators};
 use crate::ir::{Address, Base, Function, Inst, InstId, Module, Operand, RegId, Space};
 use crate::isa::{Opcode, Word};
+
+/// Blocks, instructions and words of sets that may be looked at behind branches.
+const MAX_STEPS: u64 = 1 << 26;
 
 /// What is uniform in a function.
 #[derive(Clone, Debug)]
@@ -40,27 +47,53 @@ impl Uniformity {
     /// Finds the uniform branches of `function`.
     #[must_use]
     pub fn new(module: &Module, function: &Function, cfg: &Cfg, post: &PostDominators) -> Self {
+        Self::exact(module, function, cfg, post, MAX_STEPS).unwrap_or_else(|| Self::coarse(function, cfg))
+    }
+
+    /// What is uniform, if finding out takes no more than `steps`.
+    fn exact(module: &Module, function: &Function, cfg: &Cfg, post: &PostDominators, mut steps: u64) -> Option<Self> {
         let live = Liveness::new(function, cfg);
         let carry = function.regs.len();
         let mut varying = BitSet::new(carry + 1);
         let mut divergent = BitSet::new(function.insts.len());
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (_, inst) in function.insts() {
-                if varies(module, function, inst, &varying, carry) {
-                    for_each_result(inst, carry, |r| changed |= varying.insert(r));
-                }
+        let mut work = Worklist::new(function, carry + 1, |inst, f| {
+            inst.for_each_use(|r| f(r.index()));
+            if reads_carry(inst) {
+                f(carry);
             }
-            for (id, block) in cfg.iter() {
-                let inst = &function.insts[block.last.index()];
-                if block.succs.len() > 1 && may_part(inst, &varying) && divergent.insert(block.last.index()) {
-                    changed = true;
-                    spread(function, cfg, post, &live, id, carry, &mut varying);
+        });
+        while let Some(at) = work.pop() {
+            let inst = &function.insts[at];
+            let mut found = Vec::new();
+            if varies(module, function, inst, &varying, carry) {
+                for_each_result(inst, carry, |r| found.push(r));
+            }
+            let block = cfg.block_of(InstId(at as u32));
+            if cfg.succs(block).len() > 1 && inst.ends_block() && may_part(inst, &varying) && divergent.insert(at) {
+                spread(function, cfg, post, &live, block, carry, &mut steps, &mut found)?;
+            }
+            for reg in found {
+                if varying.insert(reg) {
+                    work.changed(reg);
                 }
             }
         }
         varying.remove(carry);
+        Some(Self { varying_regs: varying, divergent })
+    }
+
+    /// Every register varies, and threads part wherever they could.
+    fn coarse(function: &Function, cfg: &Cfg) -> Self {
+        let mut varying = BitSet::new(function.regs.len());
+        (0..function.regs.len()).for_each(|r| {
+            varying.insert(r);
+        });
+        let mut divergent = BitSet::new(function.insts.len());
+        for (_, block) in cfg.iter() {
+            if block.succs.len() > 1 && may_part(&function.insts[block.last.index()], &varying) {
+                divergent.insert(block.last.index());
+            }
+        }
         Self { varying_regs: varying, divergent }
     }
 
@@ -106,11 +139,14 @@ fn varies(module: &Module, function: &Function, inst: &Inst, varying: &BitSet, c
     }
     let mut operand_varies = false;
     inst.for_each_use(|r| operand_varies |= varying.contains(r.index()));
-    let reads_carry = matches!(inst.opcode, Opcode::Addc | Opcode::Subc | Opcode::Madc);
     operand_varies
-        || (reads_carry && varying.contains(carry))
+        || (reads_carry(inst) && varying.contains(carry))
         || inst.operands.iter().any(special_varies)
         || source_varies(module, function, inst)
+}
+
+fn reads_carry(inst: &Inst) -> bool {
+    matches!(inst.opcode, Opcode::Addc | Opcode::Subc | Opcode::Madc)
 }
 
 fn special_varies(operand: &Operand) -> bool {
@@ -160,7 +196,9 @@ fn is_kernel_param(module: &Module, function: &Function, inst: &Inst) -> bool {
     }
 }
 
-/// Marks the registers that vary because threads part at the end of `branch`.
+/// Lists the registers that vary because threads part at the end of `branch`. Nothing when that takes more steps than
+/// there are.
+#[expect(clippy::too_many_arguments, reason = "one caller, and a struct for it would say no more")]
 fn spread(
     function: &Function,
     cfg: &Cfg,
@@ -168,15 +206,18 @@ fn spread(
     live: &Liveness,
     branch: BlockId,
     carry: usize,
-    varying: &mut BitSet,
-) {
+    steps: &mut u64,
+    found: &mut Vec<usize>,
+) -> Option<()> {
     let end = post.ipdom(branch).unwrap_or_else(|| cfg.exit());
     let mut between = BitSet::new(cfg.blocks.len() + 1);
     let mut joins = BitSet::new(cfg.blocks.len() + 1);
     for succ in cfg.succs(branch) {
+        *steps = steps.checked_sub(cfg.blocks.len() as u64 / 16)?;
         let mut way = BitSet::new(cfg.blocks.len() + 1);
         let mut todo = vec![*succ];
         while let Some(block) = todo.pop() {
+            *steps = steps.checked_sub(1)?;
             if way.insert(block.index()) && block != end {
                 todo.extend(cfg.succs(block));
             }
@@ -189,18 +230,21 @@ fn spread(
     between.remove(end.index());
     let mut live_at_joins = BitSet::new(function.regs.len());
     for join in joins.iter() {
+        *steps = steps.checked_sub(function.regs.len() as u64 / 64)?;
         live_at_joins.union_with(live.live_in(BlockId(join as u32)));
     }
     for block in between.iter().filter_map(|b| cfg.get(BlockId(b as u32))) {
+        *steps = steps.checked_sub(block.insts().count() as u64)?;
         for inst in block.insts() {
             for_each_result(&function.insts[inst.index()], carry, |r| {
                 // The carry flag has no liveness; it is taken to live on.
                 if r == carry || live_at_joins.contains(r) {
-                    varying.insert(r);
+                    found.push(r);
                 }
             });
         }
     }
+    Some(())
 }
 
 #[cfg(test)]
@@ -330,5 +374,20 @@ mod tests {
             });
         }
         assert!(promised > 100_000 && parted > 2_000, "the programs are worth running: {promised}, {parted}");
+    }
+
+    #[test]
+    fn the_coarse_answer_holds_the_exact_one() {
+        for (name, text) in super::super::testing::reference_kernels() {
+            let (module, _) = crate::load(&text);
+            for function in &module.functions {
+                let cfg = Cfg::new(function);
+                let post = PostDominators::new(&cfg);
+                let coarse = Uniformity::coarse(function, &cfg);
+                let exact = Uniformity::exact(&module, function, &cfg, &post, MAX_STEPS).expect("a small function");
+                assert!(exact.divergent().all(|i| !coarse.is_uniform(i)), "{name}");
+                assert!(exact.varying_regs.iter().all(|r| coarse.varying_regs.contains(r)), "{name}");
+            }
+        }
     }
 }

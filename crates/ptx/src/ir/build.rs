@@ -4,14 +4,19 @@ mod function;
 mod scope;
 
 use super::{FuncId, Function, Label, Limits, Linkage, Module, Space, Symbol, Var, VarId, layout};
-use crate::diag::{Code, Diagnostic, closest};
+use crate::diag::{Code, Collector, Diagnostic, closest};
 use crate::isa::Type;
 use crate::source::Span;
 use crate::syntax::ast;
 use std::collections::HashMap;
 
-pub(super) fn build(ast: &ast::Module, diagnostics: &mut Vec<Diagnostic>) -> Module {
-    let mut builder = Builder { module: Module::default(), symbols: HashMap::new(), diagnostics };
+pub(super) fn build(ast: &ast::Module, diagnostics: &mut Collector) -> Module {
+    let mut builder = Builder {
+        module: Module::default(),
+        symbols: HashMap::new(),
+        room_for_init: layout::MAX_INIT_BYTES,
+        diagnostics,
+    };
     builder.header(ast);
     // Declarations first, so that bodies and initial values may refer to what comes later.
     for item in &ast.items {
@@ -37,7 +42,9 @@ struct Builder<'d> {
     module: Module,
     /// Module-scope names. Looked up, never iterated: iteration order would not be stable.
     symbols: HashMap<String, Symbol>,
-    diagnostics: &'d mut Vec<Diagnostic>,
+    /// Bytes that further initial values may take.
+    room_for_init: u64,
+    diagnostics: &'d mut Collector,
 }
 
 impl Builder<'_> {
@@ -66,7 +73,8 @@ impl Builder<'_> {
     fn module_variable(&mut self, variable: &ast::Variable) {
         if matches!(variable.space, Space::Reg | Space::Local | Space::Param) {
             let message = format!("a .{} variable cannot stand at module scope", variable.space.name());
-            self.report(Diagnostic::error(Code::Directive, variable.span, message));
+            let error = Diagnostic::error(Code::Directive, variable.span, message);
+            self.report(error.help("declare it in the body of a function"));
             return;
         }
         for declarator in &variable.names {
@@ -147,7 +155,7 @@ impl Builder<'_> {
     }
 
     fn unknown_symbol(&mut self, name: &ast::Name) {
-        let error = unknown_name(name, self.symbols.keys().map(String::as_str).collect());
+        let error = unknown_name(name, self.symbols.keys().map(String::as_str));
         self.report(error);
     }
 
@@ -160,10 +168,14 @@ impl Builder<'_> {
             }
             let Some(Symbol::Var(id)) = self.symbols.get(&declarator.name.text).copied() else { continue };
             let symbols = &self.symbols;
-            let mut resolve =
-                |name: &ast::Name| symbols.get(&name.text).copied().ok_or_else(|| unknown_name(name, Vec::new()));
-            match layout::initial(&self.module.vars[id.index()], init, &mut resolve) {
-                Ok(initial) => self.module.vars[id.index()].init = Some(initial),
+            let mut resolve = |name: &ast::Name| {
+                symbols.get(&name.text).copied().ok_or_else(|| unknown_name(name, symbols.keys().map(String::as_str)))
+            };
+            match layout::initial(&self.module.vars[id.index()], init, self.room_for_init, &mut resolve) {
+                Ok(initial) => {
+                    self.room_for_init -= initial.bytes.len() as u64;
+                    self.module.vars[id.index()].init = Some(initial);
+                }
                 Err(error) => self.report(error),
             }
         }
@@ -257,7 +269,8 @@ impl Builder<'_> {
                 }
             };
             if !ok || d.values.contains(&0) {
-                let message = format!("wrong values behind .{}", d.name);
+                let takes = if d.name.ends_with("ntid") { "one to three numbers" } else { "one number" };
+                let message = format!("`.{}` takes {takes} larger than 0", d.name);
                 self.report(Diagnostic::error(Code::Directive, d.span, message));
             }
         }
@@ -265,8 +278,7 @@ impl Builder<'_> {
     }
 }
 
-fn unknown_name(name: &ast::Name, mut known: Vec<&str>) -> Diagnostic {
-    known.sort_unstable();
+fn unknown_name<'a>(name: &ast::Name, known: impl IntoIterator<Item = &'a str>) -> Diagnostic {
     let error = Diagnostic::error(Code::Name, name.span, format!("`{}` is not declared", name.text));
     match closest(&name.text, known) {
         Some(near) => error.help(format!("did you mean `{near}`?")),

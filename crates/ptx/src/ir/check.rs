@@ -1,7 +1,7 @@
 //! Checks one instruction against the instruction table.
 
 use super::{Base, Function, Imm, Module, Operand, Space};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Collector, Diagnostic};
 use crate::isa::{self, Form, FormId, Kind, Opcode, OperandSpec, Shape, Type, TypeRef, Word};
 use crate::source::Span;
 use crate::syntax::ast;
@@ -22,16 +22,21 @@ impl Checker<'_> {
             return Err(Diagnostic::error(Code::Unsupported, ast.head, message));
         }
         let words: Vec<Word> = ast.words.iter().map(|(w, _)| *w).collect();
+        // The forms that fit longest, and what they expect next.
         let mut best: (usize, Vec<Word>) = (0, Vec::new());
         for form in isa::forms_of(ast.opcode) {
             match form.match_words(&words) {
                 Ok(()) => return Ok(form.id),
-                Err((fitted, expected)) if fitted > best.0 || best.1.is_empty() => best = (fitted, expected),
+                Err((fitted, expected)) if fitted > best.0 => best = (fitted, expected),
                 Err((fitted, expected)) if fitted == best.0 => best.1.extend(expected),
                 Err(_) => {}
             }
         }
-        Err(words_error(ast, best.0, best.1))
+        let error = words_error(ast, best.0, best.1);
+        Err(match isa::forms_of(ast.opcode).find_map(|form| in_order(form, &words)) {
+            Some(order) => error.help(format!("did you mean `{}`?", spell(ast.opcode, &order))),
+            None => error,
+        })
     }
 
     /// Checks words and operands; normalises the operands of `call`.
@@ -40,13 +45,15 @@ impl Checker<'_> {
         ast: &ast::Instruction,
         operands: Vec<Operand>,
         spans: &[Span],
-        warnings: &mut Vec<Diagnostic>,
+        warnings: &mut Collector,
     ) -> Checked<(FormId, Vec<Operand>)> {
         let form = self.words(ast)?.get();
         if form.since > self.module.version && self.module.version != (1, 0) {
             let (major, minor) = form.since;
             let message = format!("`{}` needs PTX ISA {major}.{minor}", mnemonic(ast));
-            warnings.push(Diagnostic::warning(Code::Unsupported, ast.head, message));
+            let (major, minor) = self.module.version;
+            let warning = Diagnostic::warning(Code::Unsupported, ast.head, message);
+            warnings.push(warning.help(format!("the module begins with `.version {major}.{minor}`")));
         }
         if ast.opcode == Opcode::Call {
             return Ok((form.id, self.call(ast, operands)?));
@@ -89,7 +96,12 @@ impl Checker<'_> {
     fn count_error(&self, ast: &ast::Instruction, form: &Form, found: usize) -> Diagnostic {
         let least = form.operands.iter().filter(|s| !s.optional).count();
         let most = form.operands.len();
-        let wanted = if least == most { format!("{most}") } else { format!("{least} or {most}") };
+        let wanted = match (least, most) {
+            (0, 0) => "no".to_owned(),
+            _ if least == most => most.to_string(),
+            _ if least + 1 == most => format!("{least} or {most}"),
+            _ => format!("{least} to {most}"),
+        };
         let plural = if most == 1 { "operand" } else { "operands" };
         let message = format!("`{}` takes {wanted} {plural}, found {found}", mnemonic(ast));
         Diagnostic::error(Code::Type, ast.span, message)
@@ -417,12 +429,23 @@ fn vector_width(ast: &ast::Instruction) -> usize {
 }
 
 fn mnemonic(ast: &ast::Instruction) -> String {
-    let mut text = ast.opcode.as_str().to_owned();
-    for (word, _) in &ast.words {
-        text.push('.');
-        text += word.as_str();
+    spell(ast.opcode, &ast.words.iter().map(|(w, _)| *w).collect::<Vec<_>>())
+}
+
+fn spell(opcode: Opcode, words: &[Word]) -> String {
+    words.iter().fold(opcode.as_str().to_owned(), |text, word| text + "." + word.as_str())
+}
+
+/// The same words in the order in which the form has them, if it has them all.
+fn in_order(form: &Form, words: &[Word]) -> Option<Vec<Word>> {
+    let mut left = words.to_vec();
+    let mut order = Vec::new();
+    for slot in &form.slots {
+        if let Some(at) = left.iter().position(|w| slot.words.contains(w)) {
+            order.push(left.remove(at));
+        }
     }
-    text
+    (left.is_empty() && form.match_words(&order).is_ok()).then_some(order)
 }
 
 fn words_error(ast: &ast::Instruction, fitted: usize, mut expected: Vec<Word>) -> Diagnostic {

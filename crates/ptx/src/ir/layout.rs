@@ -8,8 +8,8 @@ use crate::syntax::ast::{self, Expr, Init};
 
 /// No variable may be larger: 1 TiB.
 const MAX_BYTES: u64 = 1 << 40;
-/// An initialiser is written out in full; no compiler writes more than this.
-const MAX_INIT_BYTES: u64 = 1 << 30;
+/// All initialised variables of a module together: their bytes are kept, the zeros among them too.
+pub(super) const MAX_INIT_BYTES: u64 = 1 << 30;
 
 /// Size in bytes of a declarator, the open dimension counted from its initial value.
 pub(super) fn size(variable: &ast::Variable, declarator: &ast::Declarator) -> Result<u64, Diagnostic> {
@@ -38,14 +38,19 @@ pub(super) fn size(variable: &ast::Variable, declarator: &ast::Declarator) -> Re
     Ok(bytes)
 }
 
-/// The initial bytes of `var`. `resolve` finds symbols by name.
+/// The initial bytes of `var`, for which there is so much room. `resolve` finds symbols by name.
 pub(super) fn initial(
     var: &Var,
     init: &Init,
+    room: u64,
     resolve: &mut dyn FnMut(&ast::Name) -> Result<Symbol, Diagnostic>,
 ) -> Result<Initial, Diagnostic> {
-    if var.size > MAX_INIT_BYTES {
-        return Err(Diagnostic::error(Code::Directive, var.span, "initialised variable is larger than 1 GiB"));
+    if var.size > room {
+        return Err(Diagnostic::error(
+            Code::Directive,
+            var.span,
+            "initialised variables are larger than 1 GiB together",
+        ));
     }
     let mut out = Initial { bytes: vec![0; var.size as usize], relocations: Vec::new() };
     let element = u64::from(var.ty.bytes());
@@ -53,12 +58,17 @@ pub(super) fn initial(
     let mut dims: Vec<u64> = var.dims.iter().map(|d| d.unwrap_or(0)).collect();
     dims.extend(var.vector.map(u64::from));
     if var.dims.first() == Some(&None) {
-        let inner: u64 = dims[1..].iter().product::<u64>().max(1);
+        let inner = product(&dims[1..]).max(1);
         dims[0] = var.size / element / inner;
     }
     let mut filler = Filler { var, out: &mut out, resolve };
     filler.fill(init, &dims, 0)?;
     Ok(out)
+}
+
+/// A product that stops at the largest number: extents may be absurd where another one is zero.
+fn product(extents: &[u64]) -> u64 {
+    extents.iter().fold(1, |a, b| a.saturating_mul(*b))
 }
 
 struct Filler<'a> {
@@ -77,13 +87,13 @@ impl Filler<'_> {
                     return Err(self.error("more braces than dimensions"));
                 };
                 let nested = list.iter().any(|i| matches!(i, Init::List(_)));
-                let stride: u64 = if nested { inner.iter().product() } else { 1 };
-                let room = if nested { *extent } else { dims.iter().product() };
+                let stride = if nested { product(inner) } else { 1 };
+                let room = if nested { *extent } else { product(dims) };
                 if list.len() as u64 > room {
                     return Err(self.error("more initial values than elements"));
                 }
                 for (i, item) in list.iter().enumerate() {
-                    self.fill(item, inner, at + i as u64 * stride)?;
+                    self.fill(item, inner, at.saturating_add(stride.saturating_mul(i as u64)))?;
                 }
                 Ok(())
             }
@@ -92,7 +102,7 @@ impl Filler<'_> {
 
     fn value(&mut self, expr: &Expr, at: u64) -> Result<(), Diagnostic> {
         let width = self.var.ty.bytes();
-        let offset = at * u64::from(width);
+        let offset = at.saturating_mul(u64::from(width));
         let bits = match expr {
             Expr::Int(v) => super::Imm::Int(*v).bits(self.var.ty),
             Expr::F32(b) => super::Imm::F32(*b).bits(self.var.ty),
@@ -104,8 +114,9 @@ impl Filler<'_> {
                 0
             }
         };
-        let start = offset as usize;
-        let Some(place) = self.out.bytes.get_mut(start..start + width.min(8) as usize) else {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let end = start.saturating_add(width.min(8) as usize);
+        let Some(place) = self.out.bytes.get_mut(start..end) else {
             return Err(self.error("more initial values than elements"));
         };
         place.copy_from_slice(&bits.to_le_bytes()[..width.min(8) as usize]);

@@ -13,7 +13,7 @@ mod layout;
 pub use crate::syntax::ast::{Linkage, Space};
 pub use inst::{Address, Base, Guard, Imm, Inst, Operand};
 
-use crate::diag::Diagnostic;
+use crate::diag::{Collector, Diagnostic};
 use crate::isa::Type;
 use crate::source::Span;
 
@@ -286,8 +286,8 @@ impl Module {
 /// otherwise it holds what could be understood.
 #[must_use]
 pub fn load(source: &str) -> (Module, Vec<Diagnostic>) {
-    let (ast, mut diagnostics) = crate::syntax::parse(source);
+    let mut diagnostics = Collector::default();
+    let ast = crate::syntax::parse_into(source, &mut diagnostics);
     let module = build::build(&ast, &mut diagnostics);
-    diagnostics.sort_by_key(|d| d.span.start);
-    (module, diagnostics)
+    (module, diagnostics.finish())
 }

@@ -4,6 +4,7 @@
 //! The checker, the printer of the support table in the book and the coverage test all read it.
 
 mod form;
+mod names;
 mod opcode;
 mod special;
 mod types;

@@ -1,105 +1,88 @@
 //! Special registers: read-only values the machine supplies.
 
-/// Declares [`Special`] and its spelling once.
-macro_rules! specials {
-    ($($(#[$doc:meta])* $name:ident = $text:literal $ty:ident,)+) => {
-        /// A special register, one component of it where it is a vector.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Special { $($(#[$doc])* $name,)+ }
+use super::Type;
+use super::names::names;
 
-        impl Special {
-            /// Every special register.
-            pub const ALL: &[Self] = &[$(Self::$name,)+];
-
-            /// Spelling, with the percent sign.
-            #[must_use]
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $text,)+ }
-            }
-
-            /// The special register spelt `name`.
-            #[must_use]
-            pub fn from_name(name: &str) -> Option<Self> {
-                Some(match name { $($text => Self::$name,)+ _ => return None })
-            }
-
-            /// Its type.
-            #[must_use]
-            pub fn ty(self) -> super::Type {
-                match self { $(Self::$name => super::Type::$ty,)+ }
-            }
-        }
-    };
-}
-
-specials! {
-    /// Thread index in its thread block.
-    TidX = "%tid.x" U32,
-    /// Thread index in its thread block.
-    TidY = "%tid.y" U32,
-    /// Thread index in its thread block.
-    TidZ = "%tid.z" U32,
-    /// Threads per thread block.
-    NtidX = "%ntid.x" U32,
-    /// Threads per thread block.
-    NtidY = "%ntid.y" U32,
-    /// Threads per thread block.
-    NtidZ = "%ntid.z" U32,
-    /// Index of the thread block in the grid.
-    CtaidX = "%ctaid.x" U32,
-    /// Index of the thread block in the grid.
-    CtaidY = "%ctaid.y" U32,
-    /// Index of the thread block in the grid.
-    CtaidZ = "%ctaid.z" U32,
-    /// Thread blocks in the grid.
-    NctaidX = "%nctaid.x" U32,
-    /// Thread blocks in the grid.
-    NctaidY = "%nctaid.y" U32,
-    /// Thread blocks in the grid.
-    NctaidZ = "%nctaid.z" U32,
-    /// Lane in the static warp.
-    Laneid = "%laneid" U32,
-    /// Static warp in the thread block.
-    Warpid = "%warpid" U32,
-    /// Warp slots per SM.
-    Nwarpid = "%nwarpid" U32,
-    /// SM the thread block runs on.
-    Smid = "%smid" U32,
-    /// Number of SMs.
-    Nsmid = "%nsmid" U32,
-    /// Launch number.
-    Gridid = "%gridid" U64,
-    /// Lanes equal to this one.
-    LanemaskEq = "%lanemask_eq" U32,
-    /// Lanes up to and including this one.
-    LanemaskLe = "%lanemask_le" U32,
-    /// Lanes before this one.
-    LanemaskLt = "%lanemask_lt" U32,
-    /// Lanes from this one on.
-    LanemaskGe = "%lanemask_ge" U32,
-    /// Lanes after this one.
-    LanemaskGt = "%lanemask_gt" U32,
-    /// Cycle counter, low half.
-    Clock = "%clock" U32,
-    /// Cycle counter, high half.
-    ClockHi = "%clock_hi" U32,
-    /// Cycle counter.
-    Clock64 = "%clock64" U64,
-    /// Wall clock in nanoseconds.
-    Globaltimer = "%globaltimer" U64,
-    /// Wall clock, low half.
-    GlobaltimerLo = "%globaltimer_lo" U32,
-    /// Wall clock, high half.
-    GlobaltimerHi = "%globaltimer_hi" U32,
-    /// Static plus dynamic shared memory of the thread block.
-    TotalSmemSize = "%total_smem_size" U32,
-    /// Dynamic shared memory of the thread block.
-    DynamicSmemSize = "%dynamic_smem_size" U32,
-    /// The warp width, as the constant `WARP_SZ`.
-    WarpSz = "WARP_SZ" U32,
+names! {
+    /// A special register, one component of it where it is a vector. Spelt with the percent sign.
+    pub enum Special {
+        /// Thread index in its thread block.
+        TidX = "%tid.x",
+        /// Thread index in its thread block.
+        TidY = "%tid.y",
+        /// Thread index in its thread block.
+        TidZ = "%tid.z",
+        /// Threads per thread block.
+        NtidX = "%ntid.x",
+        /// Threads per thread block.
+        NtidY = "%ntid.y",
+        /// Threads per thread block.
+        NtidZ = "%ntid.z",
+        /// Index of the thread block in the grid.
+        CtaidX = "%ctaid.x",
+        /// Index of the thread block in the grid.
+        CtaidY = "%ctaid.y",
+        /// Index of the thread block in the grid.
+        CtaidZ = "%ctaid.z",
+        /// Thread blocks in the grid.
+        NctaidX = "%nctaid.x",
+        /// Thread blocks in the grid.
+        NctaidY = "%nctaid.y",
+        /// Thread blocks in the grid.
+        NctaidZ = "%nctaid.z",
+        /// Lane in the static warp.
+        Laneid = "%laneid",
+        /// Static warp in the thread block.
+        Warpid = "%warpid",
+        /// Warp slots per SM.
+        Nwarpid = "%nwarpid",
+        /// SM the thread block runs on.
+        Smid = "%smid",
+        /// Number of SMs.
+        Nsmid = "%nsmid",
+        /// Launch number.
+        Gridid = "%gridid",
+        /// Lanes equal to this one.
+        LanemaskEq = "%lanemask_eq",
+        /// Lanes up to and including this one.
+        LanemaskLe = "%lanemask_le",
+        /// Lanes before this one.
+        LanemaskLt = "%lanemask_lt",
+        /// Lanes from this one on.
+        LanemaskGe = "%lanemask_ge",
+        /// Lanes after this one.
+        LanemaskGt = "%lanemask_gt",
+        /// Cycle counter, low half.
+        Clock = "%clock",
+        /// Cycle counter, high half.
+        ClockHi = "%clock_hi",
+        /// Cycle counter.
+        Clock64 = "%clock64",
+        /// Wall clock in nanoseconds.
+        Globaltimer = "%globaltimer",
+        /// Wall clock, low half.
+        GlobaltimerLo = "%globaltimer_lo",
+        /// Wall clock, high half.
+        GlobaltimerHi = "%globaltimer_hi",
+        /// Static plus dynamic shared memory of the thread block.
+        TotalSmemSize = "%total_smem_size",
+        /// Dynamic shared memory of the thread block.
+        DynamicSmemSize = "%dynamic_smem_size",
+        /// The warp width, as the constant `WARP_SZ`.
+        WarpSz = "WARP_SZ",
+    }
 }
 
 impl Special {
+    /// Its type.
+    #[must_use]
+    pub fn ty(self) -> Type {
+        match self {
+            Self::Gridid | Self::Clock64 | Self::Globaltimer => Type::U64,
+            _ => Type::U32,
+        }
+    }
+
     /// Whether the value changes while a thread runs.
     #[must_use]
     pub fn varies_in_time(self) -> bool {

@@ -74,32 +74,7 @@ impl Type {
     /// The type a word names, if it names one.
     #[must_use]
     pub fn from_word(word: Word) -> Option<Self> {
-        Some(match word {
-            Word::Pred => Self::Pred,
-            Word::B8 => Self::B8,
-            Word::B16 => Self::B16,
-            Word::B32 => Self::B32,
-            Word::B64 => Self::B64,
-            Word::B128 => Self::B128,
-            Word::U8 => Self::U8,
-            Word::U16 => Self::U16,
-            Word::U32 => Self::U32,
-            Word::U64 => Self::U64,
-            Word::S8 => Self::S8,
-            Word::S16 => Self::S16,
-            Word::S32 => Self::S32,
-            Word::S64 => Self::S64,
-            Word::F16 => Self::F16,
-            Word::F16x2 => Self::F16x2,
-            Word::Bf16 => Self::Bf16,
-            Word::Bf16x2 => Self::Bf16x2,
-            Word::F32 => Self::F32,
-            Word::F64 => Self::F64,
-            Word::Texref => Self::Texref,
-            Word::Samplerref => Self::Samplerref,
-            Word::Surfref => Self::Surfref,
-            _ => return None,
-        })
+        Self::WORDS.iter().find(|(_, w)| *w == word).map(|(ty, _)| *ty)
     }
 
     /// The type named `name`, without the dot.
@@ -111,32 +86,36 @@ impl Type {
     /// The word that names this type.
     #[must_use]
     pub fn word(self) -> Word {
-        match self {
-            Self::Pred => Word::Pred,
-            Self::B8 => Word::B8,
-            Self::B16 => Word::B16,
-            Self::B32 => Word::B32,
-            Self::B64 => Word::B64,
-            Self::B128 => Word::B128,
-            Self::U8 => Word::U8,
-            Self::U16 => Word::U16,
-            Self::U32 => Word::U32,
-            Self::U64 => Word::U64,
-            Self::S8 => Word::S8,
-            Self::S16 => Word::S16,
-            Self::S32 => Word::S32,
-            Self::S64 => Word::S64,
-            Self::F16 => Word::F16,
-            Self::F16x2 => Word::F16x2,
-            Self::Bf16 => Word::Bf16,
-            Self::Bf16x2 => Word::Bf16x2,
-            Self::F32 => Word::F32,
-            Self::F64 => Word::F64,
-            Self::Texref => Word::Texref,
-            Self::Samplerref => Word::Samplerref,
-            Self::Surfref => Word::Surfref,
-        }
+        // Types and their words are listed in the order of the types.
+        Self::WORDS[self as usize].1
     }
+
+    /// Every type with the word that names it.
+    const WORDS: [(Self, Word); 23] = [
+        (Self::Pred, Word::Pred),
+        (Self::B8, Word::B8),
+        (Self::B16, Word::B16),
+        (Self::B32, Word::B32),
+        (Self::B64, Word::B64),
+        (Self::B128, Word::B128),
+        (Self::U8, Word::U8),
+        (Self::U16, Word::U16),
+        (Self::U32, Word::U32),
+        (Self::U64, Word::U64),
+        (Self::S8, Word::S8),
+        (Self::S16, Word::S16),
+        (Self::S32, Word::S32),
+        (Self::S64, Word::S64),
+        (Self::F16, Word::F16),
+        (Self::F16x2, Word::F16x2),
+        (Self::Bf16, Word::Bf16),
+        (Self::Bf16x2, Word::Bf16x2),
+        (Self::F32, Word::F32),
+        (Self::F64, Word::F64),
+        (Self::Texref, Word::Texref),
+        (Self::Samplerref, Word::Samplerref),
+        (Self::Surfref, Word::Surfref),
+    ];
 
     /// Name without the dot.
     #[must_use]
@@ -226,5 +205,17 @@ impl Type {
 impl std::fmt::Display for Type {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, ".{}", self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_name_their_types() {
+        for (ty, word) in Type::WORDS {
+            assert_eq!((ty.word(), Type::from_word(word)), (word, Some(ty)));
+        }
     }
 }

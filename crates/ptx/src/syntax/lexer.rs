@@ -1,6 +1,6 @@
 //! Splits PTX text into tokens.
 
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Collector, Diagnostic};
 use crate::source::Span;
 use logos::Logos;
 
@@ -25,6 +25,10 @@ pub enum Token {
     /// A decimal, octal, binary or hexadecimal integer.
     #[regex(r"0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|[0-9]+U?")]
     Int,
+    /// Something that starts with a digit and is no number, such as `0f3F80`; reported, and handed on so that the parser
+    /// knows. Every number is matched by this too, and the others win.
+    #[regex(r"[0-9][a-zA-Z0-9_$]*", priority = 1)]
+    Bad,
     /// A decimal floating-point number; also a version number.
     #[regex(r"[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+")]
     Float,
@@ -125,36 +129,36 @@ impl Token {
             Self::Minus => "`-`",
             Self::Operator => "an operator",
             Self::OpenComment => "an open comment",
+            Self::Bad => "something unreadable",
             Self::Eof => "the end of the file",
         }
     }
 }
 
-/// All tokens of `source`, closed by [`Token::Eof`], and what could not be read.
+/// All tokens of `source`, closed by [`Token::Eof`]; what could not be read is reported.
 #[must_use]
-pub fn lex(source: &str) -> (Vec<(Token, Span)>, Vec<Diagnostic>) {
+pub fn lex(source: &str, diagnostics: &mut Collector) -> Vec<(Token, Span)> {
     let mut tokens = Vec::with_capacity(source.len() / 4);
-    let mut diagnostics: Vec<Diagnostic> = Vec::new();
-    // Adjacent unreadable characters are one mistake.
-    let mut bad: Option<Span> = None;
     for (token, range) in Token::lexer(source).spanned() {
         let span = Span::new(range.start, range.end);
         match token {
-            Ok(Token::OpenComment) => diagnostics.push(unreadable(source, span)),
+            Ok(Token::OpenComment | Token::Bad) => {
+                diagnostics.push(unreadable(source, span));
+                tokens.push((Token::Bad, span));
+            }
             Ok(token) => tokens.push((token, span)),
-            Err(()) => match &mut bad {
-                Some(b) if b.end == span.start => b.end = span.end,
+            // Adjacent unreadable characters are one mistake.
+            Err(()) => match tokens.last_mut() {
+                Some((Token::Bad, bad)) if bad.end == span.start => bad.end = span.end,
                 _ => {
-                    if let Some(b) = bad.replace(span) {
-                        diagnostics.push(unreadable(source, b));
-                    }
+                    diagnostics.push(unreadable(source, span));
+                    tokens.push((Token::Bad, span));
                 }
             },
         }
     }
-    diagnostics.extend(bad.map(|b| unreadable(source, b)));
     tokens.push((Token::Eof, Span::new(source.len(), source.len())));
-    (tokens, diagnostics)
+    tokens
 }
 
 fn unreadable(source: &str, span: Span) -> Diagnostic {
@@ -166,6 +170,12 @@ fn unreadable(source: &str, span: Span) -> Diagnostic {
         error("string is never closed").help("close it with `\"` on the same line")
     } else if text.starts_with("0f") || text.starts_with("0F") {
         error("malformed single-precision literal").help("write exactly 8 hexadecimal digits after `0f`")
+    } else if text.starts_with("0d") || text.starts_with("0D") {
+        error("malformed double-precision literal").help("write exactly 16 hexadecimal digits after `0d`")
+    } else if text.starts_with(|c: char| c.is_ascii_digit()) {
+        error("malformed number")
+            .label("neither a number nor a name")
+            .help("a name starts with a letter, `_`, `$` or `%`")
     } else {
         error("unexpected characters").label("not part of PTX")
     }
@@ -176,7 +186,7 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> Vec<Token> {
-        lex(text).0.into_iter().map(|(t, _)| t).collect()
+        lex(text, &mut Collector::default()).into_iter().map(|(t, _)| t).collect()
     }
 
     #[test]
@@ -202,7 +212,9 @@ mod tests {
 
     #[test]
     fn unreadable_text_is_reported_once_per_run() {
-        let (_, errors) = lex("add ### x; \"open\n /* never");
+        let mut errors = Collector::default();
+        let _ = lex("add ### x; \"open\n /* never", &mut errors);
+        let errors = errors.finish();
         let messages: Vec<_> = errors.iter().map(|d| d.message.as_str()).collect();
         assert_eq!(messages.len(), 3, "{messages:?}");
     }

@@ -7,4 +7,5 @@ mod printer;
 
 pub use lexer::{Token, lex};
 pub use parser::parse;
+pub(crate) use parser::parse_into;
 pub use printer::print;

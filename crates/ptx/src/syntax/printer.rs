@@ -149,8 +149,9 @@ fn loc(l: &Loc) -> String {
 
 fn variable(v: &Variable) -> String {
     let mut text = format!("{}.{}", linkage(v.linkage), v.space.name());
-    // Attributes of the variable come before the type, those of a pointer parameter behind it.
-    let (before, behind): (Vec<&String>, Vec<&String>) = v.attributes.iter().partition(|a| a.starts_with("attribute"));
+    // Attributes of the variable come before the type, from `.ptr` on they come behind it.
+    let pointer = v.attributes.iter().position(|a| a == "ptr").unwrap_or(v.attributes.len());
+    let (before, behind) = v.attributes.split_at(pointer);
     for attribute in before {
         text += &format!(" .{attribute}");
     }

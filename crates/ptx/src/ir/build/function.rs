@@ -151,7 +151,10 @@ impl Body<'_, '_> {
                 format!("a register cannot have the type {}{}", v.ty, if d.dims.is_empty() { "" } else { "[]" });
             self.builder.report(Diagnostic::error(Code::Type, d.name.span, message));
         } else if let Some(count) = d.count {
-            self.scopes.declare_family(&d.name.text, count, v.ty, v.vector);
+            if !self.scopes.declare_family(&d.name.text, count, v.ty, v.vector) {
+                let message = format!("`{}<...>` is declared twice in this scope", d.name.text);
+                self.builder.report(Diagnostic::error(Code::Name, d.name.span, message));
+            }
         } else {
             let local = self.new_register(&d.name.text, v.ty, v.vector);
             self.declare(&d.name, local);
@@ -186,13 +189,34 @@ impl Body<'_, '_> {
     }
 
     fn unknown(&self, name: &ast::Name) -> Diagnostic {
-        let mut known = self.scopes.visible();
-        known.extend(self.builder.symbols.keys().map(String::as_str));
+        if self.builder.diagnostics.is_full() {
+            return unknown_name(name, []);
+        }
+        let error = Diagnostic::error(Code::Name, name.span, format!("`{}` is not declared", name.text));
+        if let Some(range) = self.scopes.range_before(&name.text) {
+            return error.help(range);
+        }
+        let specials = Special::ALL.iter().map(|s| s.as_str());
+        if specials.clone().any(|s| s.strip_prefix(name.text.as_str()).is_some_and(|c| c.starts_with('.'))) {
+            let message = format!("`{}` is a vector with the components `.x`, `.y` and `.z`", name.text);
+            return Diagnostic { message, ..error }.help(format!("write `{}.x`", name.text));
+        }
+        let known = self.scopes.visible().chain(self.builder.symbols.keys().map(String::as_str)).chain(specials);
         let error = unknown_name(name, known);
         if error.help.is_none() && name.text.starts_with('%') {
-            return error.help("declare it with `.reg`; the number in `%r<n>` must be larger than the index used");
+            return error.help("declare it with `.reg`");
         }
         error
+    }
+
+    /// An error about a name that is not what it must be here, declared or not.
+    fn not_a(&mut self, what: &str, name: &ast::Name) {
+        let declared = self.find(&name.text).is_some() || self.builder.symbols.contains_key(&name.text);
+        let error = match declared {
+            true => Diagnostic::error(Code::Type, name.span, format!("`{}` is not {what}", name.text)),
+            false => self.unknown(name),
+        };
+        self.builder.report(error);
     }
 
     fn branch_targets(&mut self, name: &ast::Name, targets: &[ast::Name]) {
@@ -200,10 +224,7 @@ impl Body<'_, '_> {
         for target in targets {
             match self.find(&target.text) {
                 Some(Local::Label(id)) => labels.push(id),
-                _ => {
-                    let error = self.unknown(target);
-                    self.builder.report(error);
-                }
+                _ => self.not_a("a label", target),
             }
         }
         if let Some(Local::Table(id)) = self.find(&name.text) {
@@ -216,10 +237,7 @@ impl Body<'_, '_> {
         for target in targets {
             match self.builder.symbols.get(&target.text) {
                 Some(Symbol::Func(id)) => functions.push(*id),
-                _ => {
-                    let error = self.unknown(target);
-                    self.builder.report(error);
-                }
+                _ => self.not_a("a function", target),
             }
         }
         if let Some(Local::Proto(id)) = self.find(&name.text) {
@@ -251,7 +269,8 @@ impl Body<'_, '_> {
         let spans: Vec<_> = ast.operands.iter().map(|o| o.span).collect();
         let checker = check::Checker { module: &self.builder.module, function: self.builder.module.func(self.id) };
         let checked = if failed {
-            checker.words(ast).map(|form| (form, operands))
+            // Without operands: those that could be read have not been checked, and analyses rely on that.
+            checker.words(ast).map(|form| (form, Vec::new()))
         } else {
             checker.instruction(ast, operands, &spans, self.builder.diagnostics)
         };
@@ -364,8 +383,9 @@ impl Body<'_, '_> {
             (Some(Local::Label(id)), None) => plain(Operand::Label(id)),
             (Some(Local::Table(id)), None) => plain(Operand::Table(id)),
             (Some(Local::Proto(id)), None) => plain(Operand::Proto(id)),
-            (Some(_), Some(_)) => {
-                let message = format!("`{}` has no such component", name.text);
+            (Some(_), Some(c)) => {
+                let component = ["x", "y", "z", "w"][usize::from(c & 3)];
+                let message = format!("`{}` has no component `.{component}`", name.text);
                 Err(Diagnostic::error(Code::Name, name.span, message))
             }
             (None, _) => match self.builder.symbols.get(&name.text) {

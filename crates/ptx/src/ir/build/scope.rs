@@ -22,9 +22,8 @@ pub(super) enum Local {
 }
 
 /// Registers declared as a range: `%r<6>`. Its members get an index when first used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Family {
-    prefix: String,
     count: u32,
     ty: Type,
     vector: Option<u32>,
@@ -34,7 +33,8 @@ struct Family {
 #[derive(Default)]
 pub(super) struct Scope {
     names: HashMap<String, Local>,
-    families: Vec<Family>,
+    /// By what stands before the numbers.
+    families: HashMap<String, Family>,
 }
 
 /// What a look-up found.
@@ -72,10 +72,10 @@ impl Scopes {
         self.open[scope].declare(name, local)
     }
 
-    pub(super) fn declare_family(&mut self, prefix: &str, count: u32, ty: Type, vector: Option<u32>) {
-        if let Some(scope) = self.open.last_mut() {
-            scope.families.push(Family { prefix: prefix.to_owned(), count, ty, vector });
-        }
+    /// Enters a range of registers in the innermost scope; false when there is one of that name.
+    pub(super) fn declare_family(&mut self, prefix: &str, count: u32, ty: Type, vector: Option<u32>) -> bool {
+        let family = Family { count, ty, vector };
+        self.open.last_mut().is_some_and(|scope| scope.families.insert(prefix.to_owned(), family).is_none())
     }
 
     pub(super) fn find(&self, name: &str) -> Found {
@@ -83,20 +83,21 @@ impl Scopes {
             if let Some(local) = scope.names.get(name) {
                 return Found::Known(local.clone());
             }
-            if let Some(family) = scope.families.iter().find(|f| f.contains(name)) {
+            if let Some(family) = scope.family(name) {
                 return Found::New(family.ty, family.vector, depth);
             }
         }
         Found::Nothing
     }
 
-    /// Every name in sight, for suggestions.
-    pub(super) fn visible(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for scope in &self.open {
-            names.extend(scope.sorted_names());
-        }
-        names
+    /// What the range declares that is too short to hold the name.
+    pub(super) fn range_before(&self, name: &str) -> Option<String> {
+        self.open.iter().rev().find_map(|scope| scope.range_before(name))
+    }
+
+    /// Every name in sight, in no order, for suggestions.
+    pub(super) fn visible(&self) -> impl Iterator<Item = &str> {
+        self.open.iter().flat_map(|scope| scope.names.keys().map(String::as_str))
     }
 }
 
@@ -105,17 +106,27 @@ impl Scope {
         self.names.insert(name.to_owned(), local).is_none()
     }
 
-    fn sorted_names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = self.names.keys().map(String::as_str).collect();
-        names.sort_unstable();
-        names
+    /// What the range declares that the name looks like a member of: `%r<8>` for `%r9`.
+    fn range_before(&self, name: &str) -> Option<String> {
+        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let family = self.families.get(prefix).filter(|f| prefix.len() < name.len() && f.count > 0)?;
+        let (count, last) = (family.count, family.count - 1);
+        Some(format!("`{prefix}<{count}>` declares `{prefix}0` to `{prefix}{last}`"))
     }
-}
 
-impl Family {
-    fn contains(&self, name: &str) -> bool {
-        let Some(digits) = name.strip_prefix(&self.prefix) else { return false };
-        let plain = digits == "0" || (!digits.is_empty() && !digits.starts_with('0'));
-        plain && digits.bytes().all(|b| b.is_ascii_digit()) && digits.parse::<u32>().is_ok_and(|n| n < self.count)
+    /// The range a name belongs to. `%r12` may be number 12 of `%r` or number 2 of `%r1`: the longest number counts.
+    fn family(&self, name: &str) -> Option<Family> {
+        if self.families.is_empty() {
+            return None;
+        }
+        let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        // No number of 32 bits has more than ten digits.
+        let from = word.len().max(name.len().saturating_sub(10));
+        (from..name.len()).find_map(|at| {
+            let (prefix, digits) = name.split_at(at);
+            let plain = digits == "0" || !digits.starts_with('0');
+            let number: u32 = digits.parse().ok().filter(|_| plain)?;
+            self.families.get(prefix).copied().filter(|f| number < f.count)
+        })
     }
 }

@@ -1,16 +1,16 @@
 //! Numbers and constant expressions, folded while they are read.
 
 use super::{Failed, Parsed, Parser};
-use crate::diag::Code;
+use crate::diag::{Code, Diagnostic};
 use crate::source::Span;
 use crate::syntax::ast::Expr;
 use crate::syntax::lexer::Token;
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     /// An unsigned integer that fits 32 bits.
     pub(super) fn small_int(&mut self) -> Parsed<u32> {
         let value = self.int_token()?;
-        u32::try_from(value).map_err(|_| self.out_of_range(self.last_span()))
+        u32::try_from(value).map_err(|_| self.error(Code::Lexical, self.last_span(), "integer of more than 32 bits"))
     }
 
     /// One integer token.
@@ -20,11 +20,16 @@ impl Parser<'_> {
         }
         let text = self.text();
         let span = self.bump();
-        parse_int(text).ok_or(()).map_err(|()| self.out_of_range(span))
-    }
-
-    fn out_of_range(&mut self, span: Span) -> Failed {
-        self.error(Code::Lexical, span, "integer out of range")
+        parse_int(text).ok_or(()).map_err(|()| {
+            let octal = text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit()) && text.contains(['8', '9']);
+            let error = Diagnostic::error(Code::Lexical, span, "integer of more than 64 bits");
+            self.diagnostics.push(match octal {
+                true => Diagnostic { message: "8 and 9 are not octal digits".to_owned(), ..error }
+                    .help("a number that begins with 0 is octal: leave the zero out"),
+                false => error,
+            });
+            Failed
+        })
     }
 
     /// A constant expression without names.
@@ -85,7 +90,7 @@ impl Parser<'_> {
             (Expr::Int(a), Expr::Address { name, offset, generic }) if op == "+" => {
                 Ok(Expr::Address { name, offset: offset.wrapping_add(a), generic })
             }
-            _ => Err(self.error(Code::Syntax, at, format!("operator `{op}` cannot be applied here"))),
+            _ => Err(self.error(Code::Syntax, at, format!("`{op}` takes two integers, or an address and an offset"))),
         }
     }
 
@@ -241,8 +246,9 @@ mod tests {
     #[test]
     fn folding() {
         let fold = |text: &str| {
-            let (tokens, diagnostics) = crate::syntax::lexer::lex(text);
-            let mut p = Parser { source: text, tokens, at: 0, diagnostics, depth: 0 };
+            let mut diagnostics = crate::diag::Collector::default();
+            let tokens = crate::syntax::lexer::lex(text, &mut diagnostics);
+            let mut p = Parser { source: text, tokens, at: 0, diagnostics: &mut diagnostics, depth: 0 };
             p.const_int().ok()
         };
         assert_eq!(fold("1+2*3"), Some(7));

@@ -3,14 +3,20 @@
 use super::{Parsed, Parser};
 use crate::diag::{Code, Diagnostic, closest};
 use crate::isa::{Opcode, Word};
+use crate::source::Span;
 use crate::syntax::ast::{Expr, Guard, Instruction, MemoryOperand, Operand, OperandKind};
 use crate::syntax::lexer::Token;
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     pub(super) fn instruction(&mut self) -> Parsed<Instruction> {
         let start = self.span();
         let guard = if self.eat(Token::At) {
             let negated = self.eat(Token::Bang);
+            let is_opcode = |text: &str| Opcode::from_name(text).is_some();
+            let next = self.tokens.get(self.at + 1).map_or("", |t| t.1.text(self.source));
+            if self.peek() != Token::Ident || is_opcode(self.text()) && !is_opcode(next) {
+                return Err(self.unexpected("a predicate register behind `@`"));
+            }
             Some(Guard { register: self.name()?, negated })
         } else {
             None
@@ -39,7 +45,7 @@ impl Parser<'_> {
         })
     }
 
-    fn words(&mut self, opcode: Opcode) -> Parsed<Vec<(Word, crate::source::Span)>> {
+    fn words(&mut self, opcode: Opcode) -> Parsed<Vec<(Word, Span)>> {
         let mut words = Vec::new();
         let mut failed = false;
         while let Some(name) = self.dot_word() {
@@ -72,10 +78,22 @@ impl Parser<'_> {
             if self.eat(Token::Semi) {
                 return Ok(operands);
             }
+            if self.at_next_statement() {
+                let end = self.last_span().end as usize;
+                let error = Diagnostic::error(Code::Syntax, Span::new(end, end), "expected `;` behind the instruction");
+                self.diagnostics.push(error);
+                return Ok(operands);
+            }
             if !self.eat(Token::Comma) {
                 return Err(self.unexpected("`,` or `;`"));
             }
         }
+    }
+
+    /// Whether a new statement begins here, though the one before is not closed.
+    fn at_next_statement(&self) -> bool {
+        self.peek() == Token::RBrace
+            || self.starts_line() && matches!(self.peek(), Token::Ident | Token::At | Token::Dot)
     }
 
     fn operand(&mut self) -> Parsed<Operand> {
@@ -110,9 +128,27 @@ impl Parser<'_> {
                 OperandKind::Sink
             }
             Token::Ident => self.named_operand()?,
-            _ => OperandKind::Const(self.expr()?),
+            Token::Comma | Token::Semi | Token::RBrace | Token::RParen | Token::RBracket | Token::Eof => {
+                return Err(self.unexpected("an operand"));
+            }
+            _ => self.constant_operand()?,
         };
         Ok(Operand { kind, span: start.to(self.last_span()) })
+    }
+
+    /// A constant, or an expression around a name, such as `4+x`: the same as `x+4`.
+    fn constant_operand(&mut self) -> Parsed<OperandKind> {
+        let start = self.span();
+        match self.expr()? {
+            Expr::Address { generic: true, .. } => {
+                let span = start.to(self.last_span());
+                let error = Diagnostic::error(Code::Syntax, span, "`generic(...)` is for initial values only");
+                self.diagnostics.push(error.help("use `cvta` to get the generic address of a variable"));
+                Err(super::Failed)
+            }
+            Expr::Address { name, offset, generic: false } => Ok(OperandKind::Name { name, component: None, offset }),
+            constant => Ok(OperandKind::Const(constant)),
+        }
     }
 
     /// Whether the parenthesis here opens an argument list and not a constant expression.

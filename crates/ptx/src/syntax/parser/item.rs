@@ -31,12 +31,13 @@ const ITEM_DIRECTIVES: &[&str] = &[
     "loc",
 ];
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     pub(super) fn module(&mut self) -> Module {
         let mut module = Module::default();
         while self.peek() != Token::Eof {
+            let before = self.at;
             if self.item(&mut module).is_err() {
-                self.recover();
+                self.recover_item(before);
                 // A body whose head was wrong is not a list of items.
                 if self.peek() == Token::LBrace && self.skip_braces().is_err() {
                     break;
@@ -52,6 +53,22 @@ impl Parser<'_> {
         module
     }
 
+    /// After an error in the item that began at token `start`: like `recover`, but stops before a line that begins with
+    /// the directive of another item.
+    fn recover_item(&mut self, start: usize) {
+        while !matches!(self.peek(), Token::LBrace | Token::RBrace | Token::Eof) {
+            let begins_item = self.dot_word().is_some_and(|w| ITEM_DIRECTIVES.contains(&w)) && self.starts_line();
+            if begins_item && self.at > start {
+                return;
+            }
+            let closed = self.peek() == Token::Semi;
+            self.bump();
+            if closed {
+                return;
+            }
+        }
+    }
+
     fn item(&mut self, module: &mut Module) -> Parsed<()> {
         let start = self.span();
         let Some(word) = self.dot_word() else {
@@ -61,6 +78,8 @@ impl Parser<'_> {
         match word {
             "version" => {
                 self.bump();
+                // After a mistake, so that it is not reported as missing too.
+                module.version.get_or_insert((1, 0));
                 module.version = Some(self.version()?);
             }
             "target" => {
@@ -115,7 +134,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn unknown_directive(&mut self, known: &[&str]) -> super::Failed {
-        let word = self.dot_word().unwrap_or("");
+        let Some(word) = self.dot_word() else { return self.unexpected("a directive") };
         let mut error = Diagnostic::error(Code::Syntax, self.span(), format!("`.{word}` cannot stand here"));
         if let Some(near) = closest(word, known.iter().copied()) {
             error = error.help(format!("did you mean `.{near}`?"));
@@ -207,7 +226,8 @@ impl Parser<'_> {
 
     fn variable_with(&mut self, linkage: Linkage, several: bool) -> Parsed<Variable> {
         let start = self.span();
-        let Some(space) = self.space() else { return Err(self.unexpected("a state space such as `.reg`")) };
+        let example = if several { "a state space such as `.reg`" } else { "`.param`" };
+        let Some(space) = self.space() else { return Err(self.unexpected(example)) };
         self.bump();
         let mut variable = Variable {
             linkage,
@@ -239,6 +259,7 @@ impl Parser<'_> {
                 "const" | "global" | "local" | "shared" if pointer => variable.attributes.push(word.to_owned()),
                 _ => match Type::from_name(word) {
                     Some(found) if ty.is_none() => ty = Some(found),
+                    Some(_) => return Err(self.error(Code::Syntax, span, format!("`.{word}` is a second type"))),
                     _ => return Err(self.error(Code::Syntax, span, format!("`.{word}` is not a type"))),
                 },
             }

@@ -8,7 +8,7 @@ mod statement;
 
 use super::ast::{Module, Name};
 use super::lexer::{Token, lex};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Collector, Diagnostic};
 use crate::source::Span;
 
 /// Nesting deeper than this is refused: no compiler writes it, and it would cost stack.
@@ -18,11 +18,15 @@ const MAX_DEPTH: u32 = 64;
 /// an error.
 #[must_use]
 pub fn parse(source: &str) -> (Module, Vec<Diagnostic>) {
-    let (tokens, diagnostics) = lex(source);
-    let mut parser = Parser { source, tokens, at: 0, diagnostics, depth: 0 };
-    let module = parser.module();
-    parser.diagnostics.sort_by_key(|d| d.span.start);
-    (module, parser.diagnostics)
+    let mut diagnostics = Collector::default();
+    let module = parse_into(source, &mut diagnostics);
+    (module, diagnostics.finish())
+}
+
+/// Parses `source` and reports to `diagnostics`.
+pub(crate) fn parse_into(source: &str, diagnostics: &mut Collector) -> Module {
+    let tokens = lex(source, diagnostics);
+    Parser { source, tokens, at: 0, diagnostics, depth: 0 }.module()
 }
 
 /// Parsing of one construct failed; the diagnostic has been recorded.
@@ -30,15 +34,15 @@ struct Failed;
 
 type Parsed<T> = Result<T, Failed>;
 
-struct Parser<'s> {
+struct Parser<'s, 'd> {
     source: &'s str,
     tokens: Vec<(Token, Span)>,
     at: usize,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: &'d mut Collector,
     depth: u32,
 }
 
-impl<'s> Parser<'s> {
+impl<'s> Parser<'s, '_> {
     fn peek(&self) -> Token {
         self.tokens[self.at].0
     }
@@ -107,8 +111,12 @@ impl<'s> Parser<'s> {
         Ok(Name { text, span: self.bump() })
     }
 
-    /// Records "expected X, found Y" at the current token.
+    /// Records "expected X, found Y" at the current token; says nothing when the lexer has reported what is here.
     fn unexpected(&mut self, expected: &str) -> Failed {
+        let before = self.tokens[self.at.saturating_sub(1)].0;
+        if self.peek() == Token::Bad || (self.peek() == Token::Eof && before == Token::Bad) {
+            return Failed;
+        }
         let found = match self.peek() {
             Token::Eof => "the end of the file".to_owned(),
             _ => format!("`{}`", self.text()),
@@ -166,6 +174,12 @@ impl<'s> Parser<'s> {
                 }
             }
         }
+    }
+
+    /// Whether the current token is the first of its line.
+    fn starts_line(&self) -> bool {
+        let between = Span { start: self.last_span().end, end: self.span().start };
+        self.at == 0 || between.text(self.source).contains('\n')
     }
 
     /// Skips a balanced `{ ... }`; the current token is the opening brace.

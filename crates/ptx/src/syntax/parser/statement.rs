@@ -5,9 +5,9 @@ use crate::syntax::ast::{InlinedAt, Linkage, Loc, Name, Prototype, Statement};
 use crate::syntax::lexer::Token;
 
 /// Directives that may open a statement.
-const STATEMENT_DIRECTIVES: &[&str] = &["reg", "local", "shared", "param", "loc", "pragma", "file"];
+const STATEMENT_DIRECTIVES: &[&str] = &["reg", "local", "shared", "param", "loc", "pragma"];
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     /// Statements up to and including the closing brace.
     pub(super) fn statements(&mut self) -> Vec<Statement> {
         let mut list = Vec::new();

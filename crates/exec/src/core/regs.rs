@@ -1,0 +1,103 @@
+//! The registers of all resident threads.
+
+use super::{Home, lanes_in};
+use crate::decode::Program;
+use crate::lanes::{LANES, Regs};
+use crate::op::{Bank, CONST, NONE, NOT, Op};
+
+/// Registers and predicates by row, and the constants of the launch.
+pub(super) struct RegFile {
+    per_row: [usize; 3],
+    r32: Vec<[u32; LANES]>,
+    r64: Vec<[u64; LANES]>,
+    preds: Vec<u32>,
+    pub(super) c32: Vec<[u32; LANES]>,
+    pub(super) c64: Vec<[u64; LANES]>,
+}
+
+impl RegFile {
+    pub(super) fn new(program: &Program) -> Self {
+        Self {
+            per_row: [program.r32, program.r64, program.preds].map(usize::from),
+            r32: Vec::new(),
+            r64: Vec::new(),
+            preds: Vec::new(),
+            c32: program.c32.clone(),
+            c64: program.c64.clone(),
+        }
+    }
+
+    /// Makes room for this many rows.
+    pub(super) fn resize(&mut self, rows: usize) {
+        let [n32, n64, np] = self.per_row;
+        self.r32.resize(rows * n32, [0; LANES]);
+        self.r64.resize(rows * n64, [0; LANES]);
+        self.preds.resize(rows * np, 0);
+    }
+
+    /// The registers of a row.
+    #[inline]
+    pub(super) fn row(&mut self, row: u32) -> Regs<'_> {
+        let [n32, n64, np] = self.per_row;
+        let row = row as usize;
+        Regs {
+            r32: &mut self.r32[row * n32..(row + 1) * n32],
+            r64: &mut self.r64[row * n64..(row + 1) * n64],
+            preds: &mut self.preds[row * np..(row + 1) * np],
+            c32: &self.c32,
+            c64: &self.c64,
+        }
+    }
+
+    /// One lane of a source.
+    pub(super) fn get(&mut self, row: u32, slot: u16, bank: Bank, lane: usize) -> u64 {
+        let regs = self.row(row);
+        match bank {
+            Bank::R64 => regs.plane64(slot)[lane],
+            Bank::Pred => u64::from(regs.pred(slot) >> lane & 1),
+            _ => u64::from(regs.plane32(slot)[lane]),
+        }
+    }
+
+    /// Writes one lane of a destination; nothing when there is none.
+    pub(super) fn put(&mut self, row: u32, slot: u16, bank: Bank, lane: usize, value: u64) {
+        if slot == NONE {
+            return;
+        }
+        let mut regs = self.row(row);
+        match bank {
+            Bank::R64 => regs.r64[usize::from(slot)][lane] = value,
+            Bank::Pred => regs.set_pred(slot, (value as u32 & 1) << lane, 1 << lane),
+            _ => regs.r32[usize::from(slot)][lane] = value as u32,
+        }
+    }
+
+    /// Copies what `op` reads from the threads' homes to row 0. The frame pointer is copied too:
+    /// calls and frame accesses read it whatever their operands are.
+    pub(super) fn gather(&mut self, op: &Op, frame_pointer: u16, homes: &[Home; LANES], mask: u32) {
+        let sources = op.s.iter().zip(&op.s_bank).map(|(s, b)| (*s, *b));
+        let guard = (op.guard, if op.guard == NONE { Bank::Absent } else { Bank::Pred });
+        for (slot, bank) in sources.chain([guard, (frame_pointer, Bank::R32)]) {
+            if bank == Bank::Absent || slot & CONST != 0 {
+                continue;
+            }
+            let slot = if bank == Bank::Pred { slot & !NOT } else { slot };
+            for lane in lanes_in(mask) {
+                let home = homes[lane];
+                let value = self.get(home.row, slot, bank, usize::from(home.lane));
+                self.put(0, slot, bank, lane, value);
+            }
+        }
+    }
+
+    /// Copies what `op` wrote in row 0 to the threads' homes.
+    pub(super) fn scatter(&mut self, op: &Op, homes: &[Home; LANES], mask: u32) {
+        for (slot, bank) in op.d.iter().zip(&op.d_bank).filter(|(slot, _)| **slot != NONE) {
+            for lane in lanes_in(mask) {
+                let value = self.get(0, *slot, *bank, lane);
+                let home = homes[lane];
+                self.put(home.row, *slot, *bank, usize::from(home.lane), value);
+            }
+        }
+    }
+}
