@@ -70,12 +70,18 @@ macro_rules! leveled {
                 fn v4($($arg: $ty),*) -> $ret {
                     body($($arg),*)
                 }
-                // SAFETY: a program's level is never above `Level::detect`, so the host has the
-                // instructions; the functions are safe otherwise.
                 match level {
                     $crate::lanes::Level::Base => {}
-                    $crate::lanes::Level::V3 => return unsafe { v3($($arg),*) },
-                    $crate::lanes::Level::V4 => return unsafe { v4($($arg),*) },
+                    $crate::lanes::Level::V3 => {
+                        // SAFETY: a program's level is never above `Level::detect`, so the host has the
+                        // instructions; the function is safe otherwise.
+                        return unsafe { v3($($arg),*) };
+                    }
+                    $crate::lanes::Level::V4 => {
+                        // SAFETY: a program's level is never above `Level::detect`, so the host has the
+                        // instructions; the function is safe otherwise.
+                        return unsafe { v4($($arg),*) };
+                    }
                 }
             }
             let _ = level;
