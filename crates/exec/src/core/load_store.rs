@@ -118,10 +118,11 @@ fn words(data: &[u8], offsets: &[u32; LANES], at: usize) -> [u32; LANES] {
         }
         return out;
     }
+    // Offsets are multiples of four, so they index whole words.
+    let (all, _) = data.as_chunks::<4>();
     for (out, offset) in out.iter_mut().zip(offsets) {
-        let start = *offset as usize + at;
-        if let Some(bytes) = data.get(start..start + 4) {
-            *out = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        if let Some(word) = all.get((*offset as usize + at) / 4) {
+            *out = u32::from_le_bytes(*word);
         }
     }
     out
