@@ -58,6 +58,8 @@ enum Command {
     Fuzz(fuzz::Args),
     /// Count host instructions per simulated instruction under callgrind
     HostInstructions,
+    /// Run what CI only samples: every reference kernel on every path, 500 differential programs
+    Long,
     /// Check the repository rules
     Tidy,
 }
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         Command::Docs => docs::run(),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::HostInstructions => host_instructions::run(),
+        Command::Long => long(),
         Command::Tidy => tidy::run(),
     };
     match result {
@@ -87,6 +90,13 @@ fn differential(first: u64, programs: u64) -> Result {
     let (from, to) = (first.to_string(), (first + programs).to_string());
     let example = ["run", "--release", "-p", "raddle-testkit", "--example", "differential", "--"];
     files::run_cargo(&[&example[..], &[&from, &to, "target/differential"]].concat())
+}
+
+/// What CI only samples, in full.
+fn long() -> Result {
+    let mut tests = files::cargo(&["test", "--release", "-p", "raddle-exec", "--test", "integration"]);
+    files::run_command(tests.env("RADDLE_LONG", "1"))?;
+    differential(0, 500)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! A thread has a home: a row of 32 threads and a lane in it. Registers, predicates, local memory
 //! and return addresses belong to the thread, never to the warp. A warp is only a row, or for each
-//! lane a home ([`Lanes`]), and a mask; [`Core::execute`] runs one operation for it and says what
+//! lane a home ([`Lanes`]), and a mask; `Core::execute` runs one operation for it and says what
 //! it means for control flow.
 
 mod atomic;
@@ -61,7 +61,7 @@ impl Lanes<'_> {
 pub enum Effect {
     /// Go on behind it.
     Next,
-    /// Every lane goes to its own place, see [`Core::targets`].
+    /// Every lane goes to its own place, see `Core::targets`.
     Scatter,
     /// As `Scatter`, and the call depth changes by this.
     Depth(i32),

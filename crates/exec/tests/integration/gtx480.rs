@@ -46,7 +46,10 @@ fn the_six_kernels_at_full_size_on_the_fast_path() {
 #[test]
 fn the_six_kernels_at_full_size_on_the_gather_path() {
     for name in KERNELS {
-        check(&full(name), RunOptions { gather: true, ..RunOptions::default() });
+        let case = full(name);
+        for options in widths(true).filter(|o| long() || o.warp_width == 32) {
+            check(&case, options);
+        }
     }
 }
 
@@ -71,10 +74,14 @@ fn the_six_kernels_on_every_path_count_alike() {
     }
 }
 
+/// Whether everything is to be run, not only what CI has time for.
+fn long() -> bool {
+    std::env::var_os("RADDLE_LONG").is_some()
+}
+
 #[test]
 fn the_six_kernels_at_full_size_in_the_reference_interpreter() {
-    // The largest two are left to the long run.
-    for name in ["diverge", "bfs", "stencil"] {
+    for name in KERNELS.into_iter().filter(|k| long() || ["diverge", "bfs", "stencil"].contains(k)) {
         check_reference(&full(name), 32);
     }
 }
@@ -92,7 +99,7 @@ fn micro_kernels_on_the_fast_path() {
 
 #[test]
 fn micro_kernels_on_the_gather_path() {
-    for case in micro().iter().filter(|c| c.thread_insts.is_some_and(|n| n < 6_000_000)) {
+    for case in micro().iter().filter(|c| long() || c.thread_insts.is_some_and(|n| n < 6_000_000)) {
         for options in widths(true) {
             check(case, options);
         }
@@ -101,7 +108,7 @@ fn micro_kernels_on_the_gather_path() {
 
 #[test]
 fn micro_kernels_in_the_reference_interpreter() {
-    for case in micro().iter().filter(|c| c.thread_insts.is_some_and(|n| n < 3_000_000)) {
+    for case in micro().iter().filter(|c| long() || c.thread_insts.is_some_and(|n| n < 3_000_000)) {
         check_reference(case, 32);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Module`] owns all variables and functions; a [`Function`] owns its registers and a flat
 //! list of instructions. Scopes are gone (registers of inner scopes have their own index), labels
-//! are positions in that list, and every instruction has been checked against a [`Form`] of the
+//! are positions in that list, and every instruction has been checked against a [`crate::isa::Form`] of the
 //! instruction table: what consumers may rely on is what the table says.
 
 mod build;
