@@ -3,7 +3,7 @@
 //! - [`engine`]: every way to execute a kernel.
 //! - [`kernel_file`]: `.ptx` tests with the memory they must leave behind.
 //! - [`coverage`]: which instructions the kernel files use.
-//! - [`reference`]: the kernels of the reference simulator with their inputs and outputs.
+//! - [`mod@reference`]: the kernels of the reference simulator with their inputs and outputs.
 //! - [`differential`]: generated programs, compiled for the device and for the host, whose memory
 //!   after the run must be the same.
 
