@@ -36,6 +36,12 @@ fn did_you_mean(close: &Option<&str>) -> String {
     close.map_or_else(String::new, |c| format!("; did you mean `{c}`?"))
 }
 
+/// PTX says `s32` where others say `i32`.
+fn signed_in_c(name: &str) -> Option<&'static str> {
+    let bits = name.strip_prefix('i')?;
+    Element::ALL.iter().map(|e| e.name()).find(|n| n.strip_prefix('s') == Some(bits))
+}
+
 impl Element {
     /// Every element type.
     pub const ALL: [Self; 16] = [
@@ -64,7 +70,7 @@ impl Element {
     pub fn from_name(name: &str) -> Result<Self, ValueError> {
         Self::ALL.into_iter().find(|e| e.name() == name).ok_or_else(|| ValueError::UnknownType {
             name: name.to_owned(),
-            close: closest(name, Self::ALL.iter().map(|e| e.name())),
+            close: signed_in_c(name).or_else(|| closest(name, Self::ALL.iter().map(|e| e.name()))),
         })
     }
 
@@ -291,7 +297,7 @@ mod tests {
         assert_eq!(message("u32", "--1"), "`--1` is not a value of type u32: it is not a number");
         assert_eq!(message("f32", ""), "`` is not a value of type f32: it is not a number");
         assert_eq!(message("f23", "1"), "`f23` is not an element type");
-        assert_eq!(message("i32", "1"), "`i32` is not an element type; did you mean `u32`?");
+        assert_eq!(message("i32", "1"), "`i32` is not an element type; did you mean `s32`?");
     }
 
     #[test]

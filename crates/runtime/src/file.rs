@@ -395,7 +395,7 @@ raw = "b.bin"
             changed("lcg:1:0xf", "lcg"),
             "7:8: `lcg` should read lcg:SEED:MASK[:SKIP[:STRIDE]] with integers, such as lcg:1:0xfff"
         );
-        assert_eq!(changed("buffer = \"b\"", "buffer = \"z\""), "26:10: there is no buffer `z` [did you mean `b`?]");
+        assert_eq!(changed("buffer = \"b\"", "buffer = \"z\""), "26:10: there is no buffer `z` [the buffers are b, a]");
         assert_eq!(changed("raw = \"b.bin\"", ""), "25:1: an output needs either `npy` or `raw`");
         assert_eq!(changed("len = 65536", ""), "4:10: buffer `b` has no `len`");
         assert_eq!(changed("ulp = 1", "ulp = 1\ntolerance = 2.0"), "20:1: give either `ulp` or `tolerance`, not both");
