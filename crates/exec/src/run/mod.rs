@@ -331,7 +331,8 @@ impl Runner<'_> {
     }
 
     fn list(&self, block: &Block) -> String {
-        let mut lines = Vec::new();
+        let [x, y, z] = self.core.ctas[block.slot as usize].coords;
+        let mut lines = vec![format!("block ({x},{y},{z}):")];
         for (number, warp) in block.warps.iter().enumerate() {
             for s in &warp.splits {
                 let waits = match s.state {
@@ -354,15 +355,22 @@ impl Runner<'_> {
     }
 
     fn deadlock(&self, block: &Block) -> Fault {
-        let [x, y, z] = self.core.ctas[block.slot as usize].coords;
-        let text = format!("block ({x},{y},{z}):\n{}", self.list(block));
-        Fault { kind: FaultKind::Deadlock(text), thread: None, at: None, output: String::new() }
+        self.stopped(block, FaultKind::Deadlock(self.list(block)))
     }
 
     fn limit(&self, block: &Block) -> Fault {
-        let [x, y, z] = self.core.ctas[block.slot as usize].coords;
-        let count = self.report.thread_insts;
-        let text = format!("after {count} thread-instructions, in block ({x},{y},{z}):\n{}", self.list(block));
-        Fault { kind: FaultKind::InstructionLimit(text), thread: None, at: None, output: String::new() }
+        let text = format!("after {} thread-instructions:\n{}", self.report.thread_insts, self.list(block));
+        self.stopped(block, FaultKind::InstructionLimit(text))
+    }
+
+    /// A fault of a whole block, shown at the first part of a warp that has not ended.
+    fn stopped(&self, block: &Block, kind: FaultKind) -> Fault {
+        let found = block.warps.iter().find_map(|warp| warp.splits.first().map(|split| (warp, split)));
+        let thread = found.map(|(warp, split)| {
+            let lanes = Warp::lanes(warp.row, warp.homes.as_ref());
+            self.core.thread_id(lanes.home(split.mask.trailing_zeros() as usize & 31))
+        });
+        let origin = found.and_then(|(_, split)| self.program.origins.get(split.pc as usize));
+        Fault { kind, thread, at: origin.map(|o| (o.func, o.inst)), output: String::new() }
     }
 }

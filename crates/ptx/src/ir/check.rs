@@ -13,6 +13,22 @@ pub(super) struct Checker<'m> {
     pub(super) function: &'m Function,
 }
 
+/// An operand's place in an instruction, and what the form says of it.
+#[derive(Clone, Copy)]
+struct Site<'a> {
+    ast: &'a ast::Instruction,
+    spec: &'a OperandSpec,
+    span: Span,
+}
+
+impl Site<'_> {
+    fn wrong(&self, expected: &str) -> Diagnostic {
+        let what = if self.spec.written { "destination" } else { "operand" };
+        Diagnostic::error(Code::Type, self.span, format!("wrong {what} of `{}`", mnemonic(self.ast)))
+            .label(format!("expected {expected}"))
+    }
+}
+
 impl Checker<'_> {
     /// Finds the form the modifier words fit.
     pub(super) fn words(&self, ast: &ast::Instruction) -> Checked<FormId> {
@@ -62,7 +78,7 @@ impl Checker<'_> {
         if used < operands.len() {
             return Err(self.count_error(ast, form, operands.len()));
         }
-        self.particular(ast, form, &operands, spans)?;
+        self.particular(ast, &operands, spans)?;
         Ok((form.id, operands))
     }
 
@@ -87,7 +103,8 @@ impl Checker<'_> {
                 }
                 spare -= 1;
             }
-            self.operand(ast, spec, &operands[at], spans.get(at).copied().unwrap_or(ast.span))?;
+            let span = spans.get(at).copied().unwrap_or(ast.span);
+            self.operand(Site { ast, spec, span }, &operands[at])?;
             at += 1;
         }
         Ok(at)
@@ -118,120 +135,75 @@ impl Checker<'_> {
         }
     }
 
-    fn operand(&self, ast: &ast::Instruction, spec: &OperandSpec, operand: &Operand, span: Span) -> Checked<()> {
-        let wrong = |expected: &str| {
-            let what = if spec.written { "destination" } else { "operand" };
-            Diagnostic::error(Code::Type, span, format!("wrong {what} of `{}`", mnemonic(ast)))
-                .label(format!("expected {expected}"))
-        };
-        if let (Some(must), Operand::Pair(pair)) = (spec.second, operand) {
-            let _ = must;
-            if !matches!(pair[0], Operand::Sink) {
-                self.value(spec, &pair[0], self.type_of(spec.ty.unwrap_or(TypeRef::Nth(0)), ast), span, &wrong)?;
-            }
-            return match &pair[1] {
-                Operand::Sink => Ok(()),
-                other => self.value(spec, other, Type::Pred, span, &wrong),
-            };
+    fn operand(&self, site: Site<'_>, operand: &Operand) -> Checked<()> {
+        let Site { ast, spec, span } = site;
+        let ty = self.type_of(spec.ty.unwrap_or(TypeRef::Nth(0)), ast);
+        if let (Some(_), Operand::Pair(pair)) = (spec.second, operand) {
+            self.element(site, &pair[0], ty)?;
+            return self.element(site, &pair[1], Type::Pred);
         }
         if spec.second == Some(true) {
-            return Err(wrong("two destinations separated by `|`"));
+            return Err(site.wrong("two destinations separated by `|`"));
         }
-        match spec.shape {
+        let (fits, expected) = match spec.shape {
             Shape::Memory => match operand {
-                Operand::Memory(address) => self.address(ast, address.base, span),
-                _ => Err(wrong("an address in brackets")),
+                Operand::Memory(address) => return self.address(ast, address.base, span),
+                _ => (false, "an address in brackets"),
             },
-            Shape::Texture => match operand {
-                Operand::Texture { .. } | Operand::Memory(_) => Ok(()),
-                _ => Err(wrong("a texture and coordinates in brackets")),
-            },
-            Shape::Constant => match operand {
-                Operand::Imm(Imm::Int(_)) => Ok(()),
-                _ => Err(wrong("an integer constant")),
-            },
-            Shape::Label => match operand {
-                Operand::Label(_) => Ok(()),
-                _ => Err(wrong("a label")),
-            },
-            Shape::Table => match operand {
-                Operand::Table(_) => Ok(()),
-                _ => Err(wrong("the name of a `.branchtargets` table")),
-            },
-            Shape::Call => Ok(()),
-            Shape::Value | Shape::Any | Shape::MaybeVector | Shape::Vector4 => {
-                let ty = self.type_of(spec.ty.unwrap_or(TypeRef::Nth(0)), ast);
-                self.typed(ast, spec, operand, ty, span, &wrong)
+            Shape::Texture => {
+                let fits = matches!(operand, Operand::Texture { .. } | Operand::Memory(_));
+                (fits, "a texture and coordinates in brackets")
             }
-        }
+            Shape::Constant => (matches!(operand, Operand::Imm(Imm::Int(_))), "an integer constant"),
+            Shape::Label => (matches!(operand, Operand::Label(_)), "a label"),
+            Shape::Table => (matches!(operand, Operand::Table(_)), "the name of a `.branchtargets` table"),
+            Shape::Call => (true, ""),
+            Shape::Value | Shape::Any | Shape::MaybeVector | Shape::Vector4 => return self.typed(site, operand, ty),
+        };
+        if fits { Ok(()) } else { Err(site.wrong(expected)) }
     }
 
-    fn typed(
-        &self,
-        ast: &ast::Instruction,
-        spec: &OperandSpec,
-        operand: &Operand,
-        ty: Type,
-        span: Span,
-        wrong: &dyn Fn(&str) -> Diagnostic,
-    ) -> Checked<()> {
-        let width = vector_width(ast);
-        match (spec.shape, operand) {
-            (Shape::MaybeVector, Operand::Vector(list)) if width > 1 => {
-                if list.len() != width {
-                    return Err(wrong(&format!("a vector of {width}")));
-                }
-                list.iter().try_for_each(|o| self.element(spec, o, ty, span, wrong))
+    fn typed(&self, site: Site<'_>, operand: &Operand, ty: Type) -> Checked<()> {
+        let width = match site.spec.shape {
+            Shape::Vector4 => 4,
+            Shape::MaybeVector => vector_width(site.ast),
+            _ => 1,
+        };
+        match operand {
+            Operand::Vector(list) if width > 1 && list.len() == width => {
+                list.iter().try_for_each(|o| self.element(site, o, ty))
             }
-            (Shape::MaybeVector, _) if width > 1 => Err(wrong(&format!("a vector of {width}"))),
-            (Shape::Vector4, Operand::Vector(list)) => {
-                if list.len() != 4 {
-                    return Err(wrong("a vector of 4"));
-                }
-                list.iter().try_for_each(|o| self.element(spec, o, ty, span, wrong))
-            }
-            (Shape::Vector4, _) => Err(wrong("a vector of 4")),
+            _ if width > 1 => Err(site.wrong(&format!("a vector of {width}"))),
             // mov packs and unpacks: the elements make up the whole.
-            (Shape::Any, Operand::Vector(list)) => {
+            Operand::Vector(list) if site.spec.shape == Shape::Any => {
                 let part = match (ty.bits(), list.len()) {
                     (32, 2) => Type::B16,
                     (64, 2) => Type::B32,
                     (32, 4) => Type::B8,
                     (64, 4) => Type::B16,
-                    _ => return Err(wrong(&format!("2 or 4 parts that make up {ty}"))),
+                    _ => return Err(site.wrong(&format!("2 or 4 parts that make up {ty}"))),
                 };
-                let loose = OperandSpec { loose: part == Type::B8, ..spec.clone() };
-                list.iter().try_for_each(|o| self.element(&loose, o, part, span, wrong))
+                let loose = OperandSpec { loose: part == Type::B8, ..site.spec.clone() };
+                list.iter().try_for_each(|o| self.element(Site { spec: &loose, ..site }, o, part))
             }
-            (Shape::Any, Operand::VarAddress(..) | Operand::Func(_)) if !spec.written => {
-                if ty.bits() == 64 || ty.bits() == 32 { Ok(()) } else { Err(wrong(&format!("a value of type {ty}"))) }
+            Operand::VarAddress(..) | Operand::Func(_) if site.spec.shape == Shape::Any && !site.spec.written => {
+                let fits = matches!(ty.bits(), 32 | 64);
+                if fits { Ok(()) } else { Err(site.wrong(&format!("a value of type {ty}"))) }
             }
-            _ => self.value(spec, operand, ty, span, wrong),
+            _ => self.value(site, operand, ty),
         }
     }
 
-    fn element(
-        &self,
-        spec: &OperandSpec,
-        operand: &Operand,
-        ty: Type,
-        span: Span,
-        wrong: &dyn Fn(&str) -> Diagnostic,
-    ) -> Checked<()> {
-        if spec.written && matches!(operand, Operand::Sink) {
+    /// One of several values: `_` may stand for one that is not wanted.
+    fn element(&self, site: Site<'_>, operand: &Operand, ty: Type) -> Checked<()> {
+        if site.spec.written && matches!(operand, Operand::Sink) {
             return Ok(());
         }
-        self.value(spec, operand, ty, span, wrong)
+        self.value(site, operand, ty)
     }
 
-    fn value(
-        &self,
-        spec: &OperandSpec,
-        operand: &Operand,
-        ty: Type,
-        span: Span,
-        wrong: &dyn Fn(&str) -> Diagnostic,
-    ) -> Checked<()> {
+    fn value(&self, site: Site<'_>, operand: &Operand, ty: Type) -> Checked<()> {
+        let spec = site.spec;
         match operand {
             Operand::Reg(reg) => {
                 let declared = self.function.reg(*reg);
@@ -241,26 +213,23 @@ impl Checker<'_> {
                 }
                 let found = format!("`{}` is {}", declared.name, declared.ty);
                 let at_least = if spec.loose { " or wider" } else { "" };
-                Err(wrong(&format!("a register of type {ty}{at_least}; {found}")))
+                Err(site.wrong(&format!("a register of type {ty}{at_least}; {found}")))
             }
             Operand::Not(_) if spec.negatable => Ok(()),
             Operand::Sink if spec.sink => Ok(()),
             Operand::Imm(imm) if !spec.written => match (imm, ty.kind()) {
                 (Imm::Int(_), Kind::Float) if matches!(ty, Type::F32 | Type::F64) => {
-                    Err(wrong("a floating-point constant such as 0f3F800000 or 1.0"))
+                    Err(site.wrong("a floating-point constant such as 0f3F800000 or 1.0"))
                 }
                 (Imm::Int(_), _) | (Imm::F32(_) | Imm::F64(_), Kind::Float | Kind::Bits) => Ok(()),
-                (Imm::F32(_) | Imm::F64(_), _) => Err(wrong("an integer constant")),
+                (Imm::F32(_) | Imm::F64(_), _) => Err(site.wrong("an integer constant")),
             },
             Operand::Special(special) if !spec.written => {
                 let compatible = special.ty().agrees_with(ty) || special.ty().bytes() <= ty.bytes() && !ty.is_float();
-                if compatible && ty != Type::Pred { Ok(()) } else { Err(wrong(&format!("a value of type {ty}"))) }
+                if compatible && ty != Type::Pred { Ok(()) } else { Err(site.wrong(&format!("a value of type {ty}"))) }
             }
-            _ if spec.written => Err(wrong(&format!("a register of type {ty}"))),
-            _ => {
-                let _ = span;
-                Err(wrong(&format!("a register or constant of type {ty}")))
-            }
+            _ if spec.written => Err(site.wrong(&format!("a register of type {ty}"))),
+            _ => Err(site.wrong(&format!("a register or constant of type {ty}"))),
         }
     }
 
@@ -297,8 +266,7 @@ impl Checker<'_> {
     }
 
     /// Rules of single instructions that the table cannot say.
-    fn particular(&self, ast: &ast::Instruction, form: &Form, operands: &[Operand], spans: &[Span]) -> Checked<()> {
-        let _ = form;
+    fn particular(&self, ast: &ast::Instruction, operands: &[Operand], spans: &[Span]) -> Checked<()> {
         match ast.opcode {
             Opcode::Bar | Opcode::Barrier if !ast.words.iter().any(|(w, _)| *w == Word::Warp) => {
                 let name =
