@@ -1,6 +1,6 @@
 //! Register-to-register instructions.
 
-use super::{Decoded, Decoder, unexpected};
+use super::{Decoded, Decoder, malformed, unexpected};
 use crate::image::{Image, LoadError, window};
 use crate::lanes::{moves, select};
 use crate::op::{Bank, CONST, Class, Op};
@@ -81,7 +81,7 @@ impl Decoder<'_> {
     }
 
     fn mov(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
-        let [dest, source] = &inst.operands[..] else { return Err(no_operands(inst)) };
+        let [dest, source] = &inst.operands[..] else { return Err(malformed(inst)) };
         let ty = inst.ty();
         let mut op = self.blank(Class::Alu);
         match (dest, source) {
@@ -122,7 +122,7 @@ impl Decoder<'_> {
                 self.set_dest(&mut op, 0, f, dest)?;
             }
             _ => {
-                let selected = select(inst, ty.bits(), ty.bits()).ok_or_else(|| no_operands(inst))?;
+                let selected = select(inst, ty.bits(), ty.bits()).ok_or_else(|| malformed(inst))?;
                 self.use_kernels(&mut op, selected.kernels);
                 self.set_source(&mut op, 0, f, source, ty)?;
                 self.set_dest(&mut op, 0, f, dest)?;
@@ -160,7 +160,7 @@ impl Decoder<'_> {
     }
 
     fn cvta(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
-        let [dest, source] = &inst.operands[..] else { return Err(no_operands(inst)) };
+        let [dest, source] = &inst.operands[..] else { return Err(malformed(inst)) };
         let base = inst.space().map_or(0, window);
         let delta = if inst.has(Word::To) { base.wrapping_neg() } else { base };
         let mut op = self.blank(Class::Alu);
@@ -183,7 +183,7 @@ impl Decoder<'_> {
     }
 
     fn isspacep(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
-        let [dest, source] = &inst.operands[..] else { return Err(no_operands(inst)) };
+        let [dest, source] = &inst.operands[..] else { return Err(malformed(inst)) };
         let mut op = self.blank(Class::Alu);
         self.set_dest(&mut op, 0, f, dest)?;
         self.set_source(&mut op, 0, f, source, Type::B64)?;
@@ -201,8 +201,4 @@ fn clock_variant(special: Special) -> u8 {
         Special::ClockHi | Special::GlobaltimerHi => 1,
         _ => 2,
     }
-}
-
-fn no_operands(inst: &Inst) -> LoadError {
-    LoadError::Unsupported(format!("`{}` has no implementation", inst.mnemonic()))
 }

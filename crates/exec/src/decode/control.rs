@@ -1,6 +1,6 @@
 //! Branches, calls, returns.
 
-use super::{Builtin, CallSite, Decoded, Decoder, SavedRegs};
+use super::{Builtin, CallSite, Decoded, Decoder, SavedRegs, malformed};
 use crate::image::{LoadError, abi_offsets};
 use crate::op::{Class, Op};
 use raddle_ptx::ir::{FuncId, Inst, InstId, LabelId, Operand, VarId};
@@ -149,8 +149,4 @@ impl Decoder<'_> {
             preds: from(p.base_pred, preds),
         }
     }
-}
-
-fn malformed(inst: &Inst) -> LoadError {
-    LoadError::Unsupported(format!("`{}` has operands that are not supported", inst.mnemonic()))
 }

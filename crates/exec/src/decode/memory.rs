@@ -1,6 +1,6 @@
 //! Loads, stores, atomics and textures.
 
-use super::{Decoded, Decoder, ParamConst};
+use super::{Decoded, Decoder, ParamConst, malformed};
 use crate::image::LoadError;
 use crate::lanes::moves;
 use crate::op::{Access, Bank, CONST, Class, MemSpace, Op};
@@ -277,8 +277,4 @@ fn elements(operand: &Operand) -> &[Operand] {
         Operand::Vector(list) => list,
         other => std::slice::from_ref(other),
     }
-}
-
-fn malformed(inst: &Inst) -> LoadError {
-    LoadError::Unsupported(format!("`{}` has operands that are not supported", inst.mnemonic()))
 }

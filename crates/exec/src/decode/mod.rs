@@ -429,3 +429,8 @@ fn imm_bits(imm: Imm, ty: Type) -> u64 {
 fn unexpected(operand: &Operand) -> LoadError {
     LoadError::Unsupported(format!("operand not supported here: {operand:?}"))
 }
+
+/// The operands were checked against the form, but nothing here takes them.
+fn malformed(inst: &Inst) -> LoadError {
+    LoadError::Unsupported(format!("`{}` has operands that are not supported", inst.mnemonic()))
+}

@@ -1,7 +1,6 @@
 //! Barriers and warp-wide operations.
 
-use super::{Decoded, Decoder};
-use crate::image::LoadError;
+use super::{Decoded, Decoder, malformed};
 use crate::op::{Class, Op};
 use raddle_ptx::ir::Inst;
 use raddle_ptx::isa::{Opcode, Type, Word};
@@ -172,8 +171,4 @@ fn warp_op(inst: &Inst) -> Option<WarpOp> {
         Opcode::Elect => WarpOp::Elect,
         _ => return None,
     })
-}
-
-fn malformed(inst: &Inst) -> LoadError {
-    LoadError::Unsupported(format!("`{}` has operands that are not supported", inst.mnemonic()))
 }

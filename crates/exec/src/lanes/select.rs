@@ -38,8 +38,8 @@ macro_rules! pick {
 }
 
 /// Finds the kernel of a register-to-register instruction; `None` for all others.
-/// `wide_dest` and `wide_source` say whether the first destination and source registers are
-/// 64 bits wide, `narrow_dest` whether the destination has 16.
+/// `dest_bits` and `source_bits` are the widths of the first destination and source registers:
+/// 16, 32 or 64; conversions need them, since their registers may be wider than their types.
 pub(crate) fn select(inst: &Inst, dest_bits: u32, source_bits: u32) -> Option<Selected> {
     if matches!(inst.opcode, Opcode::Setp | Opcode::Set | Opcode::Testp) {
         return comparison(inst);
