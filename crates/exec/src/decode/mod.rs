@@ -331,26 +331,18 @@ impl<'i> Decoder<'i> {
     }
 
     fn constant32(&mut self, value: u32) -> u16 {
-        let planes = &mut self.program.c32;
-        // Planes reserved for parameters are not shared: their value is not known yet.
-        let reserved = |i: usize| self.program.param_consts.iter().any(|p| p.bank == Bank::R32 && p.slot == i as u16);
-        let found = (0..planes.len()).find(|i| planes[*i] == [value; LANES] && !reserved(*i));
-        let index = found.unwrap_or_else(|| {
-            planes.push([value; LANES]);
-            planes.len() - 1
-        });
-        CONST | index as u16
+        let reserved = self.param_slots(Bank::R32);
+        CONST | shared_plane(&mut self.program.c32, value, &reserved)
     }
 
     fn constant64(&mut self, value: u64) -> u16 {
-        let planes = &mut self.program.c64;
-        let reserved = |i: usize| self.program.param_consts.iter().any(|p| p.bank == Bank::R64 && p.slot == i as u16);
-        let found = (0..planes.len()).find(|i| planes[*i] == [value; LANES] && !reserved(*i));
-        let index = found.unwrap_or_else(|| {
-            planes.push([value; LANES]);
-            planes.len() - 1
-        });
-        CONST | index as u16
+        let reserved = self.param_slots(Bank::R64);
+        CONST | shared_plane(&mut self.program.c64, value, &reserved)
+    }
+
+    /// Planes reserved for parameters are not shared: their value is not known yet.
+    fn param_slots(&self, bank: Bank) -> Vec<u16> {
+        self.program.param_consts.iter().filter(|p| p.bank == bank).map(|p| p.slot).collect()
     }
 
     /// The slot that holds a special register, filled when a thread block starts.
@@ -415,6 +407,15 @@ impl<'i> Decoder<'i> {
     fn use_kernels(&self, op: &mut Op, kernels: Kernels) {
         op.kernel = kernels.at(self.level);
     }
+}
+
+/// The number of a plane that holds `value` in every lane, made if there is none.
+fn shared_plane<T: Copy + PartialEq>(planes: &mut Vec<[T; LANES]>, value: T, reserved: &[u16]) -> u16 {
+    let found = (0..planes.len()).find(|i| planes[*i] == [value; LANES] && !reserved.contains(&(*i as u16)));
+    found.unwrap_or_else(|| {
+        planes.push([value; LANES]);
+        planes.len() - 1
+    }) as u16
 }
 
 fn imm_bits(imm: Imm, ty: Type) -> u64 {
