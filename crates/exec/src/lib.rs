@@ -3,6 +3,7 @@
 //! * [`image`]: a PTX module placed in memory, and per kernel where its variables live.
 //! * [`decode`]: a kernel as a dense list of operations ([`op`]), everything resolved.
 //! * [`core`](mod@core): thread state, and what one operation does to it and to memory.
+//! * [`atomics`]: global atomics executed away from the thread.
 //! * [`run()`]: a launch from start to end.
 //! * [`memory`]: device memory with known allocations, the address windows.
 //! * [`math`]: scalar arithmetic right to the bit.
@@ -12,6 +13,7 @@
 //! Nothing in this crate knows about cycles; a timing model asks it what an instruction does.
 #![deny(unsafe_code)]
 
+pub mod atomics;
 pub mod core;
 pub mod decode;
 pub mod fault;

@@ -18,16 +18,21 @@ impl Core<'_> {
         for lane in lanes_in(mask) {
             let place = self.locate(memory, issue, lane, addresses[lane], u32::from(bytes))?;
             let old = self.peek(memory, place, 0, bytes);
-            // Single-precision additions in global memory flush subnormals, in shared memory not.
-            let flush = matches!(place, Place::Global(..)) && kind == AtomicOp::AddF32;
+            let global = matches!(place, Place::Global(..));
             let b = self.file.get(row, op.s[1], op.s_bank[1], lane);
             let c = if op.s[2] == NONE { 0 } else { self.file.get(row, op.s[2], op.s_bank[2], lane) };
-            let new = if flush { flushed_add(old, b) } else { apply(kind, bytes, old, b, c) };
+            let new = apply_atomic(kind, bytes, old, b, c, global);
             self.poke(memory, place, 0, bytes, new);
             self.file.put(row, op.d[0], op.d_bank[0], lane, old);
         }
         Ok(())
     }
+}
+
+/// The new value as memory holds it. Single-precision additions in global memory flush subnormals, in shared
+/// memory not.
+pub(crate) fn apply_atomic(op: AtomicOp, bytes: u8, old: u64, b: u64, c: u64, global: bool) -> u64 {
+    if global && op == AtomicOp::AddF32 { flushed_add(old, b) } else { apply(op, bytes, old, b, c) }
 }
 
 fn flushed_add(old: u64, b: u64) -> u64 {

@@ -24,6 +24,7 @@ use local::LocalRow;
 use raddle_ptx::isa::Special;
 use regs::RegFile;
 
+pub(crate) use atomic::apply_atomic;
 pub use collective::Barrier;
 
 /// A thread's home.

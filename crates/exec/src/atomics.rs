@@ -1,0 +1,43 @@
+//! Atomics that are executed away from the thread: at a memory partition, later.
+
+use crate::core::apply_atomic;
+use crate::decode::AtomicOp;
+use crate::lanes::LANES;
+use crate::memory::DeviceMemory;
+
+/// What the lanes of one memory request want done to global memory, and afterwards what was there before.
+#[derive(Clone, Debug)]
+pub struct AtomicWork {
+    /// Lanes that take part.
+    pub mask: u32,
+    /// What to do.
+    pub op: AtomicOp,
+    /// Bytes of an element.
+    pub bytes: u8,
+    /// Address of each lane; checked: inside an allocation and aligned.
+    pub address: [u64; LANES],
+    /// First operand of each lane.
+    pub b: [u64; LANES],
+    /// Second operand of each lane (compare-and-swap).
+    pub c: [u64; LANES],
+    /// What memory held before, filled in by [`AtomicWork::perform`].
+    pub old: [u64; LANES],
+}
+
+impl AtomicWork {
+    /// Does it to memory, lane after lane, lowest first.
+    pub fn perform(&mut self, memory: &mut DeviceMemory) {
+        for lane in crate::core::lanes_in(self.mask) {
+            let mut word = [0; 8];
+            let bytes = usize::from(self.bytes);
+            // The address was checked when the request was made; allocations do not go away during a launch.
+            if memory.read(self.address[lane], &mut word[..bytes]).is_err() {
+                continue;
+            }
+            let old = u64::from_le_bytes(word);
+            let new = apply_atomic(self.op, self.bytes, old, self.b[lane], self.c[lane], true);
+            let _ = memory.write(self.address[lane], &new.to_le_bytes()[..bytes]);
+            self.old[lane] = old;
+        }
+    }
+}

@@ -1,0 +1,486 @@
+//! The machine: every parameter of the timing model, as plain data.
+//!
+//! A preset is a TOML file with one value for every field here; nothing has a hidden default. Lengths of time
+//! are in cycles of the clock of the part they belong to, sizes in bytes unless the name says otherwise.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A whole machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MachineConfig {
+    /// The GPU as a whole.
+    pub gpu: GpuConfig,
+    /// Clock frequencies. Only their ratios matter.
+    pub clock: ClockConfig,
+    /// One streaming multiprocessor.
+    pub sm: SmConfig,
+    /// The network between SMs and memory partitions.
+    pub interconnect: InterconnectConfig,
+    /// L2 cache: one slice per sub-partition.
+    pub l2: L2Config,
+    /// DRAM channels.
+    pub dram: DramConfig,
+    /// Which mechanism sits in each seam.
+    pub mechanism: MechanismConfig,
+}
+
+/// The GPU as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GpuConfig {
+    /// Streaming multiprocessors.
+    pub sms: u32,
+    /// Cycles of the core clock SMs and partitions run on their own before their messages are exchanged. At most
+    /// what `interconnect.latency` is in core cycles; the same for any number of host threads.
+    pub window: u32,
+}
+
+/// Clock frequencies in MHz.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClockConfig {
+    /// SMs.
+    pub core: u32,
+    /// Interconnect.
+    pub interconnect: u32,
+    /// L2 slices.
+    pub l2: u32,
+    /// DRAM command clock.
+    pub dram: u32,
+}
+
+/// One streaming multiprocessor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SmConfig {
+    /// Lanes of a warp: 4, 8, 16 or 32.
+    pub warp_width: u32,
+    /// Lanes of an execution pipeline; a wider warp occupies it for several cycles.
+    pub simd_width: u32,
+    /// Resident threads at most.
+    pub threads: u32,
+    /// Resident thread blocks at most.
+    pub ctas: u32,
+    /// 32-bit registers.
+    pub registers: u32,
+    /// Registers per thread are rounded up to a multiple of this.
+    pub register_grain: u32,
+    /// Shared memory in bytes.
+    pub shared_bytes: u32,
+    /// Warps issue one instruction at a time: the next only when the one before has been written back.
+    pub single_in_flight: bool,
+    /// Instruction fetch.
+    pub fetch: FetchConfig,
+    /// Issue.
+    pub issue: IssueConfig,
+    /// Operand collector and register banks.
+    pub collector: CollectorConfig,
+    /// Execution units.
+    pub units: UnitsConfig,
+    /// Latency and initiation interval by kind of instruction.
+    pub latency: LatencyConfig,
+    /// Shared memory timing.
+    pub shared: SharedConfig,
+    /// How the lanes of a memory access become requests.
+    pub coalescing: Coalescing,
+    /// L1 instruction cache.
+    pub l1i: CacheConfig,
+    /// L1 data cache.
+    pub l1d: CacheConfig,
+    /// Constant cache; kernel parameters go through it.
+    pub l1c: CacheConfig,
+    /// Texture cache.
+    pub l1t: CacheConfig,
+    /// Replies the load-store unit holds before the port to the interconnect stalls.
+    pub response_queue: u32,
+    /// Replies the SM's port of the interconnect holds.
+    pub ejection_buffer: u32,
+}
+
+/// Instruction fetch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FetchConfig {
+    /// Every warp always has its next instruction: no cache, no buffer, no wrong path.
+    pub ideal: bool,
+    /// Decoded instructions a warp holds.
+    pub ibuffer: u32,
+    /// Instructions one fetch brings.
+    pub width: u32,
+    /// Warps fetched for in a cycle.
+    pub warps_per_cycle: u32,
+    /// Fetch for a warp only when its buffer is empty; otherwise as soon as one fetch fits.
+    pub only_when_empty: bool,
+    /// Bytes an instruction takes in memory.
+    pub instruction_bytes: u32,
+}
+
+/// Issue.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IssueConfig {
+    /// Schedulers; warp `w` belongs to scheduler `w` modulo this.
+    pub schedulers: u32,
+    /// Instructions of one warp a scheduler issues in a cycle at most.
+    pub per_warp: u32,
+}
+
+/// Operand collector and register banks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CollectorConfig {
+    /// Operands are read through it; otherwise an instruction goes to its unit in the cycle after issue.
+    pub enabled: bool,
+    /// Register banks; a bank serves one read or write of a warp's register in a cycle.
+    pub banks: u32,
+    /// Collector units of the SP pipelines.
+    pub sp_units: u32,
+    /// Collector units of the SFU pipeline.
+    pub sfu_units: u32,
+    /// Collector units of the load-store pipeline.
+    pub mem_units: u32,
+    /// Instructions the SP collectors take and send in a cycle.
+    pub sp_ports: u32,
+    /// Instructions the SFU collectors take and send in a cycle.
+    pub sfu_ports: u32,
+    /// Instructions the load-store collectors take and send in a cycle.
+    pub mem_ports: u32,
+}
+
+/// Execution units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UnitsConfig {
+    /// SP pipelines.
+    pub sp: u32,
+    /// SFU pipelines; 0 sends their instructions to the SPs.
+    pub sfu: u32,
+    /// Instructions for the SPs that can be issued before one leaves for the collectors.
+    pub sp_issue: u32,
+    /// The same for the SFUs.
+    pub sfu_issue: u32,
+    /// The same for the load-store unit.
+    pub mem_issue: u32,
+    /// Results written back in a cycle.
+    pub writeback: u32,
+}
+
+/// Latency and initiation interval of one kind of instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpTiming {
+    /// Cycles in the pipeline.
+    pub latency: u32,
+    /// Cycles before the pipeline takes the next instruction.
+    pub interval: u32,
+}
+
+/// Latency and initiation interval by kind of instruction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyConfig {
+    /// Moves, comparisons, selections, conversions, logic, shifts, branches, barriers and all that is not below.
+    pub simple: OpTiming,
+    /// Integer additions and subtractions.
+    pub int_add: OpTiming,
+    /// Integer minimum and maximum.
+    pub int_max: OpTiming,
+    /// Integer multiplications.
+    pub int_mul: OpTiming,
+    /// Integer multiply-add.
+    pub int_mad: OpTiming,
+    /// Integer division (on the SFU).
+    pub int_div: OpTiming,
+    /// Single-precision additions.
+    pub f32_add: OpTiming,
+    /// Single-precision minimum and maximum.
+    pub f32_max: OpTiming,
+    /// Single-precision multiplications.
+    pub f32_mul: OpTiming,
+    /// Single-precision `mad`.
+    pub f32_mad: OpTiming,
+    /// Fused multiply-add, single precision.
+    pub f32_fma: OpTiming,
+    /// Single-precision division (on the SFU).
+    pub f32_div: OpTiming,
+    /// Double-precision additions (on the SFU).
+    pub f64_add: OpTiming,
+    /// Double-precision minimum and maximum (on the SFU).
+    pub f64_max: OpTiming,
+    /// Double-precision multiplications (on the SFU).
+    pub f64_mul: OpTiming,
+    /// Double-precision `mad` (on the SFU).
+    pub f64_mad: OpTiming,
+    /// Fused multiply-add, double precision.
+    pub f64_fma: OpTiming,
+    /// Double-precision division (on the SFU).
+    pub f64_div: OpTiming,
+    /// Square root, reciprocal, sine, exponential and the like (on the SFU).
+    pub transcendental: OpTiming,
+    /// Shuffles.
+    pub shuffle: OpTiming,
+}
+
+/// Shared memory timing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SharedConfig {
+    /// Banks of 4 bytes.
+    pub banks: u32,
+    /// Cycles from access to data.
+    pub latency: u32,
+    /// Groups of lanes served one after another: 1 for the whole warp at once, 2 for half warps.
+    pub groups: u32,
+}
+
+/// How the lanes of a memory access become requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Coalescing {
+    /// One request for each cache line the warp touches.
+    WholeWarp,
+    /// Half warp by half warp, segments of 32, 64 or 128 bytes by element size, shrunk to what is touched: compute
+    /// capability 1.3.
+    HalfWarp,
+}
+
+/// What a cache does with stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WritePolicy {
+    /// It is never written.
+    ReadOnly,
+    /// Global stores go through and invalidate the line, local ones stay until the line is replaced. A store
+    /// never brings a line in.
+    GlobalThroughLocalBack,
+    /// Stores stay until the line is replaced; a miss takes a line and its bytes are fetched when read.
+    Back,
+}
+
+/// How an address selects a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SetIndex {
+    /// The bits above the line offset.
+    Linear,
+    /// For 32 sets of 128 bytes: bits 7 to 11 with bits 13, 14, 15, 17, 19 by exclusive or.
+    Fermi,
+}
+
+/// A cache of the SM.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CacheConfig {
+    /// Sets; 0 for no cache.
+    pub sets: u32,
+    /// Bytes of a line.
+    pub line: u32,
+    /// Lines of a set.
+    pub ways: u32,
+    /// How an address selects a set.
+    pub index: SetIndex,
+    /// What stores do.
+    pub write: WritePolicy,
+    /// Lines that can be on their way.
+    pub mshr_entries: u32,
+    /// Accesses that can wait for one line.
+    pub mshr_merges: u32,
+    /// Requests waiting for the interconnect.
+    pub miss_queue: u32,
+    /// Cycles from access to tag look-up.
+    pub latency: u32,
+    /// A line is reserved when the miss is sent (and a set can be full of reserved lines); otherwise when it comes.
+    pub allocate_on_miss: bool,
+    /// Emptied when a kernel starts.
+    pub flush_at_launch: bool,
+}
+
+/// The network between SMs and memory partitions: a crossbar each way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InterconnectConfig {
+    /// Bytes of a flit.
+    pub flit_bytes: u32,
+    /// Bytes of a packet without data.
+    pub header_bytes: u32,
+    /// Flits an SM's or slice's injection port holds before it refuses more.
+    pub injection_buffer: u32,
+    /// Flits an input of the crossbar holds.
+    pub input_buffer: u32,
+    /// Flits an output of the crossbar holds.
+    pub output_buffer: u32,
+    /// Flits an input may send and an output take in a cycle inside the crossbar; outputs pass on one.
+    pub speedup: u32,
+    /// Interconnect cycles from the grant of the crossbar to the far side.
+    pub latency: u32,
+}
+
+/// L2 cache: one slice per sub-partition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct L2Config {
+    /// Slices per DRAM channel.
+    pub slices: u32,
+    /// Sets of a slice; 0 for no L2.
+    pub sets: u32,
+    /// Bytes of a line.
+    pub line: u32,
+    /// Bytes of a sector, the unit of requests and replies; a divisor of the line.
+    pub sector: u32,
+    /// Lines of a set.
+    pub ways: u32,
+    /// Sectors that can be on their way from DRAM.
+    pub mshr_entries: u32,
+    /// Accesses that can wait for one sector.
+    pub mshr_merges: u32,
+    /// Requests waiting for the queue to DRAM.
+    pub miss_queue: u32,
+    /// Cycles a request spends before it reaches the cache.
+    pub rop_latency: u32,
+    /// Requests the queue in front of the cache holds.
+    pub input_queue: u32,
+    /// Requests the queue to DRAM holds.
+    pub to_dram_queue: u32,
+    /// Replies the queue from DRAM holds.
+    pub from_dram_queue: u32,
+    /// Replies the queue to the interconnect holds.
+    pub output_queue: u32,
+}
+
+/// DRAM channels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DramConfig {
+    /// Channels.
+    pub channels: u32,
+    /// Bytes one column command moves.
+    pub burst_bytes: u32,
+    /// L2 cycles a request spends on its way to the channel's queue.
+    pub latency: u32,
+    /// Requests the scheduler looks at.
+    pub queue: u32,
+    /// Replies waiting for the L2.
+    pub return_queue: u32,
+    /// Which waiting request a bank takes next.
+    pub scheduler: DramScheduler,
+    /// Banks.
+    pub banks: u32,
+    /// Bank groups; a bank's group is its number modulo this.
+    pub bank_groups: u32,
+    /// How an address becomes channel, bank, row and column.
+    pub address: AddressConfig,
+    /// Command timing.
+    pub timing: DramTiming,
+}
+
+/// Which waiting request a bank takes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DramScheduler {
+    /// In order of arrival.
+    Fifo,
+    /// First those of the open row, oldest first.
+    FrFcfs,
+}
+
+/// How an address becomes channel, bank, row and column: the channel is (address >> `channel_shift`) modulo the
+/// channels; the quotient, shifted back over the bits below, is then cut into bit fields.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AddressConfig {
+    /// Low bits that stay inside a channel.
+    pub channel_shift: u32,
+    /// Fields from the lowest bit up, one letter a bit: `S` inside a burst, `C` column, `B` bank, `R` row; written
+    /// highest bit first, dots ignored. The lowest bank bits also select the L2 slice.
+    pub fields: String,
+}
+
+/// DRAM command timing in cycles of the command clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DramTiming {
+    /// Column command to column command.
+    pub ccd: u32,
+    /// The same inside a bank group; 0 for no difference.
+    pub ccdl: u32,
+    /// Activate to activate of another bank.
+    pub rrd: u32,
+    /// Activate to read.
+    pub rcd: u32,
+    /// Activate to write.
+    pub rcdwr: u32,
+    /// Activate to precharge.
+    pub ras: u32,
+    /// Precharge to activate.
+    pub rp: u32,
+    /// Activate to activate of the same bank.
+    pub rc: u32,
+    /// Read to data.
+    pub cl: u32,
+    /// Write to data.
+    pub wl: u32,
+    /// Last written data to read command.
+    pub cdlr: u32,
+    /// Last written data to precharge.
+    pub wr: u32,
+    /// Read to precharge inside a bank group.
+    pub rtpl: u32,
+    /// Command cycles one column command's data take.
+    pub burst: u32,
+}
+
+/// Which mechanism sits in each seam, with its parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MechanismConfig {
+    /// Which threads form a warp.
+    pub divergence: Choice,
+    /// Which warp issues.
+    pub issue: Choice,
+    /// Which warp is fetched for.
+    pub fetch: Choice,
+    /// Which block goes to which SM.
+    pub dispatch: Choice,
+    /// Which lanes are powered.
+    pub gating: Choice,
+}
+
+/// A mechanism by name, with parameters: `"gto"`, or `{ name = "two-level", active = 8 }`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Choice {
+    /// The name alone: every parameter has its default.
+    Name(String),
+    /// A table with `name` and parameters.
+    Table(std::collections::BTreeMap<String, Value>),
+}
+
+impl Choice {
+    /// The mechanism's name; empty when the table has none.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Name(name) => name,
+            Self::Table(table) => match table.get("name") {
+                Some(Value::Text(name)) => name,
+                _ => "",
+            },
+        }
+    }
+}
+
+/// The value of a mechanism's parameter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Value {
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// A word.
+    Text(String),
+}

@@ -1,0 +1,12 @@
+//! The timing model: a GPU cycle by cycle.
+//!
+//! * [`config`]: every parameter of a machine.
+//! * [`packet`]: what SMs and memory partitions send each other.
+//! * [`mem`]: interconnect, L2, DRAM.
+//! * [`stats`]: counters, declared once.
+#![forbid(unsafe_code)]
+
+pub mod config;
+pub mod mem;
+pub mod packet;
+pub mod stats;

@@ -1,0 +1,69 @@
+//! What SMs and memory partitions send each other.
+
+use raddle_exec::atomics::AtomicWork;
+
+/// Time in cycles of the core clock since the launch.
+pub type Cycle = u64;
+
+/// Why a request was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// Instruction fetch.
+    Inst,
+    /// Constant or parameter load.
+    Const,
+    /// Texture fetch.
+    Texture,
+    /// Global load.
+    GlobalRead,
+    /// Global store.
+    GlobalWrite,
+    /// Local load.
+    LocalRead,
+    /// Local store that goes through, or a line of local data written back by the L1.
+    LocalWrite,
+    /// Atomic or reduction in global memory.
+    Atomic,
+}
+
+impl Purpose {
+    /// Whether it brings data to the memory side and gets an acknowledgement without data.
+    #[must_use]
+    pub fn is_write(self) -> bool {
+        matches!(self, Self::GlobalWrite | Self::LocalWrite)
+    }
+}
+
+/// An SM's request for (part of) one line. It is answered by one [`Reply`] for each of its sectors.
+#[derive(Debug)]
+pub struct Request {
+    /// Who asks.
+    pub sm: u16,
+    /// Chosen by the SM; comes back in the replies.
+    pub token: u32,
+    /// Why.
+    pub purpose: Purpose,
+    /// First byte; a multiple of the L2 sector.
+    pub address: u64,
+    /// Bytes, a multiple of the L2 sector; inside one L2 line.
+    pub bytes: u32,
+    /// Nobody waits for the answer (an L1 write-back): no reply is sent.
+    pub posted: bool,
+    /// Bytes written, bit n is byte n from `address`; all ones for reads.
+    pub byte_mask: u128,
+    /// What an atomic does, executed at the partition when its last sector is served.
+    pub atomic: Option<Box<AtomicWork>>,
+}
+
+/// The answer for one sector of a request.
+#[derive(Debug)]
+pub struct Reply {
+    /// For whom.
+    pub sm: u16,
+    /// The request's token.
+    pub token: u32,
+    /// The request's purpose.
+    pub purpose: Purpose,
+    /// The atomic with its results, in the last reply of its request.
+    pub atomic: Option<Box<AtomicWork>>,
+}

@@ -1,0 +1,65 @@
+//! Statistics: every counter is declared once, with unit and meaning.
+
+/// What a counter counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Clock cycles of the part that counts.
+    Cycles,
+    /// Scheduler slots: one per scheduler and cycle.
+    Slots,
+    /// Instructions of a warp.
+    WarpInsts,
+    /// Instructions of a thread.
+    ThreadInsts,
+    /// Accesses, requests, packets, events.
+    Events,
+    /// Bytes.
+    Bytes,
+}
+
+/// A counter as it is declared.
+#[derive(Clone, Copy, Debug)]
+pub struct CounterInfo {
+    /// Name in all outputs.
+    pub name: &'static str,
+    /// Unit.
+    pub unit: Unit,
+    /// What it counts.
+    pub doc: &'static str,
+}
+
+/// A group of counters that one kind of component has.
+pub trait Counters: Clone + Default {
+    /// Its counters in the order of [`Counters::values`].
+    const INFO: &'static [CounterInfo];
+    /// The values.
+    fn values(&self) -> Vec<u64>;
+    /// Adds another component's counters.
+    fn add(&mut self, other: &Self);
+}
+
+/// Declares a struct of counters: `name: Unit, "what it counts";`.
+#[macro_export]
+macro_rules! counters {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($field:ident: $unit:ident, $doc:literal;)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq, Eq)]
+        $vis struct $name { $(#[doc = $doc] pub $field: u64,)+ }
+
+        impl $crate::stats::Counters for $name {
+            const INFO: &'static [$crate::stats::CounterInfo] = &[$($crate::stats::CounterInfo {
+                name: stringify!($field),
+                unit: $crate::stats::Unit::$unit,
+                doc: $doc,
+            },)+];
+
+            fn values(&self) -> Vec<u64> {
+                vec![$(self.$field,)+]
+            }
+
+            fn add(&mut self, other: &Self) {
+                $(self.$field += other.$field;)+
+            }
+        }
+    };
+}
