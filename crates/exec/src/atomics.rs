@@ -24,6 +24,13 @@ pub struct AtomicWork {
     pub old: [u64; LANES],
 }
 
+impl Default for AtomicWork {
+    fn default() -> Self {
+        let none = [0; LANES];
+        Self { mask: 0, op: AtomicOp::Add, bytes: 4, address: none, b: none, c: none, old: none }
+    }
+}
+
 impl AtomicWork {
     /// Does it to memory, lane after lane, lowest first.
     pub fn perform(&mut self, memory: &mut DeviceMemory) {

@@ -3,6 +3,7 @@
 //! * [`image`]: a PTX module placed in memory, and per kernel where its variables live.
 //! * [`decode`]: a kernel as a dense list of operations ([`op`]), everything resolved.
 //! * [`core`](mod@core): thread state, and what one operation does to it and to memory.
+//! * [`splits`]: parts of a warp that have separated.
 //! * [`atomics`]: global atomics executed away from the thread.
 //! * [`run()`]: a launch from start to end.
 //! * [`memory`]: device memory with known allocations, the address windows.
@@ -26,6 +27,7 @@ pub mod op;
 pub mod printf;
 pub mod reference;
 mod run;
+pub mod splits;
 pub mod texture;
 
 pub use decode::Program;

@@ -6,11 +6,11 @@ use crate::decode::AtomicOp;
 use crate::math::f16_ops::{add_bf16, add_f16};
 use crate::math::f32_ops::{add_rn_f32, ftz_f32};
 use crate::math::f64_ops::add_rn_f64;
-use crate::memory::DeviceMemory;
+use crate::memory::Global;
 use crate::op::NONE;
 
 impl Core<'_> {
-    pub(super) fn atomic(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+    pub(super) fn atomic(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<(), LaneFault> {
         let Issue { op, row, mask, .. } = issue;
         let addresses = addresses(&self.regs(row), op, mask);
         let bytes = op.access.bytes;

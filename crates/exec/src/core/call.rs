@@ -7,7 +7,7 @@ use super::{Core, Effect, Issue, LaneFault, Lanes, lanes_in};
 use crate::decode::{Builtin, CallSite, SavedRegs};
 use crate::fault::FaultKind;
 use crate::lanes::LANES;
-use crate::memory::{DeviceMemory, Region, region};
+use crate::memory::{Global, Region, region};
 use crate::printf;
 
 /// Strings longer than this are cut.
@@ -28,7 +28,7 @@ impl Core<'_> {
         Ok(Effect::Scatter)
     }
 
-    pub(super) fn call(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<Effect, LaneFault> {
+    pub(super) fn call(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<Effect, LaneFault> {
         let Issue { op, lanes, row, mask } = issue;
         let program = self.program;
         let site = &program.sites[op.target as usize];
@@ -152,7 +152,7 @@ impl Core<'_> {
 
     fn builtin(
         &mut self,
-        memory: &DeviceMemory,
+        memory: &Global<'_>,
         builtin: Builtin,
         site: &CallSite,
         lanes: Lanes<'_>,
@@ -200,14 +200,15 @@ impl Core<'_> {
     }
 
     /// The byte at a generic address, as the thread in `lane` sees it.
-    fn byte(&self, memory: &DeviceMemory, address: u64, lanes: Lanes<'_>, lane: usize) -> Option<u8> {
+    fn byte(&self, memory: &Global<'_>, address: u64, lanes: Lanes<'_>, lane: usize) -> Option<u8> {
         let home = lanes.home(lane);
         let row = &self.rows[home.row as usize];
         let at = |bytes: &[u8], offset: u64| bytes.get(usize::try_from(offset).ok()?).copied();
         match region(address) {
             Region::Global(a) => {
-                let (index, offset) = memory.find(a, 1).ok()?;
-                Some(memory.bytes(index)[offset])
+                let (index, offset) = memory.image().find(a, 1).ok()?;
+                let byte = memory.image().bytes(index)[offset];
+                Some(memory.pending().map_or(byte, |log| log.patch(a, 1, u64::from(byte)) as u8))
             }
             Region::Shared(a) => at(&self.ctas[row.cta as usize].shared, a),
             Region::Local(a) => row.local.read_byte(a, usize::from(home.lane)),
@@ -216,7 +217,7 @@ impl Core<'_> {
         }
     }
 
-    fn string(&self, memory: &DeviceMemory, address: u64, lanes: Lanes<'_>, lane: usize) -> Option<Vec<u8>> {
+    fn string(&self, memory: &Global<'_>, address: u64, lanes: Lanes<'_>, lane: usize) -> Option<Vec<u8>> {
         let mut text = Vec::new();
         while text.len() < MAX_STRING {
             match self.byte(memory, address.wrapping_add(text.len() as u64), lanes, lane)? {

@@ -1,47 +1,9 @@
-//! Barriers and operations of a whole static warp.
+//! Operations of a whole static warp.
 
 use super::{Core, Lanes, lanes_in, lanes_of};
-use crate::decode::{BarrierOp, WarpOp};
+use crate::decode::WarpOp;
 use crate::lanes::LANES;
 use crate::op::{Bank, CONST, NONE, Op};
-
-/// One of the sixteen barriers of a thread block.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Barrier {
-    /// Threads that have arrived.
-    pub arrived: u32,
-    /// The lanes that have arrived, by static warp; only kept when the program gives a count.
-    pub lanes: Vec<u32>,
-    /// Threads it waits for, when the program says so; all live threads otherwise.
-    pub expected: Option<u32>,
-    /// How many arrived with a true predicate.
-    pub trues: u32,
-    /// How many arrived with a false one.
-    pub falses: u32,
-}
-
-impl Barrier {
-    /// Whether everyone it waits for has arrived. `gone` are the lanes of each static warp that have
-    /// exited or never existed: a count is one of whole warps, so they come with the rest of their warp.
-    #[must_use]
-    pub fn is_complete(&self, live_threads: u32, gone: &[u32]) -> bool {
-        let Some(expected) = self.expected else { return self.arrived > 0 && self.arrived >= live_threads };
-        let warps = self.lanes.iter().zip(gone).filter(|(here, _)| **here != 0);
-        let filled: u32 = warps.map(|(here, gone)| (gone & !here).count_ones()).sum();
-        self.arrived > 0 && self.arrived + filled >= expected
-    }
-
-    /// What a reduction gives.
-    #[must_use]
-    pub fn result(&self, op: BarrierOp) -> u32 {
-        match op {
-            BarrierOp::RedPopc => self.trues,
-            BarrierOp::RedAnd => u32::from(self.falses == 0),
-            BarrierOp::RedOr => u32::from(self.trues > 0),
-            BarrierOp::Sync | BarrierOp::Arrive => 0,
-        }
-    }
-}
 
 impl Core<'_> {
     /// Calls `f` with each static warp of the block in `slot` that threads of `mask` are from, and their lanes

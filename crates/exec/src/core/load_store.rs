@@ -3,7 +3,7 @@
 use super::{Core, Issue, LaneFault, Lanes, lanes_in};
 use crate::fault::FaultKind;
 use crate::lanes::{LANES, Regs, leveled};
-use crate::memory::{AccessError, DeviceMemory, Region, region};
+use crate::memory::{AccessError, DeviceMemory, Global, Region, StoreLog, region};
 use crate::op::{Bank, Class, MemSpace, Op};
 
 /// Little-endian bytes as an integer; zero when they are not all there.
@@ -158,6 +158,23 @@ leveled! {
     }
 }
 
+/// As [`store_flat`], but the stores go to a log.
+fn store_logged(regs: &Regs<'_>, op: &Op, mask: u32, (base, size): (u64, usize), log: &mut StoreLog) -> bool {
+    let Some(offsets) = offsets(regs, op, mask, base, size) else { return false };
+    let bytes = op.access.bytes;
+    for n in 0..usize::from(op.access.count) {
+        let (source, at) = (op.s[n + 1], base + n as u64 * u64::from(bytes));
+        if op.s_bank[n + 1] == Bank::R64 {
+            let plane = regs.plane64(source);
+            lanes_in(mask).for_each(|lane| log.push(at + u64::from(offsets[lane]), bytes, plane[lane]));
+        } else {
+            let plane = regs.plane32(source);
+            lanes_in(mask).for_each(|lane| log.push(at + u64::from(offsets[lane]), bytes, u64::from(plane[lane])));
+        }
+    }
+    true
+}
+
 fn memory_fault(lane: usize, text: String) -> LaneFault {
     LaneFault { lane, kind: FaultKind::Memory(text) }
 }
@@ -180,13 +197,13 @@ fn check_inside(lane: usize, address: u64, bytes: u64, size: u64, what: &str) ->
 }
 
 impl Core<'_> {
-    pub(super) fn load(&mut self, memory: &DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+    pub(super) fn load(&mut self, memory: &Global<'_>, issue: Issue<'_>) -> Result<(), LaneFault> {
         let Issue { op, lanes, row, mask } = issue;
         let level = self.program.level;
         let done = match op.access.space {
-            MemSpace::Global if !memory.tracks_writes() => {
-                self.nearest_allocation(memory, issue);
-                let found = memory.allocations().get(self.last_allocation);
+            MemSpace::Global if self.reads_image(memory, issue) => {
+                self.nearest_allocation(memory.image(), issue);
+                let found = memory.image().allocations().get(self.last_allocation);
                 found.is_some_and(|a| load_flat(level, &mut self.file.row(row), op, mask, a.base, a.data()))
             }
             MemSpace::Shared => self.cta_of(lanes, mask).is_some_and(|cta| {
@@ -195,6 +212,17 @@ impl Core<'_> {
             _ => false,
         };
         if done { Ok(()) } else { self.load_slow(memory, issue) }
+    }
+
+    /// Whether a load may take its bytes from memory as it is: no store in the log is near.
+    #[inline]
+    fn reads_image(&mut self, memory: &Global<'_>, Issue { op, row, mask, .. }: Issue<'_>) -> bool {
+        if memory.image().tracks_writes() {
+            return false;
+        }
+        let Some(log) = memory.pending() else { return true };
+        let addresses = addresses(&self.file.row(row), op, mask);
+        !lanes_in(mask).any(|lane| log.may_touch(addresses[lane]))
     }
 
     /// Makes the allocation of the first active lane the one to try.
@@ -222,7 +250,7 @@ impl Core<'_> {
     }
 
     /// Lane by lane, any space.
-    fn load_slow(&mut self, memory: &DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+    fn load_slow(&mut self, memory: &Global<'_>, issue: Issue<'_>) -> Result<(), LaneFault> {
         let Issue { op, row, mask, .. } = issue;
         let addresses = addresses(&self.file.row(row), op, mask);
         let access = op.access;
@@ -238,17 +266,22 @@ impl Core<'_> {
         Ok(())
     }
 
-    pub(super) fn store(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+    pub(super) fn store(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<(), LaneFault> {
         let Issue { op, lanes, row, mask } = issue;
         let level = self.program.level;
         let done = match op.access.space {
-            MemSpace::Global if !memory.tracks_writes() => {
-                self.nearest_allocation(memory, issue);
-                let base = memory.allocations().get(self.last_allocation).map(|a| a.base);
-                base.is_some_and(|base| {
-                    let data = memory.bytes_mut(self.last_allocation);
-                    store_flat(level, &self.file.row(row), op, mask, base, data)
-                })
+            MemSpace::Global if !memory.image().tracks_writes() => {
+                self.nearest_allocation(memory.image(), issue);
+                let found = memory.image().allocations().get(self.last_allocation);
+                let (base, size) = found.map_or((0, 0), |a| (a.base, a.len() as usize));
+                match memory {
+                    Global::Direct(memory) if size > 0 => {
+                        let data = memory.bytes_mut(self.last_allocation);
+                        store_flat(level, &self.file.row(row), op, mask, base, data)
+                    }
+                    Global::Logged(_, log) => store_logged(&self.file.row(row), op, mask, (base, size), log),
+                    Global::Direct(_) => false,
+                }
             }
             MemSpace::Shared => self.cta_of(lanes, mask).is_some_and(|cta| {
                 store_flat(level, &self.file.row(row), op, mask, 0, &mut self.ctas[cta as usize].shared)
@@ -258,7 +291,7 @@ impl Core<'_> {
         if done { Ok(()) } else { self.store_slow(memory, issue) }
     }
 
-    fn store_slow(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<(), LaneFault> {
+    fn store_slow(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<(), LaneFault> {
         let Issue { op, row, mask, .. } = issue;
         let addresses = addresses(&self.file.row(row), op, mask);
         let access = op.access;
@@ -276,7 +309,7 @@ impl Core<'_> {
     /// Where one lane's access of `bytes` bytes goes, checked.
     pub(super) fn locate(
         &self,
-        memory: &DeviceMemory,
+        memory: &Global<'_>,
         Issue { op, lanes, .. }: Issue<'_>,
         lane: usize,
         address: u64,
@@ -295,7 +328,11 @@ impl Core<'_> {
         let cta = self.rows[home.row as usize].cta;
         let (what, size, offset) = match target {
             Region::Global(address) => {
-                let found = if write { memory.check_write(address, bytes) } else { memory.check_read(address, bytes) };
+                let image = memory.image();
+                // What is in the log has been written, though memory does not know it yet.
+                let unchecked = write || memory.pending().is_some_and(|log| log.may_touch(address));
+                let found =
+                    if unchecked { image.check_write(address, bytes) } else { image.check_read(address, bytes) };
                 let (index, offset) = found.map_err(|e| access_fault(lane, &e))?;
                 return Ok(Place::Global(index, offset));
             }
@@ -316,10 +353,14 @@ impl Core<'_> {
         })
     }
 
-    pub(super) fn peek(&self, memory: &DeviceMemory, place: Place, at: u64, bytes: u8) -> u64 {
+    pub(super) fn peek(&self, memory: &Global<'_>, place: Place, at: u64, bytes: u8) -> u64 {
         let flat = |data: &[u8], offset: usize| raw(data, offset + at as usize, bytes);
         match place {
-            Place::Global(index, offset) => flat(memory.bytes(index), offset),
+            Place::Global(index, offset) => {
+                let value = flat(memory.image().bytes(index), offset);
+                let address = memory.image().allocations()[index].base + offset as u64 + at;
+                memory.pending().map_or(value, |log| log.patch(address, bytes, value))
+            }
             Place::Shared(cta, offset) => flat(&self.ctas[cta as usize].shared, offset),
             Place::Const(offset) => flat(&self.program.image.const_bank, offset),
             Place::Param(offset) => flat(&self.launch.params, offset),
@@ -329,17 +370,14 @@ impl Core<'_> {
         }
     }
 
-    pub(super) fn poke(&mut self, memory: &mut DeviceMemory, place: Place, at: u64, bytes: u8, value: u64) {
+    pub(super) fn poke(&mut self, memory: &mut Global<'_>, place: Place, at: u64, bytes: u8, value: u64) {
         let flat = |data: &mut [u8], offset: usize| {
             let start = offset + at as usize;
             let count = usize::from(bytes);
             data[start..start + count].copy_from_slice(&value.to_le_bytes()[..count]);
         };
         match place {
-            Place::Global(index, offset) => {
-                flat(memory.bytes_mut(index), offset);
-                memory.mark_written(index, offset + at as usize, usize::from(bytes));
-            }
+            Place::Global(index, offset) => memory.store(index, offset + at as usize, bytes, value),
             Place::Shared(cta, offset) => flat(&mut self.ctas[cta as usize].shared, offset),
             Place::Local(row, lane, offset) => {
                 self.rows[row as usize].local.write(offset + at, bytes, usize::from(lane), value);

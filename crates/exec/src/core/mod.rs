@@ -6,11 +6,13 @@
 //! it means for control flow.
 
 mod atomic;
+mod barrier;
 mod call;
 mod collective;
 mod load_store;
 mod local;
 mod regs;
+mod remote;
 mod texture;
 
 use crate::decode::Program;
@@ -18,14 +20,14 @@ use crate::fault::{Fault, FaultKind, ThreadId};
 use crate::image::LoadError;
 use crate::lanes::{LANES, Regs};
 use crate::launch::Launch;
-use crate::memory::DeviceMemory;
+use crate::memory::Global;
 use crate::op::{Access, Bank, Class, NONE, Op};
 use local::LocalRow;
 use raddle_ptx::isa::Special;
 use regs::RegFile;
 
 pub(crate) use atomic::apply_atomic;
-pub use collective::Barrier;
+pub use barrier::{Arrival, Barrier};
 
 /// A thread's home.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,9 +106,11 @@ struct Row {
 
 /// An operation failed in a lane.
 #[derive(Clone, Debug)]
-pub(crate) struct LaneFault {
-    pub(crate) lane: usize,
-    pub(crate) kind: FaultKind,
+pub struct LaneFault {
+    /// The lane.
+    pub lane: usize,
+    /// What is wrong.
+    pub kind: FaultKind,
 }
 
 /// The state of all resident threads.
@@ -134,6 +138,8 @@ pub struct Core<'p> {
     pub(crate) clock: u64,
     /// The allocation the last global access was in.
     last_allocation: usize,
+    /// Number of this SM, and how many there are.
+    sm: [u32; 2],
 }
 
 impl<'p> Core<'p> {
@@ -158,6 +164,7 @@ impl<'p> Core<'p> {
             texture_vars: Vec::new(),
             clock: 0,
             last_allocation: 0,
+            sm: [0, 1],
         };
         core.bind_params();
         core.bind_textures()?;
@@ -230,10 +237,13 @@ impl<'p> Core<'p> {
 
     fn fill_specials(&mut self, row: u32, row_in_cta: u32, cta: [u32; 3]) {
         let program = self.program;
+        let [sm, sms] = self.sm;
         let regs = self.file.row(row);
         let planes = self.thread_specials[row_in_cta as usize].iter();
         for ((special, bank, slot), plane) in program.specials.iter().zip(planes) {
             let whole = match special {
+                Special::Smid => [sm; LANES],
+                Special::Nsmid => [sms; LANES],
                 Special::CtaidX => [cta[0]; LANES],
                 Special::CtaidY => [cta[1]; LANES],
                 Special::CtaidZ => [cta[2]; LANES],
@@ -255,9 +265,9 @@ impl<'p> Core<'p> {
 
     /// Executes one operation that is not a branch, exit, barrier or warp-wide operation for the
     /// lanes of `mask`.
-    pub(crate) fn execute(
+    pub fn execute(
         &mut self,
-        memory: &mut DeviceMemory,
+        memory: &mut Global<'_>,
         op: &Op,
         lanes: Lanes<'_>,
         mask: u32,
@@ -276,7 +286,7 @@ impl<'p> Core<'p> {
         Ok(effect)
     }
 
-    fn perform(&mut self, memory: &mut DeviceMemory, issue: Issue<'_>) -> Result<Effect, LaneFault> {
+    fn perform(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<Effect, LaneFault> {
         let Issue { op, row, mask, .. } = issue;
         match op.class {
             Class::Alu => crate::lanes::call(&mut self.file.row(row), op, mask),
@@ -308,7 +318,7 @@ impl<'p> Core<'p> {
 
     /// The lanes of `active` in which the guard of `op` is true.
     #[inline]
-    pub(crate) fn guarded(&mut self, op: &Op, lanes: Lanes<'_>, active: u32) -> u32 {
+    pub fn guarded(&mut self, op: &Op, lanes: Lanes<'_>, active: u32) -> u32 {
         if op.guard == NONE {
             return active;
         }
@@ -324,14 +334,14 @@ impl<'p> Core<'p> {
     }
 
     /// The thread in a lane, by its coordinates.
-    pub(crate) fn thread_id(&self, home: Home) -> ThreadId {
+    pub fn thread_id(&self, home: Home) -> ThreadId {
         let cta = &self.ctas[self.rows[home.row as usize].cta as usize];
         let index = (home.row - cta.first_row) * LANES as u32 + u32::from(home.lane);
         ThreadId { cta: cta.coords, thread: self.launch.thread_coords(index) }
     }
 
     /// A fault at operation `pc`.
-    pub(crate) fn fault(&self, pc: u32, lanes: Lanes<'_>, fault: LaneFault) -> Fault {
+    pub fn fault(&self, pc: u32, lanes: Lanes<'_>, fault: LaneFault) -> Fault {
         let origin = self.program.origins.get(pc as usize);
         Fault {
             kind: fault.kind,
@@ -371,7 +381,6 @@ fn thread_specials(program: &Program, launch: &Launch, width: u32) -> Vec<Vec<[u
             Special::Laneid => lane,
             Special::Warpid => thread / width,
             Special::Nwarpid => 64,
-            Special::Nsmid => 1,
             Special::LanemaskEq => 1 << lane,
             Special::LanemaskLe => below | 1 << lane,
             Special::LanemaskLt => below,
@@ -380,12 +389,13 @@ fn thread_specials(program: &Program, launch: &Launch, width: u32) -> Vec<Vec<[u
             Special::TotalSmemSize => shared,
             Special::DynamicSmemSize => launch.dynamic_shared,
             Special::WarpSz => width,
-            // Blocks' coordinates are filled in when a block starts; there is one SM and one grid;
-            // clocks are read by operations of their own.
+            // Blocks' coordinates and the SM are filled in when a block starts; there is one grid; clocks are
+            // read by operations of their own.
             Special::CtaidX
             | Special::CtaidY
             | Special::CtaidZ
             | Special::Smid
+            | Special::Nsmid
             | Special::Gridid
             | Special::Clock
             | Special::ClockHi
@@ -402,7 +412,7 @@ fn thread_specials(program: &Program, launch: &Launch, width: u32) -> Vec<Vec<[u
 
 /// The lanes of a mask, lowest first.
 #[inline]
-pub(crate) fn lanes_in(mut mask: u32) -> impl Iterator<Item = usize> {
+pub fn lanes_in(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = mask.trailing_zeros();
         mask &= mask.wrapping_sub(1);
@@ -412,7 +422,7 @@ pub(crate) fn lanes_in(mut mask: u32) -> impl Iterator<Item = usize> {
 
 /// A mask of the lanes of a warp of this width.
 #[must_use]
-pub(crate) fn lanes_of(width: u32) -> u32 {
+pub fn lanes_of(width: u32) -> u32 {
     u32::MAX >> (32 - width)
 }
 

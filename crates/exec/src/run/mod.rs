@@ -7,16 +7,17 @@
 mod wait;
 mod warp;
 
-use crate::core::{Core, Effect, Home, Lanes, lanes_in};
+use crate::core::{Arrival, Core, Effect, Home, Lanes, lanes_in};
 use crate::decode::Program;
 use crate::fault::{Fault, FaultKind};
 use crate::lanes::LANES;
 use crate::launch::{Launch, Report};
-use crate::memory::DeviceMemory;
+use crate::memory::{DeviceMemory, Global};
 use crate::op::{Class, NO_PC, NONE, Op};
 use crate::reference;
+use crate::splits::{Group, State};
 use std::sync::Arc;
-use warp::{Group, State, Warp};
+use warp::Warp;
 
 /// How to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +74,16 @@ pub fn run(
         let options = reference::Options { warp_width: options.warp_width, ..reference::Options::default() };
         return Ok(reference::run(&program.image, &program.layout, launch, memory, &options)?);
     }
-    let mut runner = Runner { core, program, launch, memory, options, report: Report::default(), finished: Vec::new() };
+    let mut runner = Runner {
+        core,
+        program,
+        launch,
+        memory,
+        options,
+        report: Report::default(),
+        finished: Vec::new(),
+        arrivals: Vec::new(),
+    };
     let finished = runner.grid();
     let Runner { core: Core { output, .. }, report, .. } = runner;
     match finished {
@@ -105,6 +115,8 @@ struct Runner<'r> {
     report: Report,
     /// Blocks that have ended, for their warps to be used again.
     finished: Vec<Block>,
+    /// Kept for its memory.
+    arrivals: Vec<Arrival>,
 }
 
 type Ran<T> = Result<T, Box<Fault>>;
@@ -142,7 +154,7 @@ impl Runner<'_> {
         // A finished block that used the same slot has warps over the same rows.
         if let Some(i) = self.finished.iter().position(|b| b.slot == slot) {
             let mut block = self.finished.swap_remove(i);
-            block.warps.iter_mut().for_each(Warp::restart);
+            block.warps.iter_mut().for_each(|w| w.parts.restart());
             return block;
         }
         let cta = &self.core.ctas[slot as usize];
@@ -178,7 +190,7 @@ impl Runner<'_> {
             if self.launch.max_thread_insts.is_some_and(|most| self.report.thread_insts >= most) {
                 return Err(Box::new(self.limit(block)));
             }
-            if block.warps.iter().all(Warp::is_done) {
+            if block.warps.iter().all(|w| w.parts.is_done()) {
                 return Ok(true);
             }
             if !progress {
@@ -190,16 +202,16 @@ impl Runner<'_> {
 
     fn warp(&mut self, block: &mut Block, index: usize) -> Ran<Turn> {
         let mut budget = self.options.warp_quantum;
-        let Some(mut split) = block.warps[index].ready() else { return Ok(Turn::Stuck) };
+        let Some(mut split) = block.warps[index].parts.ready() else { return Ok(Turn::Stuck) };
         loop {
             let before = budget;
             self.run_split(block, index, split, &mut budget)?;
             self.core.clock += u64::from(before - budget);
             if budget == 0 {
-                block.warps[index].rotate();
+                block.warps[index].parts.rotate();
                 return Ok(Turn::Progress);
             }
-            match block.warps[index].ready() {
+            match block.warps[index].parts.ready() {
                 Some(next) => split = next,
                 None => return Ok(Turn::Progress),
             }
@@ -209,8 +221,8 @@ impl Runner<'_> {
     /// Runs one part of a warp until it waits, parts, joins, ends or has used up the budget.
     fn run_split(&mut self, block: &mut Block, index: usize, split: usize, budget: &mut u32) -> Ran<()> {
         let warp = &mut block.warps[index];
-        let s = warp.splits[split];
-        let (join_pc, join_depth) = warp.join_of(split);
+        let s = warp.parts.splits[split];
+        let (join_pc, join_depth) = warp.parts.join_of(split);
         let join_pc = if join_depth == s.depth { join_pc } else { NO_PC };
         let mask = s.mask;
         let mut pc = s.pc;
@@ -220,9 +232,9 @@ impl Runner<'_> {
             if let Lanes::Row(row) = lanes {
                 pc = self.straight(row, pc, join_pc, mask, budget);
             }
-            warp.splits[split].pc = pc;
+            warp.parts.splits[split].pc = pc;
             if pc == join_pc {
-                warp.arrive(split);
+                warp.parts.arrive(split);
                 return Ok(());
             }
             if *budget == 0 {
@@ -238,14 +250,14 @@ impl Runner<'_> {
                 Class::Branch => {
                     let stay = Group { pc: pc + 1, mask: mask & !active, depth: s.depth };
                     let go = Group { pc: op.target, mask: active, depth: s.depth };
-                    warp.diverge(split, &[stay, go], op.reconverge);
+                    warp.parts.diverge(split, &[stay, go], op.reconverge);
                     return Ok(());
                 }
                 Class::Exit => {
-                    warp.splits[split].pc = pc + 1;
-                    warp.exit(split, active);
+                    warp.parts.splits[split].pc = pc + 1;
+                    warp.parts.exit(split, active);
                     self.release_syncs(warp);
-                    self.end_threads(block.slot, lanes, active);
+                    self.core.end_threads(block.slot, lanes, active);
                     self.release_barriers(block);
                     return Ok(());
                 }
@@ -256,7 +268,7 @@ impl Runner<'_> {
                     self.collective(warp, split, active);
                     return Ok(());
                 }
-                _ => match self.core.execute(self.memory, op, lanes, active) {
+                _ => match self.core.execute(&mut Global::Direct(self.memory), op, lanes, active) {
                     Ok(Effect::Next) => pc += 1,
                     Ok(effect) => {
                         let depth = match effect {
@@ -310,7 +322,7 @@ impl Runner<'_> {
 
     /// Sends the lanes of `active` to their targets at call depth `depth`, and the others on.
     fn scatter(&mut self, warp: &mut Warp, split: usize, active: u32, depth: u32) {
-        let s = warp.splits[split];
+        let s = warp.parts.splits[split];
         let mut groups: Vec<Group> = Vec::new();
         for lane in lanes_in(active) {
             let pc = self.core.targets[lane];
@@ -322,29 +334,27 @@ impl Runner<'_> {
         if let [only] = groups[..]
             && only.mask == s.mask
         {
-            warp.splits[split].pc = only.pc;
-            warp.splits[split].depth = depth;
+            warp.parts.splits[split].pc = only.pc;
+            warp.parts.splits[split].depth = depth;
             return;
         }
         groups.push(Group { pc: s.pc + 1, mask: s.mask & !active, depth: s.depth });
-        warp.diverge(split, &groups, self.program.ops[s.pc as usize].reconverge);
+        warp.parts.diverge(split, &groups, self.program.ops[s.pc as usize].reconverge);
     }
 
     fn list(&self, block: &Block) -> String {
         let [x, y, z] = self.core.ctas[block.slot as usize].coords;
         let mut lines = vec![format!("block ({x},{y},{z}):")];
         for (number, warp) in block.warps.iter().enumerate() {
-            for s in &warp.splits {
+            for s in &warp.parts.splits {
                 let waits = match s.state {
                     State::Ready => "runs".to_owned(),
                     State::Barrier(n) => {
-                        let cta = &self.core.ctas[block.slot as usize];
-                        let b = &cta.barriers[usize::from(n)];
-                        let wanted = b.expected.unwrap_or(cta.live_threads);
-                        format!("waits at barrier {n}: {} of {wanted} threads have arrived", b.arrived)
+                        let (arrived, wanted) = self.core.barrier_state(block.slot, n);
+                        format!("waits at barrier {n}: {arrived} of {wanted} threads have arrived")
                     }
                     State::Sync(wanted) => {
-                        format!("waits for lanes {:#x} of its warp", wanted & warp.live & !s.mask)
+                        format!("waits for lanes {:#x} of its warp", wanted & warp.parts.live & !s.mask)
                     }
                 };
                 let place = self.program.place(s.pc, None);
@@ -365,7 +375,7 @@ impl Runner<'_> {
 
     /// A fault of a whole block, shown at the first part of a warp that has not ended.
     fn stopped(&self, block: &Block, kind: FaultKind) -> Fault {
-        let found = block.warps.iter().find_map(|warp| warp.splits.first().map(|split| (warp, split)));
+        let found = block.warps.iter().find_map(|warp| warp.parts.splits.first().map(|split| (warp, split)));
         let thread = found.map(|(warp, split)| {
             let lanes = Warp::lanes(warp.row, warp.homes.as_ref());
             self.core.thread_id(lanes.home(split.mask.trailing_zeros() as usize & 31))

@@ -1,0 +1,182 @@
+//! Global memory as threads see it: directly, or through a log of stores that others see later.
+
+use super::DeviceMemory;
+
+/// Global memory as the threads of one SM see it.
+pub enum Global<'a> {
+    /// Stores are seen by everyone at once.
+    Direct(&'a mut DeviceMemory),
+    /// Memory as it was, and the stores made since.
+    Logged(&'a DeviceMemory, &'a mut StoreLog),
+}
+
+impl Global<'_> {
+    /// Memory without the stores in the log.
+    #[inline]
+    #[must_use]
+    pub fn image(&self) -> &DeviceMemory {
+        match self {
+            Self::Direct(memory) => memory,
+            Self::Logged(memory, _) => memory,
+        }
+    }
+
+    /// The log, when there is something in it.
+    #[inline]
+    #[must_use]
+    pub fn pending(&self) -> Option<&StoreLog> {
+        match self {
+            Self::Logged(_, log) if !log.entries.is_empty() => Some(log),
+            _ => None,
+        }
+    }
+
+    /// Stores `bytes` bytes at an offset of an allocation.
+    #[inline]
+    pub(crate) fn store(&mut self, index: usize, offset: usize, bytes: u8, value: u64) {
+        match self {
+            Self::Direct(memory) => {
+                let count = usize::from(bytes);
+                memory.bytes_mut(index)[offset..offset + count].copy_from_slice(&value.to_le_bytes()[..count]);
+                memory.mark_written(index, offset, count);
+            }
+            Self::Logged(memory, log) => log.push(memory.allocations()[index].base + offset as u64, bytes, value),
+        }
+    }
+}
+
+/// One store of one lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    address: u64,
+    value: u64,
+    bytes: u8,
+}
+
+/// Stores in the order they were made. Time is whatever the owner counts; it only has to grow.
+#[derive(Clone, Debug, Default)]
+pub struct StoreLog {
+    entries: Vec<Entry>,
+    /// A bit for each 128-byte line with a store, by a hash of its address: most loads need not look further.
+    filter: [u64; 4],
+    /// Groups of entries that were made together: time, and one past the last entry.
+    groups: Vec<(u64, u32)>,
+}
+
+fn filter_bit(address: u64) -> (usize, u64) {
+    let hash = (address >> 7).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+    ((hash >> 6) as usize, 1 << (hash & 63))
+}
+
+impl StoreLog {
+    /// Whether there are no stores in it.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, address: u64, bytes: u8, value: u64) {
+        let (word, bit) = filter_bit(address);
+        self.filter[word] |= bit;
+        self.entries.push(Entry { address, value, bytes });
+    }
+
+    /// Ends a group: all stores since the last call were made together at `time`.
+    pub fn end_group(&mut self, time: u64) {
+        let end = self.entries.len() as u32;
+        if self.groups.last().map_or(0, |g| g.1) != end {
+            self.groups.push((time, end));
+        }
+    }
+
+    /// Whether an aligned access of at most 128 bytes may meet a store in the log.
+    #[inline]
+    #[must_use]
+    pub fn may_touch(&self, address: u64) -> bool {
+        let (word, bit) = filter_bit(address);
+        self.filter[word] & bit != 0
+    }
+
+    /// `value`, as memory holds it at `address`, with the stores of the log on top.
+    #[must_use]
+    pub fn patch(&self, address: u64, bytes: u8, value: u64) -> u64 {
+        let mut word = value.to_le_bytes();
+        let end = address + u64::from(bytes);
+        for e in &self.entries {
+            let (from, to) = (e.address.max(address), (e.address + u64::from(e.bytes)).min(end));
+            let data = e.value.to_le_bytes();
+            for at in from..to {
+                word[(at - address) as usize] = data[(at - e.address) as usize];
+            }
+        }
+        u64::from_le_bytes(word)
+    }
+
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.groups.clear();
+        self.filter = [0; 4];
+    }
+}
+
+/// Makes the stores of several logs visible to everyone, in the order of (time, log, order in the log), and
+/// empties the logs. `order` is only kept for its memory.
+pub fn merge_logs<'l>(
+    memory: &mut DeviceMemory,
+    logs: impl Iterator<Item = &'l mut StoreLog>,
+    order: &mut Vec<(u64, u32, u32, u32)>,
+) {
+    order.clear();
+    let mut logs: Vec<&mut StoreLog> = logs.filter(|l| !l.is_empty()).collect();
+    for (number, log) in logs.iter().enumerate() {
+        let mut start = 0;
+        for &(time, end) in &log.groups {
+            order.push((time, number as u32, start, end));
+            start = end;
+        }
+    }
+    order.sort_unstable();
+    let mut last = 0;
+    for &(_, number, start, end) in order.iter() {
+        for e in &logs[number as usize].entries[start as usize..end as usize] {
+            // Addresses were checked when the stores were made.
+            let inside = memory.allocations().get(last).is_some_and(|a| e.address.wrapping_sub(a.base) < a.len());
+            if !inside && let Ok((index, _)) = memory.find(e.address, 1) {
+                last = index;
+            }
+            let offset = (e.address - memory.allocations()[last].base) as usize;
+            let count = usize::from(e.bytes);
+            memory.bytes_mut(last)[offset..offset + count].copy_from_slice(&e.value.to_le_bytes()[..count]);
+            memory.mark_written(last, offset, count);
+        }
+    }
+    logs.iter_mut().for_each(|l| l.clear());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_seen_by_its_owner_and_merged_by_time_then_owner() {
+        let mut memory = DeviceMemory::new();
+        let a = memory.alloc("a", 256);
+        let mut logs = [StoreLog::default(), StoreLog::default()];
+        logs[0].push(a + 4, 4, 0x1111_1111);
+        logs[0].end_group(7);
+        logs[0].push(a + 5, 1, 0x22);
+        logs[0].end_group(9);
+        logs[1].push(a + 4, 4, 0x3333_3333);
+        logs[1].end_group(7);
+        assert!(logs[0].may_touch(a) && !logs[0].may_touch(a + 128));
+        assert_eq!(logs[0].patch(a + 4, 4, 0), 0x1111_2211);
+        assert_eq!(logs[0].patch(a, 8, 0), 0x1111_2211_0000_0000);
+        merge_logs(&mut memory, logs.iter_mut(), &mut Vec::new());
+        let mut word = [0; 4];
+        memory.read(a + 4, &mut word).unwrap();
+        assert_eq!(u32::from_le_bytes(word), 0x3333_2233);
+        assert!(logs.iter().all(StoreLog::is_empty));
+    }
+}
