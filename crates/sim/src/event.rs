@@ -1,0 +1,99 @@
+//! The event stream: what happened, for traces, timelines and records. Nothing is kept when nobody listens.
+
+use crate::packet::Cycle;
+use crate::seam::Cause;
+
+/// Something that happened on an SM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When.
+    pub at: Cycle,
+    /// Where.
+    pub sm: u16,
+    /// What.
+    pub kind: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// A block became resident.
+    CtaStart {
+        /// Number in the grid.
+        cta: u64,
+        /// Slot on the SM.
+        slot: u32,
+    },
+    /// A block ended.
+    CtaEnd {
+        /// Number in the grid.
+        cta: u64,
+        /// Slot on the SM.
+        slot: u32,
+    },
+    /// A warp was formed.
+    WarpStart {
+        /// Warp.
+        warp: u16,
+        /// Slot of its block.
+        slot: u32,
+        /// Lanes.
+        lanes: u32,
+    },
+    /// All lanes of a warp have ended; it has issued this many instructions.
+    WarpExit {
+        /// Warp.
+        warp: u16,
+        /// Slot of its block.
+        slot: u32,
+        /// Instructions.
+        warp_insts: u64,
+        /// The same counted by thread.
+        thread_insts: u64,
+    },
+    /// An instruction was issued.
+    Issue {
+        /// Warp.
+        warp: u16,
+        /// Operation.
+        pc: u32,
+        /// Active lanes, guard included.
+        lanes: u32,
+    },
+    /// A scheduler's slots stayed empty from this cycle on.
+    Stall {
+        /// Scheduler.
+        scheduler: u8,
+        /// Why.
+        cause: Cause,
+        /// Cycles.
+        cycles: u64,
+    },
+    /// Lanes of a warp came to a barrier.
+    BarrierArrive {
+        /// Warp.
+        warp: u16,
+        /// Slot of its block.
+        slot: u32,
+        /// Barrier.
+        number: u8,
+    },
+    /// A barrier let a warp go.
+    BarrierLeave {
+        /// Warp.
+        warp: u16,
+        /// Slot of its block.
+        slot: u32,
+        /// Barrier.
+        number: u8,
+    },
+    /// A request left for the interconnect.
+    Request {
+        /// Address.
+        address: u64,
+        /// Bytes.
+        bytes: u32,
+        /// Whether it writes.
+        write: bool,
+    },
+}

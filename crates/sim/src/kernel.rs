@@ -1,0 +1,296 @@
+//! A decoded kernel with everything the pipeline asks about an instruction resolved once.
+
+use crate::config::{MachineConfig, OpTiming};
+use raddle_exec::Program;
+use raddle_exec::op::{MemSpace, Op};
+use raddle_ptx::ir::{Base, Function, Inst, Operand, RegId, Space};
+use raddle_ptx::isa::{Opcode, Type, Word};
+
+/// Where an instruction is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum UnitKind {
+    /// Integer and single-precision pipelines.
+    Sp,
+    /// Special functions, division, double precision.
+    Sfu,
+    /// Load-store unit.
+    Mem,
+}
+
+/// Units there are.
+pub const UNITS: usize = 3;
+
+/// What the load-store unit does with an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemKind {
+    /// Not a memory instruction.
+    None,
+    /// Load through the data cache, or past it.
+    Load,
+    /// Store.
+    Store,
+    /// Atomic or reduction.
+    Atomic,
+    /// Constant or kernel parameter.
+    Const,
+    /// Texture.
+    Texture,
+    /// Waits until earlier accesses of the warp are done.
+    Fence,
+}
+
+/// What an instruction works on: for energy and gating.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DataKind {
+    /// Integers, logic, control.
+    Int,
+    /// Single precision.
+    F32,
+    /// Double precision.
+    F64,
+    /// Memory.
+    Mem,
+}
+
+/// Registers read at most (a vector store with its address and guard).
+pub const MAX_READS: usize = 10;
+/// Registers written at most.
+pub const MAX_WRITES: usize = 5;
+
+/// An instruction as the pipeline sees it.
+#[derive(Clone, Debug)]
+pub struct TimedOp {
+    /// Unit.
+    pub unit: UnitKind,
+    /// Memory behaviour.
+    pub mem: MemKind,
+    /// Address space of a memory instruction, as far as the instruction says.
+    pub space: MemSpace,
+    /// What it works on.
+    pub data: DataKind,
+    /// Cycles in the unit and between instructions, for a whole warp.
+    pub timing: OpTiming,
+    /// Goes past the L1.
+    pub bypass_l1: bool,
+    /// Bytes of an element, and elements.
+    pub bytes: u8,
+    /// Elements per lane.
+    pub count: u8,
+    /// Address of a parameter or constant that is known beforehand.
+    pub fixed_address: Option<u64>,
+    /// Registers the scoreboard checks, the written ones first.
+    hazards: [u16; MAX_READS + MAX_WRITES],
+    hazard_count: u8,
+    writes: u8,
+    /// Numbers of the registers the operand collector reads, each once, then of those written.
+    banks: [u16; MAX_READS + MAX_WRITES],
+    read_count: u8,
+    bank_count: u8,
+}
+
+impl TimedOp {
+    /// Registers written.
+    #[inline]
+    #[must_use]
+    pub fn writes(&self) -> &[u16] {
+        &self.hazards[..usize::from(self.writes)]
+    }
+
+    /// Registers that must not be pending when it issues: those written and those read.
+    #[inline]
+    #[must_use]
+    pub fn hazards(&self) -> &[u16] {
+        &self.hazards[..usize::from(self.hazard_count)]
+    }
+
+    /// What the operand collector reads: all sources but the guard, each once. These are the numbers in the
+    /// registers' names, which select the bank; `%r1` and `%f1` share one.
+    #[inline]
+    #[must_use]
+    pub fn reads(&self) -> &[u16] {
+        &self.banks[..usize::from(self.read_count)]
+    }
+
+    /// What is written back to the register banks.
+    #[inline]
+    #[must_use]
+    pub fn write_numbers(&self) -> &[u16] {
+        &self.banks[usize::from(self.read_count)..usize::from(self.bank_count)]
+    }
+}
+
+/// Where parameters are in the constant address space.
+const PARAM_BASE: u64 = raddle_exec::memory::PARAM_WINDOW;
+const CONST_BASE: u64 = raddle_exec::memory::CONST_WINDOW;
+
+/// A kernel for a machine.
+pub struct TimedKernel<'p> {
+    /// The program.
+    pub program: &'p Program,
+    /// One for each operation of the program.
+    pub ops: Vec<TimedOp>,
+    /// Registers the scoreboard keeps for a thread: every register of every function has its own number.
+    pub registers: usize,
+}
+
+impl<'p> TimedKernel<'p> {
+    /// Resolves a program for a machine.
+    #[must_use]
+    pub fn new(program: &'p Program, config: &MachineConfig) -> Self {
+        let module = &program.image.module;
+        let mut base = vec![0u16; module.functions.len()];
+        let mut registers = 0usize;
+        for &(func, _) in &program.entries {
+            base[func.index()] = u16::try_from(registers).unwrap_or(u16::MAX);
+            registers += module.func(func).regs.len();
+        }
+        let ops = program.ops.iter().zip(&program.origins);
+        let ops = ops.map(|(op, origin)| {
+            let function = module.func(origin.func);
+            let inst = &function.insts[origin.inst.index()];
+            if op.hidden { blank(config) } else { timed(config, op, function, inst, base[origin.func.index()]) }
+        });
+        Self { program, ops: ops.collect(), registers: registers.min(usize::from(u16::MAX)) }
+    }
+}
+
+fn blank(config: &MachineConfig) -> TimedOp {
+    TimedOp {
+        unit: UnitKind::Sp,
+        mem: MemKind::None,
+        space: MemSpace::Generic,
+        data: DataKind::Int,
+        timing: config.sm.latency.simple,
+        bypass_l1: false,
+        bytes: 4,
+        count: 1,
+        fixed_address: None,
+        hazards: [0; MAX_READS + MAX_WRITES],
+        hazard_count: 0,
+        writes: 0,
+        banks: [0; MAX_READS + MAX_WRITES],
+        read_count: 0,
+        bank_count: 0,
+    }
+}
+
+fn timed(config: &MachineConfig, op: &Op, function: &Function, inst: &Inst, base: u16) -> TimedOp {
+    let mut out = blank(config);
+    let number = |reg: RegId| base.saturating_add(reg.0 as u16);
+    inst.for_each_def(|reg| {
+        if usize::from(out.writes) < MAX_WRITES {
+            out.hazards[usize::from(out.writes)] = number(reg);
+            out.writes += 1;
+        }
+    });
+    out.hazard_count = out.writes;
+    let guard = inst.guard.map(|g| number(g.reg));
+    let mut first = guard.is_some();
+    inst.for_each_use(|reg| {
+        let known = out.hazards[..usize::from(out.hazard_count)].contains(&number(reg));
+        if !known && usize::from(out.hazard_count) < MAX_READS + MAX_WRITES {
+            out.hazards[usize::from(out.hazard_count)] = number(reg);
+            out.hazard_count += 1;
+        }
+        // The guard comes first and is not read through the collector.
+        if std::mem::take(&mut first) {
+            return;
+        }
+        let read = digits(function, reg);
+        if usize::from(out.read_count) < MAX_READS && !out.reads().contains(&read) {
+            out.banks[usize::from(out.read_count)] = read;
+            out.read_count += 1;
+        }
+    });
+    out.bank_count = out.read_count;
+    inst.for_each_def(|reg| {
+        if usize::from(out.bank_count) < MAX_READS + MAX_WRITES {
+            out.banks[usize::from(out.bank_count)] = digits(function, reg);
+            out.bank_count += 1;
+        }
+    });
+    place(config, op, inst, &mut out);
+    let passes = config.sm.warp_width.div_ceil(config.sm.simd_width).max(1);
+    out.timing.interval *= passes;
+    out.timing.latency += passes - 1;
+    out
+}
+
+/// The first number in a register's name.
+fn digits(function: &Function, reg: RegId) -> u16 {
+    let name = &function.reg(reg).name;
+    let number = name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect::<String>();
+    number.parse::<u32>().map_or(reg.0 as u16, |n| n as u16)
+}
+
+/// Unit, latency and what the load-store unit does.
+fn place(config: &MachineConfig, op: &Op, inst: &Inst, out: &mut TimedOp) {
+    let l = &config.sm.latency;
+    let ty = inst.ty();
+    let kind = match ty {
+        Type::F64 => DataKind::F64,
+        Type::F32 => DataKind::F32,
+        _ => DataKind::Int,
+    };
+    out.data = kind;
+    let pick = |int: OpTiming, f32: OpTiming, f64: OpTiming| match kind {
+        DataKind::F64 => f64,
+        DataKind::F32 => f32,
+        _ => int,
+    };
+    let arithmetic = match inst.opcode {
+        Opcode::Add | Opcode::Addc | Opcode::Sub | Opcode::Subc => Some(pick(l.int_add, l.f32_add, l.f64_add)),
+        Opcode::Max | Opcode::Min => Some(pick(l.int_max, l.f32_max, l.f64_max)),
+        Opcode::Mul => Some(pick(l.int_mul, l.f32_mul, l.f64_mul)),
+        Opcode::Mad | Opcode::Madc => Some(pick(l.int_mad, l.f32_mad, l.f64_mad)),
+        Opcode::Fma => Some(pick(l.f32_fma, l.f32_fma, l.f64_fma)),
+        Opcode::Div => Some(pick(l.int_div, l.f32_div, l.f64_div)),
+        Opcode::Sqrt | Opcode::Sin | Opcode::Cos | Opcode::Ex2 | Opcode::Lg2 | Opcode::Rsqrt | Opcode::Rcp => {
+            Some(l.transcendental)
+        }
+        Opcode::Shfl => Some(l.shuffle),
+        _ => None,
+    };
+    if let Some(timing) = arithmetic {
+        let special = matches!(
+            inst.opcode,
+            Opcode::Sqrt | Opcode::Sin | Opcode::Cos | Opcode::Ex2 | Opcode::Lg2 | Opcode::Rsqrt | Opcode::Rcp
+        );
+        let on_sfu = special || inst.opcode == Opcode::Div || kind == DataKind::F64;
+        out.timing = timing;
+        out.unit = if on_sfu && config.sm.units.sfu > 0 { UnitKind::Sfu } else { UnitKind::Sp };
+        return;
+    }
+    out.bytes = op.access.bytes.max(1);
+    out.count = op.access.count.max(1);
+    out.space = op.access.space;
+    out.mem = match inst.opcode {
+        Opcode::Ld | Opcode::Ldu if matches!(op.access.space, MemSpace::Const | MemSpace::Param) => MemKind::Const,
+        Opcode::Ld | Opcode::Ldu => MemKind::Load,
+        Opcode::St => MemKind::Store,
+        Opcode::Atom | Opcode::Red => MemKind::Atomic,
+        Opcode::Tex | Opcode::Tld4 => MemKind::Texture,
+        Opcode::Membar | Opcode::Fence => MemKind::Fence,
+        _ => return,
+    };
+    out.unit = UnitKind::Mem;
+    out.data = DataKind::Mem;
+    out.bypass_l1 = inst.has(Word::Cg) || inst.has(Word::Cv) || inst.has(Word::Volatile) || out.mem == MemKind::Atomic;
+    if out.mem == MemKind::Const {
+        out.fixed_address = fixed_address(op, inst);
+    }
+}
+
+/// The address of a parameter whose place does not depend on a register.
+fn fixed_address(op: &Op, inst: &Inst) -> Option<u64> {
+    let memory = inst.operands.iter().find_map(|o| match o {
+        Operand::Memory(address) => Some(address),
+        _ => None,
+    })?;
+    // Decoding has put variable and offset together.
+    match (memory.base, inst.space()) {
+        (Base::Reg(_), _) => None,
+        (_, Some(Space::Const)) => Some(CONST_BASE + op.aux),
+        _ => Some(PARAM_BASE + op.aux),
+    }
+}

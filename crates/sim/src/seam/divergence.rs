@@ -1,0 +1,251 @@
+//! The divergence seam: which threads form a warp, and where it is in the program.
+
+use super::{Cause, WarpId};
+use raddle_exec::core::{Arrival, Home, Lanes, lanes_in};
+use raddle_exec::op::Op;
+
+/// What an issued instruction did to control flow. Masks are of the warp's lanes.
+#[derive(Clone, Copy, Debug)]
+pub enum Outcome<'a> {
+    /// Every lane goes on behind it.
+    Next,
+    /// A branch: the lanes of `taken` go to the instruction's target, the others on.
+    Branch {
+        /// Lanes that jump.
+        taken: u32,
+        /// The instruction.
+        op: &'a Op,
+    },
+    /// The lanes of `active` go each to its own place, the others on; the call depth of `active` changes.
+    Scatter {
+        /// Lanes that go elsewhere.
+        active: u32,
+        /// Where, by lane.
+        targets: &'a [u32; 32],
+        /// Change of call depth.
+        depth: i32,
+        /// The instruction.
+        op: &'a Op,
+    },
+    /// Lanes end; the others go on.
+    Exit {
+        /// Lanes that end.
+        mask: u32,
+    },
+    /// Lanes come to barriers. With `wait` they stay until [`Divergence::release`].
+    Barrier {
+        /// Which lanes at which barrier.
+        arrivals: &'a [Arrival],
+        /// Lanes that take part.
+        active: u32,
+        /// Whether they wait.
+        wait: bool,
+    },
+    /// Lanes wait until all lanes of `wanted` (of the static warp) are at the same warp-wide operation.
+    Sync {
+        /// Lanes to wait for.
+        wanted: u32,
+    },
+}
+
+/// An entry of a reconvergence stack, for reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackEntry {
+    /// Next operation.
+    pub pc: u32,
+    /// Lanes.
+    pub mask: u32,
+    /// Where it joins others.
+    pub rejoin: Option<u32>,
+    /// What it waits for.
+    pub waits: Option<String>,
+}
+
+/// What a warp of the table is.
+#[derive(Clone, Debug)]
+pub struct WarpInfo {
+    /// The block it belongs to; of the first thread when it holds several blocks.
+    pub cta: u32,
+    /// Row of registers, when the threads are one row's.
+    pub row: u32,
+    /// First lane of a static warp in its row.
+    pub base: u8,
+    /// Threads by lane, when they are not one row's.
+    pub homes: Option<Box<[Home; 32]>>,
+    /// Next operation.
+    pub pc: u32,
+    /// Lanes that are active there; 0 when nothing of the warp can go on.
+    pub mask: u32,
+    /// What it waits for when nothing can go on.
+    pub blocked: Option<Cause>,
+    /// Every lane has ended.
+    pub ended: bool,
+    /// In use.
+    pub valid: bool,
+}
+
+/// The warps of an SM: what divergence models fill and schedulers choose from.
+#[derive(Clone, Debug)]
+pub struct WarpTable {
+    warps: Vec<WarpInfo>,
+    /// Warps whose program counter or mask changed since the machine last looked.
+    touched: Vec<WarpId>,
+    in_use: usize,
+}
+
+impl WarpTable {
+    /// A table of `slots` free slots.
+    #[must_use]
+    pub fn new(slots: usize) -> Self {
+        let free = WarpInfo {
+            cta: 0,
+            row: 0,
+            base: 0,
+            homes: None,
+            pc: 0,
+            mask: 0,
+            blocked: None,
+            ended: false,
+            valid: false,
+        };
+        Self { warps: vec![free; slots], touched: Vec::new(), in_use: 0 }
+    }
+
+    /// Slots, used or not.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.warps.len()
+    }
+
+    /// Slots in use.
+    #[must_use]
+    pub fn in_use(&self) -> usize {
+        self.in_use
+    }
+
+    /// A warp.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, warp: WarpId) -> &WarpInfo {
+        &self.warps[warp.index()]
+    }
+
+    /// Forms a static warp: lanes `mask` of a row of registers, of which `base` is the warp's first.
+    pub fn form_static(&mut self, warp: WarpId, cta: u32, row: u32, base: u8, mask: u32) {
+        let info = &mut self.warps[warp.index()];
+        *info = WarpInfo { cta, row, base, homes: None, pc: 0, mask, blocked: None, ended: false, valid: true };
+        self.in_use += 1;
+        self.touched.push(warp);
+    }
+
+    /// Puts a warp at an operation with these lanes.
+    #[inline]
+    pub fn set(&mut self, warp: WarpId, pc: u32, mask: u32) {
+        let info = &mut self.warps[warp.index()];
+        info.pc = pc;
+        info.mask = mask;
+        info.blocked = None;
+        self.touched.push(warp);
+    }
+
+    /// Nothing of a warp can go on, for this reason; it stands at `pc`.
+    pub fn block(&mut self, warp: WarpId, pc: u32, cause: Cause) {
+        let info = &mut self.warps[warp.index()];
+        info.pc = pc;
+        info.mask = 0;
+        info.blocked = Some(cause);
+        self.touched.push(warp);
+    }
+
+    /// Every lane of a warp has ended.
+    pub fn end(&mut self, warp: WarpId) {
+        let info = &mut self.warps[warp.index()];
+        info.mask = 0;
+        info.ended = true;
+        info.blocked = Some(Cause::ExitWait);
+        self.touched.push(warp);
+    }
+
+    /// Frees the slot.
+    pub fn free(&mut self, warp: WarpId) {
+        let info = &mut self.warps[warp.index()];
+        if info.valid {
+            self.in_use -= 1;
+        }
+        info.valid = false;
+        info.mask = 0;
+        info.homes = None;
+        self.touched.push(warp);
+    }
+
+    /// Takes a warp that changed since the last call.
+    #[inline]
+    pub fn take_touched(&mut self) -> Option<WarpId> {
+        self.touched.pop()
+    }
+
+    /// Whose registers a warp works on.
+    #[inline]
+    #[must_use]
+    pub fn lanes(&self, warp: WarpId) -> Lanes<'_> {
+        let info = &self.warps[warp.index()];
+        match &info.homes {
+            None => Lanes::Row(info.row),
+            Some(homes) => Lanes::Gathered(homes),
+        }
+    }
+
+    /// Calls `f` with each row that has lanes of `mask` of a warp, and those lanes in the row.
+    #[inline]
+    pub fn for_each_row(&self, warp: WarpId, mask: u32, mut f: impl FnMut(u32, u32)) {
+        let info = &self.warps[warp.index()];
+        match &info.homes {
+            None => f(info.row, mask),
+            Some(homes) => lanes_in(mask).for_each(|lane| f(homes[lane].row, 1 << homes[lane].lane)),
+        }
+    }
+}
+
+/// Which threads form a schedulable warp, its program counter and mask, where threads wait and rejoin.
+///
+/// Called by the SM: `start_cta` when a block becomes resident, `issued` once after every instruction, in the
+/// cycle it issues. The model must leave every warp in the table in one of three states: it can go on
+/// ([`WarpTable::set`]), it waits ([`WarpTable::block`]) or it has ended ([`WarpTable::end`]).
+pub trait Divergence: Send {
+    /// A block became resident. `warps` are the free slots for its static warps, in order: row, first lane and
+    /// lanes of each.
+    fn start_cta(&mut self, cta: u32, warps: &[(WarpId, u32, u8, u32)], table: &mut WarpTable);
+
+    /// An instruction at the warp's program counter has been issued for the lanes of its mask.
+    fn issued(&mut self, warp: WarpId, outcome: Outcome<'_>, table: &mut WarpTable);
+
+    /// Barrier `number` of a block is complete: calls `leave` with warp, operation and lanes of everyone who
+    /// waited there, and lets them go on behind it.
+    fn release(
+        &mut self,
+        cta: u32,
+        number: u8,
+        table: &mut WarpTable,
+        leave: &mut dyn FnMut(WarpId, u32, u32, &WarpTable),
+    );
+
+    /// Lanes of a warp that wait at the same warp-wide operation and whose partners have all come: the operation
+    /// and the lanes, which from now on go on behind it. Called until it gives `None` after every issue of a kernel
+    /// that has such operations.
+    fn take_sync(&mut self, warp: WarpId, table: &mut WarpTable) -> Option<(u32, u32)>;
+
+    /// A block has ended; its warps' slots will be used again.
+    fn end_cta(&mut self, cta: u32, table: &mut WarpTable);
+
+    /// The parts of a warp, the one that runs first last.
+    fn stack(&self, warp: WarpId) -> Vec<StackEntry>;
+
+    /// Whether a warp may issue the instruction it is at.
+    ///
+    /// # Errors
+    /// The cause to charge when it may not.
+    fn may_issue(&self, warp: WarpId) -> Result<(), Cause> {
+        let _ = warp;
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! The seams: what a mechanism decides, what it is told, what it may look at.
+//!
+//! A mechanism never holds the machine: it gets a read-only view and returns a decision. One object of each kind
+//! serves one SM (a scheduler object one scheduler), so mechanisms need no locks.
+
+mod divergence;
+mod registry;
+mod schedule;
+mod set;
+
+pub use divergence::{Divergence, Outcome, StackEntry, WarpTable};
+pub use registry::{MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
+pub use schedule::{
+    Assignment, DispatchView, Dispatcher, FetchScheduler, FetchView, Gating, IssueScheduler, Shape, SchedulerView,
+};
+pub use set::{MAX_WARPS, WarpId, WarpSet};
+
+/// Why a scheduler's slot stayed empty. Each empty slot has exactly one cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Cause {
+    /// The next instruction was fetched from the wrong place, or its place is not known yet.
+    Control,
+    /// A register is on its way from memory.
+    DataMemory,
+    /// A register is on its way from an arithmetic unit.
+    DataAlu,
+    /// The SPs take no instruction.
+    UnitSp,
+    /// The SFU takes no instruction.
+    UnitSfu,
+    /// The load-store unit takes no instruction though memory has room.
+    UnitMem,
+    /// The load-store unit takes no instruction because memory beyond the SM is full.
+    BackPressure,
+    /// The next instruction has not been fetched.
+    Fetch,
+    /// All warps that could go on wait at a barrier.
+    Barrier,
+    /// Warps wait for fences or atomics to be acknowledged.
+    Fence,
+    /// Warps have ended and wait for their stores or their block.
+    ExitWait,
+    /// A mechanism forbids it: a gated unit, a synchronising branch.
+    Mechanism,
+    /// There is no warp.
+    NoWarp,
+}
+
+impl Cause {
+    /// All causes.
+    pub const ALL: [Self; 13] = [
+        Self::Control,
+        Self::DataMemory,
+        Self::DataAlu,
+        Self::UnitSp,
+        Self::UnitSfu,
+        Self::UnitMem,
+        Self::BackPressure,
+        Self::Fetch,
+        Self::Barrier,
+        Self::Fence,
+        Self::ExitWait,
+        Self::Mechanism,
+        Self::NoWarp,
+    ];
+}

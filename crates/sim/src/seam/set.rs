@@ -1,0 +1,134 @@
+//! Sets of warps as bits.
+
+/// A warp of an SM: the number of its slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WarpId(pub u16);
+
+impl WarpId {
+    /// The number as an index.
+    #[inline]
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+/// Warps an SM can have at most.
+pub const MAX_WARPS: usize = 1024;
+
+/// A set of warps. Only the words a machine needs are ever looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WarpSet {
+    words: Vec<u64>,
+}
+
+impl WarpSet {
+    /// An empty set for `warps` warps.
+    #[must_use]
+    pub fn new(warps: usize) -> Self {
+        Self { words: vec![0; warps.div_ceil(64).max(1)] }
+    }
+
+    /// Its words, lowest warps first.
+    #[inline]
+    #[must_use]
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Its words, to be changed.
+    #[inline]
+    pub fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
+    }
+
+    /// Adds or removes a warp.
+    #[inline]
+    pub fn set(&mut self, warp: WarpId, member: bool) {
+        let (word, bit) = (warp.index() / 64, 1u64 << (warp.0 % 64));
+        if member {
+            self.words[word] |= bit;
+        } else {
+            self.words[word] &= !bit;
+        }
+    }
+
+    /// Whether a warp is in it.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, warp: WarpId) -> bool {
+        self.words[warp.index() / 64] >> (warp.0 % 64) & 1 != 0
+    }
+
+    /// Whether it has no members.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|w| *w == 0)
+    }
+
+    /// How many members it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.words.iter().map(|w| w.count_ones() as usize).sum()
+    }
+
+    /// Removes everything.
+    pub fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// The members, lowest first.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = WarpId> + '_ {
+        self.words.iter().enumerate().flat_map(|(n, word)| {
+            let mut word = *word;
+            std::iter::from_fn(move || {
+                let bit = word.trailing_zeros();
+                word &= word.wrapping_sub(1);
+                (bit < 64).then(|| WarpId((n * 64) as u16 + bit as u16))
+            })
+        })
+    }
+
+    /// The first member at or behind `from`, going around once.
+    #[inline]
+    #[must_use]
+    pub fn next_from(&self, from: WarpId) -> Option<WarpId> {
+        let (start, low) = (from.index() / 64 % self.words.len(), from.0 % 64);
+        let count = self.words.len();
+        for step in 0..=count {
+            let n = (start + step) % count;
+            let mut word = self.words[n];
+            if step == 0 {
+                word &= u64::MAX << low;
+            } else if step == count {
+                word &= !(u64::MAX << low);
+            }
+            if word != 0 {
+                return Some(WarpId((n * 64) as u16 + word.trailing_zeros() as u16));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goes_around_once() {
+        let mut set = WarpSet::new(130);
+        for w in [3, 64, 129] {
+            set.set(WarpId(w), true);
+        }
+        let from = |w| set.next_from(WarpId(w)).map(|w| w.0);
+        assert_eq!([from(0), from(3), from(4), from(65), from(129)], [Some(3), Some(3), Some(64), Some(129), Some(129)]);
+        assert_eq!(set.iter().map(|w| w.0).collect::<Vec<_>>(), [3, 64, 129]);
+        set.set(WarpId(129), false);
+        assert_eq!(set.next_from(WarpId(100)), Some(WarpId(3)));
+        set.clear();
+        assert_eq!((set.next_from(WarpId(5)), set.len()), (None, 0));
+    }
+}

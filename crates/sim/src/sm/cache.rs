@@ -1,0 +1,389 @@
+//! A first-level cache of the SM: tags, lines on their way, requests waiting for the interconnect.
+//!
+//! There are no data in it: values come from the functional memory. A read hits, joins a line that is on its way,
+//! sends for one, or is refused and tried again in the next cycle.
+
+use crate::config::{CacheConfig, SetIndex, WritePolicy};
+use crate::counters;
+use crate::packet::{Cycle, Purpose, Request};
+use std::collections::VecDeque;
+
+counters! {
+    /// What a first-level cache counts.
+    pub struct CacheCounters {
+        accesses: Events, "reads and writes that were accepted";
+        hits: Events, "reads and writes that found their line";
+        pending_hits: Events, "reads that joined a line on its way";
+        misses: Events, "reads that sent for their line, and writes that went through";
+        reservation_fails: Events, "accesses that were refused (no free line, no free entry, queue full) and tried again";
+        writebacks: Events, "changed lines written back when they were replaced";
+    }
+}
+
+/// How a cache answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The data are there.
+    Hit,
+    /// The access waits for a line that is on its way.
+    Pending,
+    /// The line has been sent for, or the write went through.
+    Miss,
+    /// Refused: try again.
+    Fail,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Invalid,
+    Reserved,
+    Valid,
+    Modified,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    address: u64,
+    state: State,
+    last: Cycle,
+}
+
+/// A line on its way.
+#[derive(Clone, Debug, Default)]
+struct Entry {
+    line: u64,
+    /// Line of the tag array that is reserved for it.
+    slot: u32,
+    /// Replies still to come.
+    left: u32,
+    waiters: VecDeque<u32>,
+    used: bool,
+}
+
+/// A first-level cache.
+pub struct Cache {
+    config: CacheConfig,
+    sector: u32,
+    lines: Vec<Line>,
+    entries: Vec<Entry>,
+    used: u32,
+    /// Requests waiting for the interconnect.
+    pub queue: VecDeque<Request>,
+    /// Entries whose line has come, in order.
+    ready: VecDeque<u32>,
+    sm: u16,
+    /// Counters.
+    pub counters: CacheCounters,
+}
+
+impl Cache {
+    /// An empty cache of SM number `sm`; replies come in sectors of `sector` bytes.
+    #[must_use]
+    pub fn new(config: &CacheConfig, sm: u16, sector: u32) -> Self {
+        let lines = (config.sets * config.ways) as usize;
+        Self {
+            config: config.clone(),
+            sector,
+            lines: vec![Line { address: 0, state: State::Invalid, last: 0 }; lines],
+            entries: vec![Entry::default(); config.mshr_entries as usize],
+            used: 0,
+            queue: VecDeque::with_capacity(config.miss_queue as usize + 2),
+            ready: VecDeque::with_capacity(config.mshr_entries as usize),
+            sm,
+            counters: CacheCounters::default(),
+        }
+    }
+
+    /// Whether there is a cache at all.
+    #[must_use]
+    pub fn is_present(&self) -> bool {
+        self.config.sets > 0
+    }
+
+    /// Cycles from access to tag look-up.
+    #[must_use]
+    pub fn latency(&self) -> u32 {
+        self.config.latency
+    }
+
+    fn line_of(&self, address: u64) -> u64 {
+        address & !(u64::from(self.config.line) - 1)
+    }
+
+    fn set_of(&self, line: u64) -> usize {
+        let index = line / u64::from(self.config.line);
+        let set = match self.config.index {
+            SetIndex::Linear => index,
+            SetIndex::Fermi => {
+                let bit = |n: u32| line >> n & 1;
+                index & 31 ^ (bit(13) | bit(14) << 1 | bit(15) << 2 | bit(17) << 3 | bit(19) << 4)
+            }
+        };
+        (set % u64::from(self.config.sets)) as usize * self.config.ways as usize
+    }
+
+    /// The line in the tag array, or where it could go; `None` when every line of its set is reserved.
+    fn probe(&self, line: u64) -> (Option<usize>, Option<usize>) {
+        let first = self.set_of(line);
+        let set = &self.lines[first..first + self.config.ways as usize];
+        if let Some(way) = set.iter().position(|l| l.state != State::Invalid && l.address == line) {
+            return (Some(first + way), None);
+        }
+        let free = set.iter().rposition(|l| l.state == State::Invalid);
+        let oldest = || {
+            let replaceable = set.iter().enumerate().filter(|(_, l)| l.state != State::Reserved);
+            replaceable.min_by_key(|(_, l)| l.last).map(|(way, _)| way)
+        };
+        (None, free.or_else(oldest).map(|way| first + way))
+    }
+
+    fn entry_of(&self, line: u64) -> Option<usize> {
+        self.entries.iter().position(|e| e.used && e.line == line)
+    }
+
+    fn queue_full(&self, more: usize) -> bool {
+        self.queue.len() + more >= self.config.miss_queue as usize
+    }
+
+    fn fail(&mut self) -> Answer {
+        self.counters.reservation_fails += 1;
+        Answer::Fail
+    }
+
+    /// Reads. `waiter` is handed back by [`Cache::next_ready`] when the answer is not a hit.
+    pub fn read(&mut self, address: u64, purpose: Purpose, waiter: u32, now: Cycle) -> Answer {
+        let line = self.line_of(address);
+        let (found, room) = self.probe(line);
+        if let Some(index) = found
+            && self.lines[index].state != State::Reserved
+        {
+            self.lines[index].last = now;
+            self.counters.accesses += 1;
+            self.counters.hits += 1;
+            return Answer::Hit;
+        }
+        let on_miss = self.config.allocate_on_miss;
+        if found.is_none() && room.is_none() || self.queue_full(usize::from(on_miss && self.config.miss_queue > 1)) {
+            return self.fail();
+        }
+        if let Some(entry) = self.entry_of(line) {
+            if self.entries[entry].waiters.len() >= self.config.mshr_merges as usize {
+                return self.fail();
+            }
+            self.entries[entry].waiters.push_back(waiter);
+            if let Some(index) = found {
+                self.lines[index].last = now;
+            }
+            self.counters.accesses += 1;
+            self.counters.pending_hits += 1;
+            return Answer::Pending;
+        }
+        let Some(entry) = self.entries.iter().position(|e| !e.used) else { return self.fail() };
+        let slot = room.unwrap_or(0);
+        if on_miss {
+            self.replace(slot, line, State::Reserved, now);
+        }
+        let bytes = self.config.line;
+        let e = &mut self.entries[entry];
+        (e.line, e.slot, e.left, e.used) = (line, slot as u32, bytes.div_ceil(self.sector), true);
+        e.waiters.push_back(waiter);
+        self.used += 1;
+        let token = entry as u32;
+        let request = Request { token, purpose, address: line, bytes, ..self.request(line, bytes) };
+        self.queue.push_back(request);
+        self.counters.accesses += 1;
+        self.counters.misses += 1;
+        Answer::Miss
+    }
+
+    fn request(&self, address: u64, bytes: u32) -> Request {
+        let purpose = Purpose::GlobalRead;
+        let byte_mask = u128::MAX;
+        Request { sm: self.sm, token: 0, purpose, address, bytes, posted: false, byte_mask, atomic: None }
+    }
+
+    /// Puts a line in the place of another; a changed one is written back.
+    fn replace(&mut self, slot: usize, line: u64, state: State, now: Cycle) {
+        let old = self.lines[slot];
+        if old.state == State::Modified {
+            let bytes = self.config.line;
+            let request = self.request(old.address, bytes);
+            self.queue.push_back(Request { purpose: Purpose::LocalWrite, posted: true, ..request });
+            self.counters.writebacks += 1;
+        }
+        self.lines[slot] = Line { address: line, state, last: now };
+    }
+
+    /// Writes: `request` goes through, or the line takes it and no request is needed (a hit).
+    pub fn write(&mut self, request: Request, now: Cycle) -> Answer {
+        let line = self.line_of(request.address);
+        let found = self.probe(line).0.filter(|i| self.lines[*i].state != State::Reserved);
+        let stays = request.purpose == Purpose::LocalWrite && self.config.write == WritePolicy::GlobalThroughLocalBack
+            || self.config.write == WritePolicy::Back;
+        if let Some(index) = found
+            && stays
+        {
+            self.lines[index].state = State::Modified;
+            self.lines[index].last = now;
+            self.counters.accesses += 1;
+            self.counters.hits += 1;
+            return Answer::Hit;
+        }
+        if self.queue_full(0) {
+            return self.fail();
+        }
+        if let Some(index) = found {
+            self.lines[index].state = State::Invalid;
+        }
+        self.queue.push_back(request);
+        self.counters.accesses += 1;
+        self.counters.misses += 1;
+        Answer::Miss
+    }
+
+    /// A sector of a line has come.
+    pub fn fill(&mut self, token: u32, now: Cycle) {
+        let e = &mut self.entries[token as usize];
+        e.left -= 1;
+        if e.left > 0 {
+            return;
+        }
+        let (line, slot) = (e.line, e.slot as usize);
+        self.ready.push_back(token);
+        if self.config.allocate_on_miss {
+            self.lines[slot].state = State::Valid;
+            self.lines[slot].last = now;
+        } else if let (None, Some(room)) = self.probe(line) {
+            self.replace(room, line, State::Valid, now);
+        }
+    }
+
+    /// Whether some access waits to be taken.
+    #[inline]
+    #[must_use]
+    pub fn has_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Takes an access whose line has come.
+    pub fn next_ready(&mut self) -> Option<u32> {
+        let entry = &mut self.entries[*self.ready.front()? as usize];
+        let waiter = entry.waiters.pop_front();
+        if entry.waiters.is_empty() {
+            entry.used = false;
+            self.used -= 1;
+            self.ready.pop_front();
+        }
+        waiter
+    }
+
+    /// Forgets all lines. Nothing may be on its way.
+    pub fn flush(&mut self) {
+        self.lines.iter_mut().for_each(|l| l.state = State::Invalid);
+    }
+
+    /// Whether it is emptied when a kernel starts.
+    #[must_use]
+    pub fn flushes_at_launch(&self) -> bool {
+        self.config.flush_at_launch
+    }
+
+    /// Lines on their way.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.used
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cache(ways: u32, on_miss: bool) -> Cache {
+        let config = CacheConfig {
+            sets: 2,
+            line: 128,
+            ways,
+            index: SetIndex::Linear,
+            write: WritePolicy::GlobalThroughLocalBack,
+            mshr_entries: 2,
+            mshr_merges: 2,
+            miss_queue: 8,
+            latency: 1,
+            allocate_on_miss: on_miss,
+            flush_at_launch: true,
+        };
+        Cache::new(&config, 0, 32)
+    }
+
+    fn read(c: &mut Cache, address: u64, waiter: u32) -> Answer {
+        c.read(address, Purpose::GlobalRead, waiter, u64::from(waiter))
+    }
+
+    fn come(c: &mut Cache) {
+        let token = c.queue.pop_front().unwrap().token;
+        (0..4).for_each(|_| c.fill(token, 9));
+    }
+
+    #[test]
+    fn a_line_is_sent_for_once_and_serves_all_who_wait() {
+        for on_miss in [true, false] {
+            let mut c = cache(1, on_miss);
+            assert_eq!(read(&mut c, 4, 1), Answer::Miss);
+            assert_eq!(read(&mut c, 100, 2), Answer::Pending);
+            assert_eq!(read(&mut c, 64, 3), Answer::Fail, "two may wait for a line");
+            come(&mut c);
+            assert_eq!([c.next_ready(), c.next_ready(), c.next_ready()], [Some(1), Some(2), None]);
+            assert_eq!(read(&mut c, 8, 4), Answer::Hit);
+            let counters = &c.counters;
+            assert_eq!([counters.accesses, counters.hits, counters.pending_hits, counters.misses], [3, 1, 1, 1]);
+            assert_eq!((counters.reservation_fails, c.in_flight()), (1, 0));
+        }
+    }
+
+    #[test]
+    fn a_set_of_reserved_lines_refuses() {
+        let mut c = cache(1, true);
+        assert_eq!(read(&mut c, 0, 1), Answer::Miss);
+        assert_eq!(read(&mut c, 256, 2), Answer::Fail);
+        assert_eq!(read(&mut c, 128, 3), Answer::Miss, "the other set");
+        assert_eq!(read(&mut c, 384, 4), Answer::Fail, "no entry left");
+    }
+
+    #[test]
+    fn the_line_used_longest_ago_goes() {
+        let mut c = cache(2, true);
+        for (n, address) in [0, 256].into_iter().enumerate() {
+            read(&mut c, address, n as u32 + 1);
+            come(&mut c);
+            c.next_ready();
+        }
+        c.lines[1].last = 20; // `rposition` gave the first line to the second way.
+        c.lines[0].last = 10;
+        read(&mut c, 512, 30);
+        assert_eq!(c.lines[0].address, 512);
+    }
+
+    #[test]
+    fn global_writes_go_through_and_local_ones_stay() {
+        let mut c = cache(1, true);
+        let write = |c: &mut Cache, purpose| {
+            let request = Request { purpose, ..c.request(0, 32) };
+            c.write(request, 5)
+        };
+        assert_eq!(write(&mut c, Purpose::LocalWrite), Answer::Miss, "no line is taken for a write");
+        c.queue.clear();
+        read(&mut c, 0, 1);
+        come(&mut c);
+        c.next_ready();
+        assert_eq!(write(&mut c, Purpose::LocalWrite), Answer::Hit);
+        read(&mut c, 256, 2);
+        assert!(c.queue[0].posted && c.counters.writebacks == 1, "the changed line is written back first");
+        c.queue.clear();
+        (0..4).for_each(|_| c.fill(0, 9));
+        c.next_ready();
+        assert_eq!(write(&mut c, Purpose::GlobalWrite), Answer::Miss);
+        assert_eq!(c.queue.len(), 1);
+        assert_eq!(read(&mut c, 256, 3), Answer::Hit, "another line");
+    }
+}

@@ -1,0 +1,225 @@
+//! From the addresses of a warp's lanes to memory requests and bank conflicts.
+
+use crate::config::Coalescing;
+use raddle_exec::core::lanes_in;
+
+/// One request a warp access becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// First byte.
+    pub address: u64,
+    /// Bytes: 32, 64 or 128.
+    pub bytes: u32,
+    /// Lanes it serves.
+    pub lanes: u32,
+    /// Bytes written; all ones for reads.
+    pub byte_mask: u128,
+}
+
+/// How a kind of access is put together.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Whole warp or half warps.
+    pub coalescing: Coalescing,
+    /// Bytes each lane accesses.
+    pub lane_bytes: u32,
+    /// Largest request: the line, or the sector for accesses that go past the L1.
+    pub segment: u32,
+    /// Lanes that touch the same bytes go in separate requests: atomics.
+    pub exclusive: bool,
+    /// Compute which bytes are written.
+    pub is_write: bool,
+}
+
+impl Rules {
+    /// Segments are smaller for small elements.
+    fn segment(self) -> u64 {
+        let by_size = match self.lane_bytes {
+            1 => 32,
+            2 => 64,
+            _ => 128,
+        };
+        u64::from(self.segment.min(by_size))
+    }
+}
+
+/// The requests of one access into `out`, by ascending address for each group of lanes.
+pub fn coalesce(rules: Rules, addresses: &[u64; 32], mask: u32, out: &mut Vec<Access>) {
+    let halves: &[u32] = match rules.coalescing {
+        Coalescing::WholeWarp => &[u32::MAX],
+        Coalescing::HalfWarp => &[0xffff, 0xffff_0000],
+    };
+    for half in halves {
+        let start = out.len();
+        group(rules, addresses, mask & half, out);
+        out[start..].sort_by_key(|a| a.address);
+    }
+}
+
+fn group(rules: Rules, addresses: &[u64; 32], mask: u32, out: &mut Vec<Access>) {
+    let segment = rules.segment();
+    let mut left = mask;
+    while left != 0 {
+        let base = addresses[left.trailing_zeros() as usize] & !(segment - 1);
+        let mut same = 0u32;
+        for (lane, address) in addresses.iter().enumerate() {
+            same |= u32::from(address & !(segment - 1) == base) << lane;
+        }
+        same &= left;
+        left &= !same;
+        if rules.exclusive {
+            exclusive(rules, addresses, same, base, out);
+        } else {
+            out.push(shrink(rules, addresses, same, base));
+        }
+    }
+}
+
+/// Lanes of one segment that touch the same bytes go one after another.
+fn exclusive(rules: Rules, addresses: &[u64; 32], mut lanes: u32, base: u64, out: &mut Vec<Access>) {
+    while lanes != 0 {
+        let (mut bytes, mut taken) = (0u128, 0u32);
+        for lane in lanes_in(lanes) {
+            let own = byte_bits(addresses[lane] - base, rules.lane_bytes);
+            if bytes & own == 0 {
+                bytes |= own;
+                taken |= 1 << lane;
+            }
+        }
+        lanes &= !taken;
+        out.push(shrink(rules, addresses, taken, base));
+    }
+}
+
+fn byte_bits(offset: u64, bytes: u32) -> u128 {
+    (u128::MAX >> (128 - bytes.min(128))).checked_shl(offset as u32).unwrap_or(0)
+}
+
+/// A request no larger than what is touched: halves that are not used are left out.
+fn shrink(rules: Rules, addresses: &[u64; 32], lanes: u32, base: u64) -> Access {
+    let segment = rules.segment();
+    let mut chunks = 0u32;
+    let mut written = 0u128;
+    for lane in lanes_in(lanes) {
+        let offset = addresses[lane] - base;
+        let last = (offset + u64::from(rules.lane_bytes) - 1).min(segment - 1);
+        chunks |= 1 << (offset / 32) | 1 << (last / 32);
+        if rules.is_write {
+            written |= byte_bits(offset, rules.lane_bytes);
+        }
+    }
+    let (mut start, mut bytes) = (0u32, segment as u32);
+    while bytes > 32 {
+        let half = bytes / 2;
+        let part = |from: u32| chunks >> (from / 32) & ((1 << (half / 32)) - 1);
+        match (part(start) != 0, part(start + half) != 0) {
+            (true, false) => {}
+            (false, true) => start += half,
+            _ => break,
+        }
+        bytes = half;
+    }
+    let byte_mask = if rules.is_write { written >> start } else { u128::MAX };
+    Access { address: base + u64::from(start), bytes, lanes, byte_mask }
+}
+
+/// Cycles the banks of shared memory take: the most different words of one bank, for each group of lanes.
+#[must_use]
+pub fn bank_cycles(addresses: &[u64; 32], mask: u32, banks: u32, groups: u32) -> u32 {
+    let mut cycles = 0;
+    let lanes = 32 / groups.clamp(1, 32);
+    for first in (0..32).step_by(lanes as usize) {
+        let mut left = mask & (u32::MAX >> (32 - lanes)) << first;
+        while left != 0 {
+            cycles += 1;
+            let mut words = [u64::MAX; 64];
+            let mut served = 0;
+            for lane in lanes_in(left) {
+                let word = addresses[lane] / 4;
+                let slot = &mut words[(word % u64::from(banks.min(64))) as usize];
+                if *slot == u64::MAX || *slot == word {
+                    *slot = word;
+                    served |= 1 << lane;
+                }
+            }
+            left &= !served;
+        }
+    }
+    cycles.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn requests(bytes: u32, segment: u32, mask: u32, address: impl Fn(u64) -> u64) -> Vec<(u64, u32, u32)> {
+        let rules =
+            Rules { coalescing: Coalescing::WholeWarp, lane_bytes: bytes, segment, exclusive: false, is_write: false };
+        let addresses = std::array::from_fn(|lane| address(lane as u64));
+        let mut out = Vec::new();
+        coalesce(rules, &addresses, mask, &mut out);
+        out.iter().map(|a| (a.address, a.bytes, a.lanes)).collect()
+    }
+
+    #[test]
+    fn consecutive_words_are_one_request() {
+        assert_eq!(requests(4, 128, u32::MAX, |l| 0x1000 + 4 * l), [(0x1000, 128, u32::MAX)]);
+        let shifted = requests(4, 128, u32::MAX, |l| 0x1040 + 4 * l);
+        assert_eq!(shifted, [(0x1040, 64, 0xffff), (0x1080, 64, 0xffff_0000)]);
+        assert_eq!(requests(4, 128, 0b110, |l| 0x1060 + 4 * l), [(0x1060, 32, 0b110)]);
+        assert_eq!(requests(8, 128, u32::MAX, |l| 8 * l).len(), 2);
+        assert_eq!(requests(4, 32, u32::MAX, |l| 4 * l).len(), 4, "past the L1, sectors");
+        assert_eq!(requests(1, 128, u32::MAX, |l| 2 * l).len(), 2, "bytes in segments of 32");
+    }
+
+    #[test]
+    fn strides_and_equal_addresses() {
+        assert_eq!(requests(4, 128, u32::MAX, |l| 128 * l).len(), 32);
+        assert_eq!(requests(4, 128, u32::MAX, |_| 0x2004), [(0x2000, 32, u32::MAX)]);
+        let backwards = requests(4, 128, u32::MAX, |l| 128 * (31 - l));
+        assert!(backwards.is_sorted());
+    }
+
+    #[test]
+    fn atomics_on_one_word_go_one_by_one() {
+        let rules = Rules {
+            coalescing: Coalescing::WholeWarp,
+            lane_bytes: 4,
+            segment: 32,
+            exclusive: true,
+            is_write: false,
+        };
+        let mut out = Vec::new();
+        coalesce(rules, &[0x100; 32], u32::MAX, &mut out);
+        assert_eq!(out.len(), 32);
+        out.clear();
+        coalesce(rules, &std::array::from_fn(|l| 0x100 + 4 * l as u64), u32::MAX, &mut out);
+        assert_eq!(out.len(), 4);
+    }
+
+    #[test]
+    fn half_warps_are_apart() {
+        let rules = Rules {
+            coalescing: Coalescing::HalfWarp,
+            lane_bytes: 4,
+            segment: 128,
+            exclusive: false,
+            is_write: true,
+        };
+        let mut out = Vec::new();
+        coalesce(rules, &std::array::from_fn(|l| 4 * l as u64), u32::MAX, &mut out);
+        let shape: Vec<_> = out.iter().map(|a| (a.address, a.bytes, a.byte_mask.count_ones())).collect();
+        assert_eq!(shape, [(0, 64, 64), (64, 64, 64)]);
+    }
+
+    #[test]
+    fn bank_conflicts_count_different_words() {
+        let cycles = |stride: u64, groups| {
+            bank_cycles(&std::array::from_fn(|l| 4 * stride * l as u64), u32::MAX, 32, groups)
+        };
+        assert_eq!([1, 2, 4, 8, 16, 32].map(|s| cycles(s, 1)), [1, 2, 4, 8, 16, 32]);
+        assert_eq!(cycles(0, 1), 1, "one word is broadcast");
+        assert_eq!(cycles(33, 1), 1);
+        assert_eq!((cycles(1, 2), cycles(2, 2)), (2, 2), "half warps take a cycle each");
+    }
+}

@@ -1,0 +1,264 @@
+//! The operand collector: instructions wait here until the register banks have delivered their sources.
+//!
+//! A bank serves one access in a cycle, writes first, reads in the order they were asked for. A collector unit takes
+//! what all banks have for it.
+
+use crate::config::{CollectorConfig, UnitsConfig};
+use crate::kernel::{UNITS, UnitKind};
+use std::collections::VecDeque;
+
+/// An instruction in the pipeline, by its number in the SM's table.
+pub type InstId = u32;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Unit {
+    inst: InstId,
+    busy: bool,
+    /// Operands still to come.
+    waiting: u8,
+}
+
+/// The collector units of one pipeline.
+#[derive(Clone, Debug)]
+struct Group {
+    first: usize,
+    count: usize,
+    /// Where each port last found a ready instruction.
+    last: Vec<usize>,
+}
+
+/// The operand collector with the registers in front of it and behind it.
+pub struct Collector {
+    enabled: bool,
+    banks: usize,
+    units: Vec<Unit>,
+    groups: [Group; UNITS],
+    /// Operands each bank has to deliver, as numbers of collector units.
+    queues: Vec<VecDeque<u8>>,
+    /// Banks with something to deliver.
+    requested: u64,
+    /// Banks that are written in this cycle.
+    written: u64,
+    /// Issued instructions that have no collector unit yet, by pipeline.
+    pub input: [VecDeque<InstId>; UNITS],
+    /// Instructions with all operands, by pipeline.
+    pub output: [VecDeque<InstId>; UNITS],
+    width: [usize; UNITS],
+    occupied: usize,
+    /// Cycles operands waited because their bank was busy.
+    pub conflicts: u64,
+}
+
+impl Collector {
+    /// An empty collector.
+    #[must_use]
+    pub fn new(config: &CollectorConfig, units: &UnitsConfig) -> Self {
+        let counts = [config.sp_units, config.sfu_units, config.mem_units].map(|n| n as usize);
+        let ports = [config.sp_ports, config.sfu_ports, config.mem_ports].map(|n| n as usize);
+        let mut first = 0;
+        let groups = std::array::from_fn(|n| {
+            let group = Group { first, count: counts[n], last: vec![0; ports[n]] };
+            first += counts[n];
+            group
+        });
+        let width = [units.sp_issue, units.sfu_issue, units.mem_issue].map(|n| n as usize);
+        Self {
+            enabled: config.enabled,
+            banks: config.banks as usize,
+            units: vec![Unit::default(); first],
+            groups,
+            queues: vec![VecDeque::with_capacity(16); config.banks as usize],
+            requested: 0,
+            written: 0,
+            input: Default::default(),
+            output: Default::default(),
+            width,
+            occupied: 0,
+            conflicts: 0,
+        }
+    }
+
+    /// Whether an instruction can be issued to a pipeline.
+    #[inline]
+    #[must_use]
+    pub fn accepts(&self, unit: UnitKind) -> bool {
+        self.input[unit as usize].len() < self.width[unit as usize]
+    }
+
+    /// Takes an issued instruction.
+    #[inline]
+    pub fn push(&mut self, unit: UnitKind, inst: InstId) {
+        self.input[unit as usize].push_back(inst);
+        self.occupied += 1;
+    }
+
+    /// Takes the instruction that has waited longest for its unit.
+    #[inline]
+    pub fn take(&mut self, unit: UnitKind) -> Option<InstId> {
+        let inst = self.output[unit as usize].pop_front()?;
+        self.occupied -= 1;
+        Some(inst)
+    }
+
+    /// Whether nothing is in it.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.occupied == 0
+    }
+
+    fn bank(&self, register: u16, warp: u16) -> usize {
+        (usize::from(register) + usize::from(warp)) % self.banks
+    }
+
+    /// A register of a warp is written in this cycle; false when its bank is taken by another write.
+    #[inline]
+    pub fn write(&mut self, register: u16, warp: u16) -> bool {
+        if !self.enabled {
+            return true;
+        }
+        let bit = 1u64 << (self.bank(register, warp) % 64);
+        let free = self.written & bit == 0;
+        self.written |= bit;
+        free
+    }
+
+    /// One cycle. `reads` gives the registers an instruction reads, and its warp.
+    pub fn step<'a>(&mut self, reads: impl Fn(InstId) -> (&'a [u16], u16)) {
+        if self.occupied > 0 {
+            if self.enabled {
+                self.send();
+                self.deliver();
+                self.accept(reads);
+            } else {
+                for unit in 0..UNITS {
+                    while self.output[unit].len() < self.width[unit]
+                        && let Some(inst) = self.input[unit].pop_front()
+                    {
+                        self.output[unit].push_back(inst);
+                    }
+                }
+            }
+        }
+        self.written = 0;
+    }
+
+    /// Instructions with all operands go on.
+    fn send(&mut self) {
+        for (number, group) in self.groups.iter_mut().enumerate() {
+            for last in &mut group.last {
+                if self.output[number].len() >= self.width[number] {
+                    break;
+                }
+                let mut ready = (1..=group.count).map(|step| (*last + step) % group.count);
+                let found = ready.find(|u| {
+                    let unit = &self.units[group.first + u];
+                    unit.busy && unit.waiting == 0
+                });
+                if let Some(found) = found {
+                    *last = found;
+                    let unit = &mut self.units[group.first + found];
+                    unit.busy = false;
+                    self.output[number].push_back(unit.inst);
+                }
+            }
+        }
+    }
+
+    /// Banks deliver operands.
+    fn deliver(&mut self) {
+        if self.requested == 0 {
+            return;
+        }
+        self.conflicts += u64::from((self.requested & self.written).count_ones());
+        let mut banks = self.requested & !self.written;
+        while banks != 0 {
+            let bank = banks.trailing_zeros() as usize;
+            banks &= banks - 1;
+            let queue = &mut self.queues[bank];
+            if let Some(unit) = queue.pop_front() {
+                self.units[usize::from(unit)].waiting -= 1;
+            }
+            self.conflicts += queue.len() as u64;
+            if queue.is_empty() {
+                self.requested &= !(1 << bank);
+            }
+        }
+    }
+
+    /// Issued instructions take free collector units and ask for their operands.
+    fn accept<'a>(&mut self, reads: impl Fn(InstId) -> (&'a [u16], u16)) {
+        for number in 0..UNITS {
+            for _ in 0..self.groups[number].last.len() {
+                let Some(&inst) = self.input[number].front() else { break };
+                let Group { first, count, .. } = self.groups[number];
+                let Some(free) = (first..first + count).find(|u| !self.units[*u].busy) else { break };
+                self.input[number].pop_front();
+                let (registers, warp) = reads(inst);
+                self.units[free] = Unit { inst, busy: true, waiting: registers.len() as u8 };
+                for register in registers {
+                    let bank = self.bank(*register, warp);
+                    self.queues[bank].push_back(free as u8);
+                    self.requested |= 1 << bank;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collector() -> Collector {
+        let config = CollectorConfig {
+            enabled: true,
+            banks: 16,
+            sp_units: 6,
+            sfu_units: 8,
+            mem_units: 2,
+            sp_ports: 2,
+            sfu_ports: 1,
+            mem_ports: 1,
+        };
+        let units = UnitsConfig { sp: 2, sfu: 1, sp_issue: 2, sfu_issue: 1, mem_issue: 1, writeback: 2 };
+        Collector::new(&config, &units)
+    }
+
+    /// Cycles until instruction 0 comes out.
+    fn cycles(registers: &[u16]) -> u32 {
+        let mut c = collector();
+        c.push(UnitKind::Sp, 0);
+        for cycle in 1..50 {
+            c.step(|_| (registers, 0));
+            if c.take(UnitKind::Sp).is_some() {
+                assert!(c.is_empty());
+                return cycle;
+            }
+        }
+        panic!("it never came out");
+    }
+
+    #[test]
+    fn operands_cost_a_cycle_and_conflicts_one_more_each() {
+        assert_eq!(cycles(&[]), 2);
+        assert_eq!(cycles(&[1]), 3);
+        assert_eq!(cycles(&[1, 2, 3]), 3);
+        assert_eq!(cycles(&[1, 17]), 4);
+        assert_eq!(cycles(&[1, 17, 33]), 5);
+    }
+
+    #[test]
+    fn writes_go_before_reads() {
+        let mut c = collector();
+        c.push(UnitKind::Sp, 0);
+        c.step(|_| (&[3], 0));
+        assert!(c.write(19, 0), "same bank as register 3");
+        assert!(!c.write(3, 0), "one write in a cycle");
+        c.step(|_| (&[3], 0));
+        assert_eq!(c.conflicts, 1);
+        c.step(|_| (&[3], 0));
+        c.step(|_| (&[3], 0));
+        assert_eq!(c.take(UnitKind::Sp), Some(0));
+    }
+}

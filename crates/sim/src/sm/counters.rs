@@ -1,0 +1,104 @@
+//! What an SM counts.
+
+use crate::counters;
+use crate::seam::Cause;
+
+counters! {
+    /// What an SM counts.
+    pub struct SmCounters {
+        cycles: Cycles, "cycles of the launch";
+        warp_insts: WarpInsts, "instructions issued, whatever their guards";
+        thread_insts: ThreadInsts, "instructions issued, counted for each thread whose guard was true";
+        sp_insts: WarpInsts, "instructions issued to the SPs";
+        sfu_insts: WarpInsts, "instructions issued to the SFUs";
+        mem_insts: WarpInsts, "instructions issued to the load-store unit";
+        branches: WarpInsts, "branches issued";
+        divergent_branches: WarpInsts, "branches after which a warp's lanes were at different places";
+        issued_1_4: Slots, "slots with an instruction of 1 to 4 active lanes";
+        issued_5_8: Slots, "slots with an instruction of 5 to 8 active lanes";
+        issued_9_12: Slots, "slots with an instruction of 9 to 12 active lanes";
+        issued_13_16: Slots, "slots with an instruction of 13 to 16 active lanes";
+        issued_17_20: Slots, "slots with an instruction of 17 to 20 active lanes";
+        issued_21_24: Slots, "slots with an instruction of 21 to 24 active lanes";
+        issued_25_28: Slots, "slots with an instruction of 25 to 28 active lanes";
+        issued_29_32: Slots, "slots with an instruction of 29 to 32 active lanes";
+        stall_control: Slots, "empty slots: the next instruction was fetched from the wrong place";
+        stall_data_memory: Slots, "empty slots: a register was on its way from memory";
+        stall_data_alu: Slots, "empty slots: a register was on its way from an arithmetic unit";
+        stall_unit_sp: Slots, "empty slots: the SPs took no instruction";
+        stall_unit_sfu: Slots, "empty slots: the SFU took no instruction";
+        stall_unit_mem: Slots, "empty slots: the load-store unit took no instruction, though memory had room";
+        stall_back_pressure: Slots, "empty slots: the load-store unit took no instruction because memory was full";
+        stall_fetch: Slots, "empty slots: the next instruction had not been fetched";
+        stall_barrier: Slots, "empty slots: every warp that could go on waited at a barrier";
+        stall_fence: Slots, "empty slots: warps waited for fences or atomics";
+        stall_exit_wait: Slots, "empty slots: warps had ended and waited for their stores or their block";
+        stall_mechanism: Slots, "empty slots: a mechanism forbade the instruction";
+        stall_no_warp: Slots, "empty slots: there was no warp";
+        fetches: Events, "fetches that found their instructions";
+        fetch_misses: Events, "fetches that had to wait for a line";
+        fetch_flushes: Events, "times decoded instructions were dropped because the warp was elsewhere";
+        bank_conflicts: Cycles, "cycles operands waited for a register bank";
+        shared_accesses: WarpInsts, "accesses to shared memory";
+        shared_conflicts: Cycles, "cycles accesses to shared memory took beyond the first";
+        global_loads: Events, "requests of global loads";
+        global_stores: Events, "requests of global stores";
+        local_loads: Events, "requests of local loads";
+        local_stores: Events, "requests of local stores";
+        atomics: Events, "requests of atomics";
+        texture_loads: Events, "requests of texture fetches";
+        memory_stalls: Cycles, "cycles the load-store unit could not hand on a request";
+        reads_done: Events, "loads and atomics that went beyond the L1 and came back, counted by reply";
+        read_latency: Cycles, "cycles from request to last reply, summed over the lines and atomics of `lines_done`";
+        lines_done: Events, "lines and atomics that came back completely";
+        barriers: Events, "arrivals of warps at barriers";
+        ctas: Events, "thread blocks that ended";
+        warps: Events, "warps that ended";
+    }
+}
+
+impl SmCounters {
+    /// The counter for issued instructions with this many active lanes.
+    #[inline]
+    pub fn issued_bucket(&mut self, lanes: u32) -> &mut u64 {
+        match lanes {
+            0..=4 => &mut self.issued_1_4,
+            5..=8 => &mut self.issued_5_8,
+            9..=12 => &mut self.issued_9_12,
+            13..=16 => &mut self.issued_13_16,
+            17..=20 => &mut self.issued_17_20,
+            21..=24 => &mut self.issued_21_24,
+            25..=28 => &mut self.issued_25_28,
+            _ => &mut self.issued_29_32,
+        }
+    }
+
+    /// The counter for empty slots with this cause.
+    #[inline]
+    pub fn stall(&mut self, cause: Cause) -> &mut u64 {
+        match cause {
+            Cause::Control => &mut self.stall_control,
+            Cause::DataMemory => &mut self.stall_data_memory,
+            Cause::DataAlu => &mut self.stall_data_alu,
+            Cause::UnitSp => &mut self.stall_unit_sp,
+            Cause::UnitSfu => &mut self.stall_unit_sfu,
+            Cause::UnitMem => &mut self.stall_unit_mem,
+            Cause::BackPressure => &mut self.stall_back_pressure,
+            Cause::Fetch => &mut self.stall_fetch,
+            Cause::Barrier => &mut self.stall_barrier,
+            Cause::Fence => &mut self.stall_fence,
+            Cause::ExitWait => &mut self.stall_exit_wait,
+            Cause::Mechanism => &mut self.stall_mechanism,
+            Cause::NoWarp => &mut self.stall_no_warp,
+        }
+    }
+
+    /// All scheduler slots, issued and empty.
+    #[must_use]
+    pub fn slots(&self) -> u64 {
+        let mut copy = self.clone();
+        let empty: u64 = Cause::ALL.iter().map(|c| *copy.stall(*c)).sum();
+        let issued = [2, 6, 10, 14, 18, 22, 26, 30].map(|lanes| *copy.issued_bucket(lanes));
+        empty + issued.iter().sum::<u64>()
+    }
+}

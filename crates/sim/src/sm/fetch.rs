@@ -1,0 +1,123 @@
+//! Fetch and decode: instruction cache, fetch buffer, instruction buffers.
+
+use super::Sm;
+use super::cache::{Answer, Cache};
+use super::port::Port;
+use crate::config::MachineConfig;
+use crate::event::EventKind;
+use crate::packet::{Cycle, Purpose};
+use crate::seam::{FetchView, WarpId};
+
+/// Where instructions are in memory.
+const CODE_BASE: u64 = 0xF000_0000;
+
+/// The fetch stage of an SM.
+pub struct Fetch {
+    /// Instruction cache.
+    pub cache: Cache,
+    /// What has been fetched and is decoded in the next cycle: warp and operation.
+    buffer: Vec<(WarpId, u32)>,
+    instruction_bytes: u64,
+    sector: u32,
+}
+
+impl Fetch {
+    pub(super) fn new(config: &MachineConfig, sm: u16) -> Self {
+        Self {
+            cache: Cache::new(&config.sm.l1i, sm, config.l2.sector),
+            buffer: Vec::new(),
+            instruction_bytes: u64::from(config.sm.fetch.instruction_bytes),
+            sector: config.l2.sector,
+        }
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        !self.buffer.is_empty() || self.cache.has_ready()
+    }
+
+    pub(super) fn can_send(&self, port: &Port) -> bool {
+        self.cache.queue.front().is_some_and(|r| port.accepts(r))
+    }
+}
+
+impl Sm<'_> {
+    /// Fetched instructions go to the buffers of their warps.
+    pub(super) fn decode(&mut self) {
+        if self.fetch.buffer.is_empty() {
+            return;
+        }
+        let width = self.config.sm.fetch.width;
+        let end = self.kernel.ops.len() as u32;
+        let mut fetched = std::mem::take(&mut self.fetch.buffer);
+        for (warp, pc) in fetched.drain(..) {
+            let front = &mut self.fronts[warp.index()];
+            front.fetching = false;
+            if self.table.get(warp).valid && !self.table.get(warp).ended {
+                for next in pc..(pc + width).min(end) {
+                    front.push(next);
+                }
+                front.next_pc = pc + width;
+            }
+            self.refresh(warp);
+        }
+        self.fetch.buffer = fetched;
+    }
+
+    /// Chooses warps and looks their instructions up.
+    pub(super) fn fetch_stage(&mut self, now: Cycle) {
+        for _ in 0..self.config.sm.fetch.warps_per_cycle {
+            // A line that has come serves those who wait for it first.
+            if let Some(waiter) = self.fetch.cache.next_ready() {
+                let warp = WarpId(waiter as u16);
+                let pc = self.fronts[warp.index()].next_pc;
+                self.fetch.buffer.push((warp, pc));
+                continue;
+            }
+            if self.sets.wanting.is_empty() {
+                break;
+            }
+            let Some(warp) = self.pick_fetch(now) else { break };
+            let pc = self.fronts[warp.index()].next_pc;
+            let address = CODE_BASE + u64::from(pc) * self.fetch.instruction_bytes;
+            let present = self.fetch.cache.is_present();
+            let answer = if present {
+                self.fetch.cache.read(address, Purpose::Inst, u32::from(warp.0), now)
+            } else {
+                Answer::Hit
+            };
+            match answer {
+                Answer::Hit => {
+                    self.counters.fetches += 1;
+                    self.fetch.buffer.push((warp, pc));
+                }
+                Answer::Pending | Answer::Miss => self.counters.fetch_misses += 1,
+                Answer::Fail => {}
+            }
+            self.mechanisms.fetch.fetched(warp, answer == Answer::Hit);
+            if answer != Answer::Fail {
+                self.fronts[warp.index()].fetching = true;
+                self.sets.wanting.set(warp, false);
+            }
+        }
+        if self.fetch.can_send(&self.port)
+            && let Some(request) = self.fetch.cache.queue.pop_front()
+        {
+            let kind = EventKind::Request { address: request.address, bytes: request.bytes, write: false };
+            self.emit(now, kind);
+            self.port.send(request, self.fetch.sector, now);
+        }
+    }
+
+    fn pick_fetch(&mut self, now: Cycle) -> Option<WarpId> {
+        let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
+        let (ages, issued, kernel) = (&self.ages, &self.issued, self.kernel);
+        let view = FetchView {
+            now,
+            wanting: &sets.wanting,
+            slots: self.fronts.len(),
+            issue: &self.mechanisms.issue,
+            issue_view: &|n, f| f(&super::view(n, now, used, sets, table, ages, issued, kernel)),
+        };
+        self.mechanisms.fetch.pick(&view)
+    }
+}

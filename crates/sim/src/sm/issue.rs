@@ -1,0 +1,337 @@
+//! Issue: each scheduler picks a warp, the instruction is executed functionally and goes on to its unit.
+
+use super::{Sm, view};
+use crate::event::EventKind;
+use crate::kernel::{MemKind, UnitKind};
+use crate::packet::Cycle;
+use crate::seam::{Cause, Outcome, WarpId};
+use raddle_exec::core::{Effect, LaneFault, lanes_of};
+use raddle_exec::decode::{BarrierOp, MEMBERS};
+use raddle_exec::memory::{DeviceMemory, Global};
+use raddle_exec::op::{Class, Op};
+
+impl Sm<'_> {
+    /// Results of the arithmetic units are written back.
+    pub(super) fn write_back(&mut self, now: Cycle) {
+        while let Some(inst) = self.units.next_done(now) {
+            let entry = self.insts.get(inst);
+            let (warp, pc) = (entry.warp, entry.pc);
+            for number in self.op(pc).write_numbers() {
+                self.collector.write(*number, warp);
+            }
+            self.complete(inst);
+        }
+    }
+
+    /// Instructions with their operands enter the arithmetic units.
+    pub(super) fn execute(&mut self, now: Cycle) {
+        for pipeline in 0..self.units.len() {
+            let kind = self.units.kind(pipeline);
+            let Some(&inst) = self.collector.output[kind as usize].front() else { continue };
+            let entry = self.insts.get(inst);
+            let (passes, extra) = entry.extra;
+            let timing = self.op(entry.pc).timing;
+            let latency = timing.latency + extra;
+            if self.units.accepts(pipeline, latency, now) {
+                self.collector.take(kind);
+                self.units.enter(pipeline, inst, latency, timing.interval * passes, now);
+            }
+        }
+    }
+
+    /// Every scheduler issues, or its slot is charged to a cause.
+    pub(super) fn issue_stage(&mut self, now: Cycle, memory: &DeviceMemory) {
+        let count = self.scheduler_warps.len();
+        for n in 0..count {
+            // Who comes first changes every cycle.
+            let scheduler = (now as usize + n) % count;
+            self.schedule(scheduler, now, memory);
+            if self.fault.is_some() {
+                return;
+            }
+        }
+    }
+
+    fn schedule(&mut self, scheduler: usize, now: Cycle, memory: &DeviceMemory) {
+        let own = self.scheduler_used[scheduler].words();
+        let open = [UnitKind::Sp, UnitKind::Sfu, UnitKind::Mem].map(|unit| self.collector.accepts(unit));
+        let mut any = 0;
+        for (n, word) in self.eligible.words_mut().iter_mut().enumerate() {
+            let ready = |unit: usize| if open[unit] { self.sets.ready[unit].words()[n] } else { 0 };
+            *word = (ready(0) | ready(1) | ready(2)) & own[n];
+            any |= *word;
+        }
+        let mut vetoed = None;
+        let pick = if any == 0 { None } else { self.choose(scheduler, now, &mut vetoed) };
+        self.flush_ahead(scheduler, pick, now);
+        let Some(warp) = pick else {
+            let cause = vetoed.unwrap_or_else(|| self.idle_cause(scheduler));
+            *self.counters.stall(cause) += 1;
+            self.emit(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles: 1 });
+            return;
+        };
+        for n in 0..self.config.sm.issue.per_warp {
+            let info = self.table.get(warp);
+            if n > 0 {
+                let unit = info.valid && info.blocked.is_none();
+                let unit = unit.then(|| self.op(info.pc).unit);
+                let again = unit.is_some_and(|u| self.sets.ready[u as usize].contains(warp) && self.collector.accepts(u));
+                if !again {
+                    break;
+                }
+            }
+            if let Err((pc, fault)) = self.issue(warp, now, memory, n == 0) {
+                let lanes = self.table.lanes(warp);
+                self.fault = Some((now, Box::new(self.core.fault(pc, lanes, fault))));
+                return;
+            }
+        }
+        let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
+        let seen = view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.kernel);
+        self.mechanisms.issue[scheduler].issued(&seen, warp);
+    }
+
+    /// Asks the scheduler, and whoever may veto.
+    fn choose(&mut self, scheduler: usize, now: Cycle, vetoed: &mut Option<Cause>) -> Option<WarpId> {
+        loop {
+            let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
+            let seen = view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.kernel);
+            let picked = self.mechanisms.issue[scheduler].pick(&seen, &self.eligible, &mut self.scratch);
+            let warp = picked.filter(|w| self.eligible.contains(*w))?;
+            let info = self.table.get(warp);
+            let op = &self.kernel.ops[info.pc as usize];
+            let gating = &self.mechanisms.gating;
+            let allowed = self.mechanisms.divergence.may_issue(warp).and_then(|()| {
+                let may = self.mechanisms.issue[scheduler].may_issue(&seen, warp);
+                may.and_then(|()| if gating.is_active() { gating.may_issue(op.unit, op, info.mask) } else { Ok(()) })
+            });
+            match allowed {
+                Ok(()) => return Some(warp),
+                Err(cause) => {
+                    vetoed.get_or_insert(cause);
+                    self.eligible.set(warp, false);
+                }
+            }
+        }
+    }
+
+    /// Warps that are looked at before the pick and whose decoded instructions are wrong drop them.
+    fn flush_ahead(&mut self, scheduler: usize, pick: Option<WarpId>, now: Cycle) {
+        let own = self.scheduler_used[scheduler].words();
+        if self.sets.hazard.words().iter().zip(own).all(|(a, b)| a & b == 0) {
+            return;
+        }
+        let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
+        let seen = view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.kernel);
+        self.scratch.clear();
+        self.mechanisms.issue[scheduler].priority_order(&seen, &mut self.scratch);
+        for n in 0..self.scratch.len() {
+            let warp = self.scratch[n];
+            if Some(warp) == pick {
+                break;
+            }
+            if self.sets.hazard.contains(warp) {
+                let pc = self.table.get(warp).pc;
+                self.fronts[warp.index()].flush(pc);
+                self.counters.fetch_flushes += 1;
+                self.refresh(warp);
+            }
+        }
+    }
+
+    /// Issues the instruction a warp is at.
+    fn issue(&mut self, warp: WarpId, now: Cycle, memory: &DeviceMemory, first: bool) -> Result<(), (u32, LaneFault)> {
+        let program = self.kernel.program;
+        let info = self.table.get(warp);
+        let (pc, mask, row) = (info.pc, info.mask, info.row);
+        let op = &program.ops[pc as usize];
+        let timed = self.op(pc);
+        let active = self.core.guarded(op, self.table.lanes(warp), mask);
+        self.count(warp, op, pc, mask, active, now, first);
+        let front = &mut self.fronts[warp.index()];
+        front.pop();
+        front.in_flight += 1;
+        let inst = self.insts.alloc();
+        let entry = self.insts.get_mut(inst);
+        (entry.warp, entry.pc, entry.mask, entry.issued, entry.row, entry.at) = (warp.0, pc, active, mask, row, now);
+        (entry.pending, entry.bank_cycles, entry.shared, entry.local, entry.extra) = (0, 1, false, false, (1, 0));
+        if self.mechanisms.gating.is_active() {
+            let shape = self.mechanisms.gating.issued(now, timed.unit, timed, active);
+            self.insts.get_mut(inst).extra = (shape.passes, shape.extra_latency);
+        }
+        self.table.for_each_row(warp, mask, |row, lanes| {
+            self.scoreboard.reserve_writes(timed, row, lanes, timed.unit == UnitKind::Mem);
+        });
+        self.collector.push(timed.unit, inst);
+        let failed = |fault| (pc, fault);
+        if timed.unit == UnitKind::Mem {
+            if timed.mem == MemKind::Fence {
+                self.fronts[warp.index()].fence = true;
+            }
+            self.memory_op(inst, warp, op, active, now, memory).map_err(failed)?;
+            self.go_on(warp, Outcome::Next);
+        } else {
+            self.control(warp, op, pc, mask, active, now, memory).map_err(failed)?;
+        }
+        if self.core.has_output() {
+            let text = self.core.take_output();
+            self.printed.push((now, text));
+        }
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments)] // All of it describes one instruction.
+    fn count(&mut self, warp: WarpId, op: &Op, pc: u32, mask: u32, active: u32, now: Cycle, first: bool) {
+        if first {
+            *self.counters.issued_bucket(mask.count_ones()) += 1;
+        }
+        self.last_issue = now;
+        if op.hidden {
+            return;
+        }
+        let threads = u64::from(active.count_ones());
+        self.counters.warp_insts += 1;
+        self.counters.thread_insts += threads;
+        self.issued[warp.index()] += 1;
+        self.issued_threads[warp.index()] += threads;
+        let counts = &mut self.pc_counts[pc as usize];
+        counts[0] += 1;
+        counts[1] += threads;
+        match self.op(pc).unit {
+            UnitKind::Sp => self.counters.sp_insts += 1,
+            UnitKind::Sfu => self.counters.sfu_insts += 1,
+            UnitKind::Mem => self.counters.mem_insts += 1,
+        }
+        self.emit(now, EventKind::Issue { warp: warp.0, pc, lanes: active });
+    }
+
+    fn go_on(&mut self, warp: WarpId, outcome: Outcome<'_>) {
+        self.mechanisms.divergence.issued(warp, outcome, &mut self.table);
+        self.refresh_touched();
+    }
+
+    /// Executes an instruction that is not a memory instruction, and what it means for control flow.
+    #[allow(clippy::too_many_arguments)] // All of it describes one instruction.
+    fn control(
+        &mut self,
+        warp: WarpId,
+        op: &Op,
+        pc: u32,
+        mask: u32,
+        active: u32,
+        now: Cycle,
+        memory: &DeviceMemory,
+    ) -> Result<(), LaneFault> {
+        match op.class {
+            Class::Branch => {
+                self.counters.branches += 1;
+                self.counters.divergent_branches += u64::from(active != 0 && active != mask);
+                self.go_on(warp, Outcome::Branch { taken: active, op });
+            }
+            Class::Exit => self.exit(warp, active, now),
+            Class::Barrier if active != 0 => self.barrier(warp, op, active, now)?,
+            Class::Warp => self.warp_wide(warp, op, pc, mask, active),
+            _ => {
+                if op.class == Class::Clock {
+                    self.core.set_clock(now);
+                }
+                let global = &mut Global::Logged(memory, &mut self.log);
+                let effect = self.core.execute(global, op, self.table.lanes(warp), active)?;
+                let depth = match effect {
+                    Effect::Next => {
+                        self.go_on(warp, Outcome::Next);
+                        return Ok(());
+                    }
+                    Effect::Scatter => 0,
+                    Effect::Depth(by) => by,
+                };
+                let targets = *self.core.targets();
+                self.go_on(warp, Outcome::Scatter { active, targets: &targets, depth, op });
+            }
+        }
+        Ok(())
+    }
+
+    fn exit(&mut self, warp: WarpId, active: u32, now: Cycle) {
+        let slot = self.table.get(warp).cta;
+        if active != 0 {
+            self.core.end_threads(slot, self.table.lanes(warp), active);
+        }
+        self.go_on(warp, Outcome::Exit { mask: active });
+        if self.table.get(warp).ended {
+            self.fronts[warp.index()].flush(0);
+        }
+        self.release_syncs(warp);
+        self.release_barriers(slot, now);
+    }
+
+    fn barrier(&mut self, warp: WarpId, op: &Op, active: u32, now: Cycle) -> Result<(), LaneFault> {
+        let slot = self.table.get(warp).cta;
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        self.core.arrivals(op, self.table.lanes(warp), active, &mut arrivals)?;
+        let wait = op.variant != BarrierOp::Arrive as u8;
+        for arrival in &arrivals {
+            self.core.arrive(slot, op, self.table.lanes(warp), arrival);
+            self.emit(now, EventKind::BarrierArrive { warp: warp.0, slot, number: arrival.number as u8 });
+        }
+        self.counters.barriers += 1;
+        self.go_on(warp, Outcome::Barrier { arrivals: &arrivals, active, wait });
+        self.arrivals = arrivals;
+        if wait {
+            let scheduler = warp.index() % self.scheduler_warps.len();
+            self.mechanisms.issue[scheduler].barrier(warp, true);
+        }
+        self.release_barriers(slot, now);
+        Ok(())
+    }
+
+    fn release_barriers(&mut self, slot: u32, now: Cycle) {
+        while let Some((number, barrier)) = self.core.complete_barrier(slot) {
+            let (core, program) = (&mut self.core, self.kernel.program);
+            let mut left = std::mem::take(&mut self.scratch);
+            left.clear();
+            self.mechanisms.divergence.release(slot, number, &mut self.table, &mut |warp, pc, mask, table| {
+                core.leave_barrier(&barrier, &program.ops[pc as usize], table.lanes(warp), mask);
+                left.push(warp);
+            });
+            for warp in &left {
+                self.emit(now, EventKind::BarrierLeave { warp: warp.0, slot, number });
+                let scheduler = warp.index() % self.scheduler_warps.len();
+                self.mechanisms.issue[scheduler].barrier(*warp, false);
+            }
+            self.scratch = left;
+            self.refresh_touched();
+        }
+    }
+
+    /// An operation of a whole static warp: at once, or when all its members have come.
+    fn warp_wide(&mut self, warp: WarpId, op: &Op, _pc: u32, mask: u32, active: u32) {
+        let base = u32::from(self.table.get(warp).base);
+        let members = if active == 0 { None } else { self.core.uniform(op, MEMBERS, self.table.lanes(warp), active) };
+        let whole = lanes_of(self.config.sm.warp_width);
+        let wanted = members.map_or(0, |m| (m & whole) << base);
+        if wanted & !mask != 0 {
+            self.go_on(warp, Outcome::Sync { wanted });
+            self.release_syncs(warp);
+            return;
+        }
+        if active != 0 {
+            self.core.collective(op, self.table.lanes(warp), active, base);
+        }
+        self.go_on(warp, Outcome::Next);
+    }
+
+    /// Executes warp-wide operations whose members have all come.
+    fn release_syncs(&mut self, warp: WarpId) {
+        if !self.has_warp_ops {
+            return;
+        }
+        let base = u32::from(self.table.get(warp).base);
+        while let Some((pc, mask)) = self.mechanisms.divergence.take_sync(warp, &mut self.table) {
+            let op = &self.kernel.program.ops[pc as usize];
+            let active = self.core.guarded(op, self.table.lanes(warp), mask);
+            self.core.collective(op, self.table.lanes(warp), active, base);
+        }
+        self.refresh_touched();
+    }
+}

@@ -1,0 +1,171 @@
+//! What a memory instruction does when it issues: its effect on registers and memory, and the requests it makes.
+
+use super::Sm;
+use super::coalesce::{Rules, bank_cycles, coalesce};
+use super::collector::InstId;
+use crate::kernel::MemKind;
+use crate::packet::Cycle;
+use crate::seam::WarpId;
+use raddle_exec::core::{LaneFault, Lanes, lanes_in};
+use raddle_exec::memory::{DeviceMemory, Global, Region, region};
+use raddle_exec::op::{Class, MemSpace, Op};
+
+/// Where local memory is in the address space of the timing model.
+const LOCAL_BASE: u64 = 0x1_0000_0000;
+
+/// Lanes of an access by where their addresses point.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spaces {
+    global: u32,
+    shared: u32,
+    local: u32,
+    constant: u32,
+}
+
+impl Sm<'_> {
+    /// Executes a memory instruction for the lanes of `active` and fills in the requests of `inst`.
+    pub(super) fn memory_op(
+        &mut self,
+        inst: InstId,
+        warp: WarpId,
+        op: &Op,
+        active: u32,
+        now: Cycle,
+        memory: &DeviceMemory,
+    ) -> Result<(), LaneFault> {
+        let info = self.table.get(warp);
+        let (pc, row) = (info.pc, info.row);
+        let timed = self.op(pc);
+        let lanes = self.table.lanes(warp);
+        if timed.mem == MemKind::Texture || timed.mem == MemKind::Fence || active == 0 {
+            let global = &mut Global::Logged(memory, &mut self.log);
+            return self.core.execute(global, op, lanes, active).map(|_| ());
+        }
+        if let Some(address) = timed.fixed_address {
+            self.insts.get_mut(inst).accesses.push(super::coalesce::Access {
+                address,
+                bytes: self.config.sm.l1c.line,
+                lanes: active,
+                byte_mask: u128::MAX,
+            });
+            let global = &mut Global::Logged(memory, &mut self.log);
+            return self.core.execute(global, op, lanes, active).map(|_| ());
+        }
+        let addresses = self.core.addresses(op, lanes, active);
+        let spaces = spaces(timed.space, &addresses, active);
+        if op.class == Class::Atomic && spaces.global != 0 {
+            return self.global_atomic(inst, warp, op, active, memory);
+        }
+        self.core.execute(&mut Global::Logged(memory, &mut self.log), op, lanes, active)?;
+        if timed.mem == MemKind::Store {
+            self.log.end_group(now);
+        }
+        let lane_bytes = u32::from(timed.bytes) * u32::from(timed.count);
+        let entry = self.insts.get_mut(inst);
+        if spaces.shared != 0 {
+            let config = &self.config.sm.shared;
+            entry.bank_cycles = bank_cycles(&addresses, spaces.shared, config.banks, config.groups);
+            self.counters.shared_accesses += 1;
+        }
+        let is_write = timed.mem == MemKind::Store;
+        let coalescing = self.config.sm.coalescing;
+        if spaces.constant != 0 {
+            let segment = self.config.sm.l1c.line;
+            let rules = Rules { coalescing, lane_bytes: 4, segment, exclusive: false, is_write };
+            coalesce(rules, &addresses, spaces.constant, &mut entry.accesses);
+        }
+        if spaces.global != 0 {
+            let sector = self.config.l2.sector;
+            let past = timed.bypass_l1 && !is_write || self.config.sm.l1d.sets == 0;
+            let segment = if past { sector } else { self.config.sm.l1d.line.min(self.config.l2.line) };
+            let rules = Rules { coalescing, lane_bytes, segment, exclusive: false, is_write };
+            coalesce(rules, &addresses, spaces.global, &mut entry.accesses);
+            let count = entry.accesses.len() as u64;
+            *(if is_write { &mut self.counters.global_stores } else { &mut self.counters.global_loads }) += count;
+        } else if spaces.local != 0 {
+            entry.local = true;
+            let segment = if self.config.sm.l1d.sets == 0 { self.config.l2.sector } else { self.config.sm.l1d.line };
+            let rules = Rules { coalescing, lane_bytes: 4, segment, exclusive: false, is_write };
+            let threads = u64::from(self.config.sm.threads) * u64::from(self.config.gpu.sms);
+            let first = u64::from(self.id) * u64::from(self.config.sm.threads) + u64::from(row.saturating_sub(1)) * 32;
+            for word in 0..lane_bytes.div_ceil(4) {
+                // Words of the same offset lie side by side for all threads.
+                let mut own = [0; 32];
+                for lane in lanes_in(spaces.local) {
+                    let offset = match timed.space {
+                        MemSpace::Local => addresses[lane],
+                        _ => addresses[lane] - raddle_exec::memory::LOCAL_WINDOW,
+                    };
+                    let index = offset / 4 + u64::from(word);
+                    own[lane] = LOCAL_BASE + (index * threads + first + lane as u64) * 4;
+                }
+                coalesce(rules, &own, spaces.local, &mut entry.accesses);
+            }
+            let count = entry.accesses.len() as u64;
+            *(if is_write { &mut self.counters.local_stores } else { &mut self.counters.local_loads }) += count;
+        }
+        entry.shared = spaces.shared != 0 && entry.accesses.is_empty();
+        Ok(())
+    }
+
+    /// Global atomics are executed at the memory partition: the requests carry what to do.
+    fn global_atomic(
+        &mut self,
+        inst: InstId,
+        warp: WarpId,
+        op: &Op,
+        active: u32,
+        memory: &DeviceMemory,
+    ) -> Result<(), LaneFault> {
+        let lanes: Lanes<'_> = self.table.lanes(warp);
+        let mut all = self.insts.spare_work.pop().unwrap_or_default();
+        let global = &mut Global::Logged(memory, &mut self.log);
+        let prepared = self.core.prepare_atomic(global, op, lanes, active, &mut all);
+        let rules = Rules {
+            coalescing: self.config.sm.coalescing,
+            lane_bytes: u32::from(op.access.bytes),
+            segment: self.config.l2.sector,
+            exclusive: true,
+            is_write: false,
+        };
+        let mut accesses = std::mem::take(&mut self.insts.get_mut(inst).accesses);
+        coalesce(rules, &all.address, all.mask, &mut accesses);
+        for access in &accesses {
+            let mut part = self.insts.spare_work.pop().unwrap_or_default();
+            part.clone_from(&all);
+            part.mask = access.lanes;
+            self.insts.get_mut(inst).work.push(part);
+        }
+        let count = accesses.len() as u32;
+        self.counters.atomics += u64::from(count);
+        self.fronts[warp.index()].atomics += count;
+        self.insts.get_mut(inst).accesses = accesses;
+        self.insts.spare_work.push(all);
+        prepared
+    }
+}
+
+fn spaces(space: MemSpace, addresses: &[u64; 32], active: u32) -> Spaces {
+    let mut found = Spaces::default();
+    match space {
+        MemSpace::Global => found.global = active,
+        MemSpace::Shared => found.shared = active,
+        MemSpace::Local => found.local = active,
+        MemSpace::Const | MemSpace::Param => found.constant = active,
+        MemSpace::Generic => {
+            for lane in lanes_in(active) {
+                let set = match region(addresses[lane]) {
+                    Region::Global(_) => &mut found.global,
+                    Region::Shared(_) => &mut found.shared,
+                    Region::Local(_) => &mut found.local,
+                    Region::Const(_) | Region::Param(_) => &mut found.constant,
+                };
+                *set |= 1 << lane;
+            }
+            // Constant data reached through a generic address come through the data cache.
+            found.global |= std::mem::take(&mut found.constant);
+        }
+    }
+    found
+}
+

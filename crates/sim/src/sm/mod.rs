@@ -1,0 +1,506 @@
+//! One streaming multiprocessor, cycle by cycle.
+//!
+//! In every cycle the stages run once, from the end of the pipeline to its start: replies, write-back, execution,
+//! load-store unit with the operand collector, issue, decode, fetch, blocks that start. What a stage hands on is
+//! therefore seen by the next stage one cycle later.
+//!
+//! What warps could do next is kept in sets ([`state::Sets`]) that events bring up to date; a cycle in which nothing
+//! can move is recognised and skipped, with its slots charged to the causes the sets say.
+
+pub mod cache;
+pub mod coalesce;
+pub mod collector;
+pub mod counters;
+mod fetch;
+mod front;
+mod issue;
+mod ldst;
+mod memory_op;
+mod port;
+mod report;
+pub mod state;
+pub mod units;
+
+use crate::config::MachineConfig;
+use crate::event::{Event, EventKind};
+use crate::kernel::{TimedKernel, TimedOp};
+use crate::packet::Cycle;
+use crate::seam::{Divergence, FetchScheduler, Gating, IssueScheduler, SchedulerView, WarpId, WarpSet, WarpTable};
+use collector::{Collector, InstId};
+use counters::SmCounters;
+use fetch::Fetch;
+use ldst::LoadStore;
+use port::Port;
+use raddle_exec::core::{Arrival, Core};
+use raddle_exec::fault::Fault;
+use raddle_exec::memory::{DeviceMemory, StoreLog};
+use raddle_exec::{Launch, LoadError};
+use state::{Front, InFlightTable, Scoreboard, Sets};
+use std::collections::VecDeque;
+use units::Units;
+
+pub use report::BlockedWarp;
+
+/// The mechanisms of one SM.
+pub struct SmMechanisms {
+    /// Divergence model.
+    pub divergence: Box<dyn Divergence>,
+    /// One issue scheduler for each of the SM's schedulers.
+    pub issue: Vec<Box<dyn IssueScheduler>>,
+    /// Fetch scheduler.
+    pub fetch: Box<dyn FetchScheduler>,
+    /// Gating scheme.
+    pub gating: Box<dyn Gating>,
+}
+
+/// A resident block.
+#[derive(Clone, Debug)]
+struct Resident {
+    /// Number in the grid.
+    cta: u64,
+    first_warp: u16,
+    warps: u16,
+    /// Warps that have not been retired.
+    left: u16,
+}
+
+/// How an SM looks from outside, for the dispatcher.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Occupancy {
+    /// Blocks resident or about to start.
+    pub resident: u32,
+    /// Blocks it can hold.
+    pub most: u32,
+}
+
+/// One streaming multiprocessor.
+pub struct Sm<'k> {
+    id: u16,
+    config: &'k MachineConfig,
+    kernel: &'k TimedKernel<'k>,
+    core: Core<'k>,
+    table: WarpTable,
+    mechanisms: SmMechanisms,
+    /// Warps of each scheduler.
+    scheduler_warps: Vec<WarpSet>,
+    /// Warps of each scheduler that are in use.
+    scheduler_used: Vec<WarpSet>,
+    fronts: Vec<Front>,
+    sets: Sets,
+    ages: Vec<u64>,
+    next_age: u64,
+    issued: Vec<u64>,
+    issued_threads: Vec<u64>,
+    /// Warps of each row of registers.
+    row_warps: Vec<Vec<WarpId>>,
+    scoreboard: Scoreboard,
+    insts: InFlightTable,
+    collector: Collector,
+    units: Units,
+    ldst: LoadStore,
+    fetch: Fetch,
+    port: Port,
+    log: StoreLog,
+    residents: Vec<Option<Resident>>,
+    most_ctas: u32,
+    warps_per_cta: u16,
+    starts: VecDeque<(Cycle, u64)>,
+    /// Blocks that ended in this window.
+    ended_ctas: Vec<(Cycle, u64)>,
+    arrivals: Vec<Arrival>,
+    scratch: Vec<WarpId>,
+    eligible: WarpSet,
+    has_warp_ops: bool,
+    /// What ended the run here, and when.
+    fault: Option<(Cycle, Box<Fault>)>,
+    /// What kernels printed, by time.
+    printed: Vec<(Cycle, String)>,
+    events: Option<Vec<Event>>,
+    /// Counters.
+    counters: SmCounters,
+    /// Instructions issued at each operation, by warp and by thread.
+    pc_counts: Vec<[u64; 2]>,
+    skip_idle: bool,
+    last_issue: Cycle,
+}
+
+impl<'k> Sm<'k> {
+    /// An SM for one launch.
+    ///
+    /// # Errors
+    /// When a block of the launch does not fit.
+    pub fn new(
+        id: u16,
+        config: &'k MachineConfig,
+        kernel: &'k TimedKernel<'k>,
+        launch: &'k Launch,
+        mechanisms: SmMechanisms,
+        most_ctas: u32,
+    ) -> Result<Self, LoadError> {
+        let sm = &config.sm;
+        let core = Core::new(kernel.program, launch, sm.warp_width)?.on_sm(u32::from(id), config.gpu.sms);
+        let slots = (sm.threads / sm.warp_width) as usize;
+        let schedulers = sm.issue.schedulers as usize;
+        let mut scheduler_warps = vec![WarpSet::new(slots); schedulers];
+        for slot in 0..slots {
+            scheduler_warps[slot % schedulers].set(WarpId(slot as u16), true);
+        }
+        Ok(Self {
+            id,
+            config,
+            kernel,
+            core,
+            table: WarpTable::new(slots),
+            mechanisms,
+            scheduler_used: vec![WarpSet::new(slots); schedulers],
+            scheduler_warps,
+            fronts: vec![Front::default(); slots],
+            sets: Sets::new(slots),
+            ages: vec![0; slots],
+            next_age: 0,
+            issued: vec![0; slots],
+            issued_threads: vec![0; slots],
+            row_warps: Vec::new(),
+            scoreboard: Scoreboard::new(kernel.registers),
+            insts: InFlightTable::default(),
+            collector: Collector::new(&sm.collector, &sm.units),
+            units: Units::new(&sm.units),
+            ldst: LoadStore::new(config, id),
+            fetch: Fetch::new(config, id),
+            port: Port::new(&config.interconnect),
+            log: StoreLog::default(),
+            residents: Vec::new(),
+            most_ctas,
+            warps_per_cta: launch.threads_per_cta().div_ceil(sm.warp_width) as u16,
+            starts: VecDeque::new(),
+            ended_ctas: Vec::new(),
+            arrivals: Vec::new(),
+            scratch: Vec::new(),
+            eligible: WarpSet::new(slots),
+            has_warp_ops: kernel.program.ops.iter().any(|op| op.class == raddle_exec::op::Class::Warp),
+            fault: None,
+            printed: Vec::new(),
+            events: None,
+            counters: SmCounters::default(),
+            pc_counts: vec![[0; 2]; kernel.ops.len()],
+            skip_idle: true,
+            last_issue: 0,
+        })
+    }
+
+    /// Collects events from now on.
+    pub fn listen(&mut self) {
+        self.events = Some(Vec::new());
+    }
+
+    /// Runs every cycle instead of skipping those in which nothing moves.
+    pub fn never_skip(&mut self) {
+        self.skip_idle = false;
+    }
+
+    #[inline]
+    fn emit(&mut self, at: Cycle, kind: EventKind) {
+        if let Some(events) = &mut self.events {
+            events.push(Event { at, sm: self.id, kind });
+        }
+    }
+
+    /// Blocks resident or about to start, and how many fit.
+    #[must_use]
+    pub fn occupancy(&self) -> Occupancy {
+        let resident = self.residents.iter().flatten().count() + self.starts.len();
+        Occupancy { resident: resident as u32, most: self.most_ctas }
+    }
+
+    /// A block will start at the end of cycle `at`.
+    pub fn assign(&mut self, at: Cycle, cta: u64) {
+        self.starts.push_back((at, cta));
+    }
+
+    /// The port to the interconnect.
+    pub fn port(&mut self) -> &mut Port {
+        &mut self.port
+    }
+
+    /// Stores made in this window.
+    pub fn log(&mut self) -> &mut StoreLog {
+        &mut self.log
+    }
+
+    /// Blocks that ended in this window.
+    pub fn take_ended(&mut self) -> std::vec::Drain<'_, (Cycle, u64)> {
+        self.ended_ctas.drain(..)
+    }
+
+    /// What ended the run here.
+    #[must_use]
+    pub fn fault(&self) -> Option<&(Cycle, Box<Fault>)> {
+        self.fault.as_ref()
+    }
+
+    /// What kernels printed in this window.
+    pub fn take_printed(&mut self) -> std::vec::Drain<'_, (Cycle, String)> {
+        self.printed.drain(..)
+    }
+
+    /// Events of this window.
+    pub fn take_events(&mut self) -> Option<std::vec::Drain<'_, Event>> {
+        self.events.as_mut().map(|e| e.drain(..))
+    }
+
+    /// Counters.
+    #[must_use]
+    pub fn counters(&self) -> SmCounters {
+        SmCounters { bank_conflicts: self.collector.conflicts, ..self.counters.clone() }
+    }
+
+    /// The first-level caches' counters: instructions, data, constants, textures.
+    #[must_use]
+    pub fn caches(&self) -> [&cache::CacheCounters; 4] {
+        let l = &self.ldst;
+        [&self.fetch.cache.counters, &l.l1d.counters, &l.l1c.counters, &l.l1t.counters]
+    }
+
+    /// Instructions issued at each operation, by warp and by thread.
+    #[must_use]
+    pub fn pc_counts(&self) -> &[[u64; 2]] {
+        &self.pc_counts
+    }
+
+    /// Whether it has no block and nothing on its way.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.residents.iter().all(Option::is_none) && self.starts.is_empty() && self.port.expected == self.port.received
+    }
+
+    /// The last cycle in which it issued an instruction.
+    #[must_use]
+    pub fn last_issue(&self) -> Cycle {
+        self.last_issue
+    }
+
+    #[inline]
+    fn op(&self, pc: u32) -> &'k TimedOp {
+        &self.kernel.ops[pc as usize]
+    }
+
+    /// Runs cycles `from` to `to`.
+    pub fn run(&mut self, from: Cycle, to: Cycle, memory: &DeviceMemory) {
+        let mut now = from;
+        while now < to && self.fault.is_none() {
+            let wake = if self.skip_idle { self.sleeps_until(now) } else { None };
+            if let Some(wake) = wake {
+                let until = wake.min(to);
+                self.charge_idle(now, until - now);
+                now = until;
+            } else {
+                self.cycle(now, memory);
+                now += 1;
+            }
+        }
+    }
+
+    fn cycle(&mut self, now: Cycle, memory: &DeviceMemory) {
+        self.receive(now);
+        self.write_back(now);
+        self.execute(now);
+        self.ldst_cycle(now);
+        self.issue_stage(now, memory);
+        self.decode();
+        self.fetch_stage(now);
+        self.retire(now);
+        self.start_blocks(now);
+        self.counters.cycles += 1;
+    }
+
+    /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
+    fn sleeps_until(&mut self, now: Cycle) -> Option<Cycle> {
+        let movable = !self.collector.is_empty()
+            || self.fetch.is_busy()
+            || !self.sets.wanting.is_empty()
+            || !self.sets.hazard.is_empty()
+            || self.sets.ready.iter().any(|r| !r.is_empty())
+            || self.ldst.is_busy(&self.port, now)
+            || !self.fetch.cache.queue.is_empty() && self.fetch.can_send(&self.port);
+        if movable || self.can_retire() {
+            return None;
+        }
+        let mut wake = Cycle::MAX;
+        let mut at = |time: Option<Cycle>| wake = wake.min(time.unwrap_or(Cycle::MAX));
+        at(self.starts.front().map(|s| s.0));
+        at(self.port.inbox.front().map(|r| r.0));
+        at(self.units.next_event(now));
+        at(self.ldst.next_event());
+        at(self.mechanisms.gating.next_event(now));
+        for scheduler in &self.mechanisms.issue {
+            at(scheduler.next_event(now));
+        }
+        (wake > now).then_some(wake)
+    }
+
+    /// When it will next do something by itself; `None` when it only waits for messages.
+    pub fn next_event(&mut self, now: Cycle) -> Option<Cycle> {
+        match self.sleeps_until(now) {
+            None => Some(now),
+            Some(Cycle::MAX) => None,
+            Some(time) => Some(time),
+        }
+    }
+
+    /// Charges cycles in which nothing moved.
+    fn charge_idle(&mut self, now: Cycle, cycles: u64) {
+        for scheduler in 0..self.scheduler_warps.len() {
+            let cause = self.idle_cause(scheduler);
+            *self.counters.stall(cause) += cycles;
+            self.emit(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles });
+        }
+        for scheduler in &mut self.mechanisms.issue {
+            scheduler.skip(now, now + cycles);
+        }
+        self.mechanisms.gating.skip(now, now + cycles);
+        self.counters.cycles += cycles;
+    }
+
+    /// What scheduler number `n` may look at.
+    fn with_view<R>(&self, n: usize, now: Cycle, f: impl FnOnce(&SchedulerView<'_>) -> R) -> R {
+        f(&view(n, now, &self.scheduler_used, &self.sets, &self.table, &self.ages, &self.issued, self.kernel))
+    }
+
+    /// An instruction is done: its registers are written, its warp may go on.
+    fn complete(&mut self, inst: InstId) {
+        let entry = self.insts.get(inst);
+        let (warp, pc, lanes, row) = (WarpId(entry.warp), entry.pc, entry.issued, entry.row);
+        self.insts.release(inst);
+        let op = self.op(pc);
+        self.scoreboard.release(op, row, lanes);
+        self.fronts[warp.index()].in_flight -= 1;
+        if op.writes().is_empty() {
+            self.refresh(warp);
+        } else {
+            self.refresh_row(row, warp);
+        }
+    }
+
+    fn start_blocks(&mut self, now: Cycle) {
+        while self.starts.front().is_some_and(|s| s.0 <= now) {
+            if let Some((_, cta)) = self.starts.pop_front() {
+                self.start_block(now, cta);
+            }
+        }
+    }
+
+    fn start_block(&mut self, now: Cycle, cta: u64) {
+        let slot = self.core.start_cta(cta);
+        let (first_row, rows) = self.core.cta_rows(slot);
+        let width = self.config.sm.warp_width;
+        let first_warp = slot as u16 * self.warps_per_cta;
+        let threads = self.core.live_threads(slot);
+        self.scoreboard.reserve((first_row + rows) as usize);
+        if self.row_warps.len() < (first_row + rows) as usize {
+            self.row_warps.resize_with((first_row + rows) as usize, Vec::new);
+        }
+        let mut warps = Vec::with_capacity(usize::from(self.warps_per_cta));
+        for n in 0..u32::from(self.warps_per_cta) {
+            let warp = WarpId(first_warp + n as u16);
+            let (row, base) = (first_row + n * width / 32, (n * width % 32) as u8);
+            let lanes = width.min(threads - n * width);
+            let mask = (u32::MAX >> (32 - lanes)) << base;
+            if base == 0 {
+                self.row_warps[row as usize].clear();
+            }
+            self.row_warps[row as usize].push(warp);
+            warps.push((warp, row, base, mask));
+            self.fronts[warp.index()] = Front::default();
+            self.ages[warp.index()] = self.next_age;
+            self.next_age += 1;
+            self.issued[warp.index()] = 0;
+            self.issued_threads[warp.index()] = 0;
+            self.sets.used.set(warp, true);
+            let scheduler = warp.index() % self.scheduler_used.len();
+            self.scheduler_used[scheduler].set(warp, true);
+            self.mechanisms.issue[scheduler].warp_changed(warp, true);
+        }
+        if self.residents.len() <= slot as usize {
+            self.residents.resize(slot as usize + 1, None);
+        }
+        let count = self.warps_per_cta;
+        self.residents[slot as usize] = Some(Resident { cta, first_warp, warps: count, left: count });
+        self.emit(now, EventKind::CtaStart { cta, slot });
+        for (warp, _, _, lanes) in &warps {
+            self.emit(now, EventKind::WarpStart { warp: warp.0, slot, lanes: *lanes });
+        }
+        self.mechanisms.divergence.start_cta(slot, &warps, &mut self.table);
+        self.refresh_touched();
+    }
+
+    fn can_retire(&self) -> bool {
+        self.sets.ended.iter().any(|w| self.fronts[w.index()].is_drained())
+    }
+
+    /// Frees warps that have ended and have nothing outstanding, and blocks whose warps are all gone.
+    fn retire(&mut self, now: Cycle) {
+        if self.sets.ended.is_empty() {
+            return;
+        }
+        let mut from = WarpId(0);
+        while let Some(warp) = self.sets.ended.next_from(from).filter(|w| *w >= from) {
+            from = WarpId(warp.0 + 1);
+            if self.fronts[warp.index()].is_drained() {
+                self.retire_warp(now, warp);
+            }
+            if from.index() >= self.fronts.len() {
+                break;
+            }
+        }
+    }
+
+    fn retire_warp(&mut self, now: Cycle, warp: WarpId) {
+        let slot = self.table.get(warp).cta;
+        let (warp_insts, thread_insts) = (self.issued[warp.index()], self.issued_threads[warp.index()]);
+        self.emit(now, EventKind::WarpExit { warp: warp.0, slot, warp_insts, thread_insts });
+        self.sets.clear(warp);
+        self.sets.wanting.set(warp, false);
+        self.sets.used.set(warp, false);
+        let scheduler = warp.index() % self.scheduler_used.len();
+        self.scheduler_used[scheduler].set(warp, false);
+        self.mechanisms.issue[scheduler].warp_changed(warp, false);
+        self.table.free(warp);
+        self.counters.warps += 1;
+        let Some(Some(resident)) = self.residents.get_mut(slot as usize) else { return };
+        resident.left -= 1;
+        if resident.left == 0 {
+            let cta = resident.cta;
+            self.residents[slot as usize] = None;
+            self.core.end_cta(slot);
+            self.mechanisms.divergence.end_cta(slot, &mut self.table);
+            self.ended_ctas.push((now, cta));
+            self.counters.ctas += 1;
+            self.emit(now, EventKind::CtaEnd { cta, slot });
+        }
+        self.refresh_touched();
+    }
+}
+
+/// What an issue scheduler may look at, from the parts of an SM.
+#[allow(clippy::too_many_arguments)] // The parts are borrowed apart from the schedulers.
+fn view<'a>(
+    n: usize,
+    now: Cycle,
+    used: &'a [WarpSet],
+    sets: &'a Sets,
+    table: &'a WarpTable,
+    age: &'a [u64],
+    issued: &'a [u64],
+    kernel: &'a TimedKernel<'_>,
+) -> SchedulerView<'a> {
+    SchedulerView {
+        now,
+        warps: &used[n],
+        waits_for_memory: &sets.data_memory,
+        waiting: &sets.waiting,
+        table,
+        age,
+        issued,
+        ops: &kernel.ops,
+    }
+}

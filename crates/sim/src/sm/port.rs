@@ -1,0 +1,65 @@
+//! The SM's port to the interconnect: requests out, replies in.
+
+use crate::config::InterconnectConfig;
+use crate::packet::{Cycle, Reply, Request};
+use std::collections::VecDeque;
+
+/// The port. Within a window the SM knows what it sends itself; what the network takes is seen in the next.
+#[derive(Debug)]
+pub struct Port {
+    flit_bytes: u32,
+    header_bytes: u32,
+    /// Flits that can still be sent in this window.
+    pub free_flits: u32,
+    /// Requests sent in this window, with their time.
+    pub outbox: Vec<(Cycle, Request)>,
+    /// Replies with the time they arrive, in order.
+    pub inbox: VecDeque<(Cycle, Reply)>,
+    /// Requests sent and sectors they ask for, replies taken: for the balance at the end.
+    pub sent: u64,
+    /// Replies expected for what was sent.
+    pub expected: u64,
+    /// Replies that have come.
+    pub received: u64,
+}
+
+impl Port {
+    /// A port with nothing in it.
+    #[must_use]
+    pub fn new(config: &InterconnectConfig) -> Self {
+        Self {
+            flit_bytes: config.flit_bytes,
+            header_bytes: config.header_bytes,
+            free_flits: config.injection_buffer,
+            outbox: Vec::new(),
+            inbox: VecDeque::new(),
+            sent: 0,
+            expected: 0,
+            received: 0,
+        }
+    }
+
+    /// Flits of a request: writes and atomics carry data.
+    #[must_use]
+    pub fn flits(&self, request: &Request) -> u32 {
+        let carries = request.purpose.is_write() || request.atomic.is_some();
+        let data = if carries { request.bytes } else { 0 };
+        (self.header_bytes + data).div_ceil(self.flit_bytes)
+    }
+
+    /// Whether a request can be sent now.
+    #[must_use]
+    pub fn accepts(&self, request: &Request) -> bool {
+        self.flits(request) <= self.free_flits
+    }
+
+    /// Sends a request that is accepted.
+    pub fn send(&mut self, request: Request, sector: u32, now: Cycle) {
+        self.free_flits -= self.flits(&request);
+        self.sent += 1;
+        if !request.posted {
+            self.expected += u64::from(request.bytes.div_ceil(sector));
+        }
+        self.outbox.push((now, request));
+    }
+}

@@ -1,0 +1,204 @@
+//! Arithmetic pipelines, the result bus and write-back.
+//!
+//! An instruction that enters a pipeline at cycle `t` leaves it at `t + latency + 1` and is written back, its
+//! registers free for a dependent instruction, at `t + latency + 2`.
+
+use crate::config::UnitsConfig;
+use crate::kernel::UnitKind;
+use crate::packet::Cycle;
+use crate::sm::collector::InstId;
+
+/// Longest latency there can be, with everything that adds to it.
+pub const HORIZON: usize = 2048;
+
+/// Bits for the next [`HORIZON`] cycles.
+#[derive(Clone, Debug)]
+struct Ring {
+    words: Vec<u64>,
+}
+
+impl Ring {
+    fn new() -> Self {
+        Self { words: vec![0; HORIZON / 64] }
+    }
+
+    #[inline]
+    fn place(time: Cycle) -> (usize, u64) {
+        let at = time as usize % HORIZON;
+        (at / 64, 1 << (at % 64))
+    }
+
+    #[inline]
+    fn get(&self, time: Cycle) -> bool {
+        let (word, bit) = Self::place(time);
+        self.words[word] & bit != 0
+    }
+
+    #[inline]
+    fn set(&mut self, time: Cycle, value: bool) {
+        let (word, bit) = Self::place(time);
+        if value {
+            self.words[word] |= bit;
+        } else {
+            self.words[word] &= !bit;
+        }
+    }
+
+    /// The first set cycle from `from` on.
+    fn next(&self, from: Cycle) -> Option<Cycle> {
+        let start = from as usize % HORIZON;
+        let words = self.words.len();
+        for step in 0..=words {
+            let n = (start / 64 + step) % words;
+            let mut word = self.words[n];
+            if step == 0 {
+                word &= u64::MAX << (start % 64);
+            } else if step == words {
+                word &= !(u64::MAX << (start % 64));
+            }
+            if word != 0 {
+                let at = n * 64 + word.trailing_zeros() as usize;
+                return Some(from + ((at + HORIZON - start) % HORIZON) as Cycle);
+            }
+        }
+        None
+    }
+}
+
+/// One pipeline.
+#[derive(Clone, Debug)]
+struct Pipeline {
+    kind: UnitKind,
+    /// When it takes the next instruction.
+    free_at: Cycle,
+    /// Cycles in which a result leaves it.
+    leaving: Ring,
+}
+
+/// The arithmetic pipelines of an SM.
+#[derive(Clone, Debug)]
+pub struct Units {
+    pipelines: Vec<Pipeline>,
+    /// Results per cycle, for cycles to come.
+    bus: Vec<u8>,
+    writeback: u8,
+    /// What is written back, by cycle.
+    done: Vec<Vec<InstId>>,
+    pending: Ring,
+    count: usize,
+}
+
+impl Units {
+    /// Empty pipelines.
+    #[must_use]
+    pub fn new(config: &UnitsConfig) -> Self {
+        let pipeline = |kind| Pipeline { kind, free_at: 0, leaving: Ring::new() };
+        let mut pipelines = vec![pipeline(UnitKind::Sp); config.sp as usize];
+        pipelines.extend(vec![pipeline(UnitKind::Sfu); config.sfu as usize]);
+        Self {
+            pipelines,
+            bus: vec![0; HORIZON],
+            writeback: config.writeback as u8,
+            done: vec![Vec::new(); HORIZON],
+            pending: Ring::new(),
+            count: 0,
+        }
+    }
+
+    /// Pipelines.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.pipelines.len()
+    }
+
+    /// Which kind a pipeline is.
+    #[inline]
+    #[must_use]
+    pub fn kind(&self, pipeline: usize) -> UnitKind {
+        self.pipelines[pipeline].kind
+    }
+
+    /// Whether a pipeline can take an instruction of this latency now.
+    #[inline]
+    #[must_use]
+    pub fn accepts(&self, pipeline: usize, latency: u32, now: Cycle) -> bool {
+        let p = &self.pipelines[pipeline];
+        let leaves = now + Cycle::from(latency);
+        p.free_at <= now && !p.leaving.get(leaves) && self.bus[leaves as usize % HORIZON] < self.writeback
+    }
+
+    /// Takes an instruction.
+    #[inline]
+    pub fn enter(&mut self, pipeline: usize, inst: InstId, latency: u32, interval: u32, now: Cycle) {
+        let leaves = now + Cycle::from(latency);
+        let p = &mut self.pipelines[pipeline];
+        p.free_at = now + Cycle::from(interval);
+        p.leaving.set(leaves, true);
+        self.bus[leaves as usize % HORIZON] += 1;
+        let written = leaves + 2;
+        self.done[written as usize % HORIZON].push(inst);
+        self.pending.set(written, true);
+        self.count += 1;
+    }
+
+    /// Takes one instruction that is written back in this cycle.
+    #[inline]
+    pub fn next_done(&mut self, now: Cycle) -> Option<InstId> {
+        if self.count == 0 {
+            return None;
+        }
+        let inst = self.done[now as usize % HORIZON].pop();
+        match inst {
+            Some(_) => {
+                self.count -= 1;
+                // The bus and the pipelines let go of the cycle in which the result left.
+                let left = now - 2;
+                self.bus[left as usize % HORIZON] = 0;
+                self.pipelines.iter_mut().for_each(|p| p.leaving.set(left, false));
+            }
+            None => self.pending.set(now, false),
+        }
+        inst
+    }
+
+    /// When the next instruction is written back.
+    #[must_use]
+    pub fn next_event(&self, now: Cycle) -> Option<Cycle> {
+        if self.count == 0 { None } else { self.pending.next(now) }
+    }
+
+    /// Whether nothing is in the pipelines.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units() -> Units {
+        Units::new(&UnitsConfig { sp: 2, sfu: 1, sp_issue: 2, sfu_issue: 1, mem_issue: 1, writeback: 2 })
+    }
+
+    #[test]
+    fn results_come_after_their_latency() {
+        let mut u = units();
+        u.enter(0, 7, 4, 1, 100);
+        assert_eq!(u.next_event(101), Some(106));
+        assert_eq!((u.next_done(105), u.next_done(106), u.next_done(106)), (None, Some(7), None));
+        assert!(u.is_empty() && u.next_event(107).is_none());
+    }
+
+    #[test]
+    fn the_result_bus_is_shared_and_an_interval_occupies() {
+        let mut u = units();
+        u.enter(0, 1, 4, 1, 10);
+        u.enter(1, 2, 4, 2, 10);
+        assert!(!u.accepts(2, 4, 10), "two results already leave at 14");
+        assert!(u.accepts(2, 5, 10));
+        assert!(u.accepts(0, 4, 11) && !u.accepts(1, 4, 11), "the second is occupied for two cycles");
+        assert!(!u.accepts(0, 3, 11), "a result of its own already leaves at 14");
+    }
+}
