@@ -62,6 +62,17 @@ impl Machine {
         layers.finish()
     }
 
+    /// The preset `base` with some of its values replaced, each with where it comes from.
+    ///
+    /// # Errors
+    /// With everything that is wrong, as [`Self::load`].
+    pub(super) fn replace(base: &str, values: Vec<(String, toml::Value, Origin)>) -> Result<Self, Vec<Problem>> {
+        let mut layers = Layers::default();
+        layers.preset(base, None);
+        layers.leaves.extend(values.into_iter().map(|(path, value, origin)| (path, (value, origin))));
+        layers.finish()
+    }
+
     /// Every key with its value and origin, in the order of the preset files.
     pub fn values(&self) -> impl Iterator<Item = (&str, &toml::Value, &Origin)> {
         keys().fields.iter().filter_map(|field| {

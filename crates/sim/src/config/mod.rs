@@ -4,6 +4,7 @@
 //! are in cycles of the clock of the part they belong to, sizes in bytes unless the name says otherwise.
 
 mod field;
+mod import;
 mod load;
 mod preset;
 mod problem;
@@ -11,6 +12,7 @@ mod random;
 mod validate;
 
 pub use field::{Field, Keys, Kind, Section, file_schema, keys, schema};
+pub use import::{Imported, Left, import};
 pub use load::{Machine, Source};
 pub use preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
 pub use problem::{Origin, Problem};
