@@ -71,7 +71,10 @@ pub fn map(option: &Setting, all: &[Setting]) -> Answer {
         latencies(&mut out, kind, part, value);
     } else {
         match option.name.as_str() {
-            "-gpgpu_n_clusters" | "-gpgpu_n_cores_per_cluster" => sms(&mut out, all),
+            "-gpgpu_n_clusters" => sms(&mut out, all),
+            // Counted with the clusters, unless they are left out.
+            "-gpgpu_n_cores_per_cluster" if all.iter().any(|other| other.name == "-gpgpu_n_clusters") => {}
+            "-gpgpu_n_cores_per_cluster" => sms(&mut out, all),
             "-gpgpu_clock_domains" => clocks(&mut out, value),
             "-gpgpu_shader_core_pipeline" => threads(&mut out, value),
             "-gpgpu_pipeline_widths" => widths(&mut out, value),

@@ -44,7 +44,7 @@ fn a_sample_becomes_a_machine() {
     assert_eq!((config.dram.burst_bytes, config.dram.timing.burst, config.dram.timing.rcdwr), (32, 2, 7));
     assert_eq!(config.dram.address.fields, "RRRR.RRRRRRRR.RBBBCCCC.CCCSSSSS");
     assert_eq!(config.mechanism.issue.name(), "lrr");
-    assert_eq!(imported.machine.origin("gpu.sms"), Some(&Origin::Option("-gpgpu_n_cores_per_cluster".to_owned())));
+    assert_eq!(imported.machine.origin("gpu.sms"), Some(&Origin::Option("-gpgpu_n_clusters".to_owned())));
     assert_eq!(imported.machine.origin("sm.ctas"), Some(&Origin::Preset("gtx480")));
     let show = |left: &Left| format!("{} {} {}: {}", left.line, left.option, left.value, left.reason);
     let unknown: Vec<String> = imported.without_counterpart.iter().map(show).collect();
