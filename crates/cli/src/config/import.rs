@@ -2,7 +2,7 @@
 
 use super::read;
 use crate::exit::{Exit, Failure};
-use crate::out::{self, count};
+use crate::out;
 use raddle_runtime::Problem;
 use raddle_sim::config::{Left, import};
 use std::path::PathBuf;
@@ -29,8 +29,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             out::talk(&format!("wrote {}", path.display()));
         }
     }
-    report(&name, "without counterpart", &imported.without_counterpart);
-    report(&name, "not taken as it stands", &imported.not_taken);
+    report(&name, "options without counterpart", &imported.without_counterpart);
+    report(&name, "options changed or not taken", &imported.not_taken);
     Ok(Exit::Good)
 }
 
@@ -39,7 +39,7 @@ fn report(file: &str, what: &str, options: &[Left]) {
     if options.is_empty() {
         return;
     }
-    out::talk(&format!("{} {what}:", count(options.len(), "option")));
+    out::talk(&format!("{what}:"));
     for Left { line, option, value, reason } in options {
         let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
         let option = format!("{option} {value}");

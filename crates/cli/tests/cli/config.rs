@@ -66,8 +66,8 @@ fn import_writes_a_machine_and_lists_the_rest() {
     folder.raddle(&["config", "import", "gpgpusim.config", "--output", "m.toml"]).expect(
         0,
         "",
-        "wrote m.toml\n1 option without counterpart:\n  gpgpusim.config:3: -visualizer_enabled 0\n\
-         1 option not taken as it stands:\n  gpgpusim.config:4: -gpgpu_scheduler old: only gto and lrr are known\n",
+        "wrote m.toml\noptions without counterpart:\n  gpgpusim.config:3: -visualizer_enabled 0\n\
+         options changed or not taken:\n  gpgpusim.config:4: -gpgpu_scheduler old: only gto and lrr are known\n",
     );
     let machine = std::fs::read_to_string(folder.0.join("m.toml")).unwrap();
     assert!(
