@@ -33,6 +33,11 @@ const GENERATORS: &[Generator] = &[
         text: crate::instructions::page,
     },
     Generator {
+        name: "the parameters of a machine",
+        path: "docs/src/reference/config.md",
+        text: crate::machine_keys::page,
+    },
+    Generator {
         name: "register counts against the reference",
         path: "docs/src/validation/registers.md",
         text: || Ok(crate::registers::page()),

@@ -14,6 +14,7 @@ mod files;
 mod fuzz;
 mod host_instructions;
 mod instructions;
+mod machine_keys;
 mod registers;
 mod tidy;
 

@@ -42,6 +42,13 @@ pub enum Failure {
         /// Path and text of the launch file, if there is one.
         file: Option<Box<(String, String)>>,
     },
+    /// A machine cannot be used.
+    Machine {
+        /// What is wrong with it.
+        problems: Vec<raddle_sim::config::Problem>,
+        /// Path and text of the machine file, if there is one.
+        file: Option<Box<(String, String)>>,
+    },
     /// Standard output cannot be written.
     Output(io::Error),
 }
@@ -52,7 +59,7 @@ impl Failure {
         match self {
             // Whoever reads our output has seen enough: `raddle ptx print big.ptx | head`.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Good,
-            Self::Runtime { .. } | Self::Output(_) => Exit::Usage,
+            Self::Runtime { .. } | Self::Machine { .. } | Self::Output(_) => Exit::Usage,
         }
     }
 }

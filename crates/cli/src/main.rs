@@ -10,7 +10,9 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the crate that prints")]
 
+mod config;
 mod exit;
+mod list;
 mod out;
 mod ptx;
 mod render;
@@ -43,12 +45,20 @@ enum Command {
     /// Check, print and analyse PTX files
     #[command(subcommand, after_help = "Example:\n  raddle ptx check kernel.ptx")]
     Ptx(ptx::Command),
+    /// Look at the parameters of machines, and import them
+    #[command(subcommand, after_help = "Example:\n  raddle config show --preset gtx480")]
+    Config(config::Command),
+    /// List what can be chosen by name
+    #[command(subcommand, after_help = "Example:\n  raddle list presets")]
+    List(list::Command),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Ptx(command) => ptx::run(&command),
+        Command::Config(command) => config::run(&command),
+        Command::List(command) => list::run(&command),
     };
     let exit = result.unwrap_or_else(|failure| {
         let exit = failure.exit();

@@ -7,6 +7,7 @@ use raddle_ptx::diag::Severity;
 use raddle_ptx::source::LineIndex;
 use raddle_ptx::{Diagnostic, Module};
 use raddle_runtime::{Error, Problem};
+use raddle_sim::config;
 use std::io;
 use std::ops::Range;
 
@@ -120,7 +121,29 @@ pub fn failure(failure: &Failure) -> Option<String> {
             parts.join("\n\n")
         }
         Failure::Runtime { error, .. } => plain(&error.to_string(), None),
+        Failure::Machine { problems, file } => {
+            let file = file.as_deref().map(|(path, text)| Text::new(path, text));
+            let parts: Vec<String> = problems.iter().map(|problem| machine(problem, file.as_ref())).collect();
+            parts.join("\n\n")
+        }
     })
+}
+
+/// A problem of a machine, with its place in the file if that is where it comes from.
+fn machine(problem: &config::Problem, file: Option<&Text<'_>>) -> String {
+    match (&problem.origin, file) {
+        (Some(config::Origin::File { span, .. }), Some(file)) => {
+            let (message, help) = (problem.message.clone(), problem.help.clone());
+            file.problem(&Problem { message, help, at: Some(span.clone()) })
+        }
+        (Some(config::Origin::Set(text)), _) => {
+            plain(&format!("--set {text}: {}", problem.message), problem.help.as_deref())
+        }
+        (Some(config::Origin::Option(name)), _) => {
+            plain(&format!("{name}: {}", problem.message), problem.help.as_deref())
+        }
+        _ => plain(&problem.message, problem.help.as_deref()),
+    }
 }
 
 #[cfg(test)]

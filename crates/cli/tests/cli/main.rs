@@ -1,6 +1,7 @@
 //! Runs the built program the way users do.
 #![allow(missing_docs, reason = "tests")]
 
+mod config;
 mod execute;
 mod ptx;
 mod run;
@@ -70,8 +71,21 @@ fn saxpy() -> String {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let commands: [&[&str]; 7] =
-        [&[], &["run"], &["ptx"], &["ptx", "check"], &["ptx", "print"], &["ptx", "cfg"], &["ptx", "regs"]];
+    let commands: [&[&str]; 13] = [
+        &[],
+        &["run"],
+        &["ptx"],
+        &["ptx", "check"],
+        &["ptx", "print"],
+        &["ptx", "cfg"],
+        &["ptx", "regs"],
+        &["config"],
+        &["config", "show"],
+        &["config", "schema"],
+        &["config", "import"],
+        &["list"],
+        &["list", "presets"],
+    ];
     for command in commands {
         let help = raddle(&root(), &[command, &["--help"]].concat());
         assert_eq!(help.code, 0);

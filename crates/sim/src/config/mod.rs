@@ -3,6 +3,22 @@
 //! A preset is a TOML file with one value for every field here; nothing has a hidden default. Lengths of time
 //! are in cycles of the clock of the part they belong to, sizes in bytes unless the name says otherwise.
 
+mod field;
+mod import;
+mod load;
+mod preset;
+mod problem;
+mod random;
+mod validate;
+
+pub use field::{Field, Keys, Kind, Section, file_schema, keys, schema};
+pub use import::{Imported, Left, import};
+pub use load::{Machine, Source};
+pub use preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
+pub use problem::{Origin, Problem};
+pub use random::random;
+pub use validate::validate;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,48 @@
+//! `raddle config import`.
+
+use super::read;
+use crate::exit::{Exit, Failure};
+use crate::out;
+use raddle_runtime::Problem;
+use raddle_sim::config::{Left, import};
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Configuration of GPGPU-Sim
+    file: PathBuf,
+    /// Write the machine to this file instead of stdout
+    #[arg(long, short, value_name = "OUT.toml")]
+    output: Option<PathBuf>,
+}
+
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let name = args.file.display().to_string();
+    let text = read(&args.file)?;
+    let imported = import(&text).map_err(|problems| Failure::Machine { problems, file: None })?;
+    let toml = imported.machine.to_toml();
+    match &args.output {
+        None => out::data(&toml)?,
+        Some(path) => {
+            std::fs::write(path, toml)
+                .map_err(|error| Problem::new(format!("cannot write {}: {error}", path.display())))?;
+            out::talk(&format!("wrote {}", path.display()));
+        }
+    }
+    report(&name, "options without counterpart", &imported.without_counterpart);
+    report(&name, "options changed or not taken", &imported.not_taken);
+    Ok(Exit::Good)
+}
+
+/// Lists options on stderr.
+fn report(file: &str, what: &str, options: &[Left]) {
+    if options.is_empty() {
+        return;
+    }
+    out::talk(&format!("{what}:"));
+    for Left { line, option, value, reason } in options {
+        let reason = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+        let option = format!("{option} {value}");
+        out::talk(&format!("  {file}:{line}: {}{reason}", option.trim_end()));
+    }
+}

@@ -1,0 +1,95 @@
+//! Caches: `N:32:128:4,L:L:m:N:H,S:64:8,8` is kind, sets, line, ways; replacement, writes, allocation, allocation by
+//! writes, index; kind, entries and merges of the MSHRs; miss queue.
+
+use super::{Out, Setting};
+
+/// A cache option; `false` if it is none.
+pub fn map(out: &mut Out, option: &Setting) -> bool {
+    let path = match option.name.as_str() {
+        "-gpgpu_cache:dl1" => "sm.l1d",
+        "-gpgpu_cache:il1" => "sm.l1i",
+        "-gpgpu_cache:dl2" => "l2",
+        "-gpgpu_tex_cache:l1" => "sm.l1t",
+        "-gpgpu_const_cache:l1" => "sm.l1c",
+        _ => return false,
+    };
+    if option.value == "none" {
+        out.count(&format!("{path}.sets"), 0);
+        if path != "l2" {
+            out.put(&format!("{path}.index"), "linear");
+        }
+    } else if cache(out, path, &option.value).is_none() {
+        out.remark("this is not the description of a cache");
+    }
+    true
+}
+
+/// Takes a description apart; nothing is put if it is none.
+fn cache(out: &mut Out, path: &str, value: &str) -> Option<()> {
+    let parts: Vec<Vec<&str>> = value.split(',').map(|part| part.trim().split(':').collect()).collect();
+    let [size, policy, mshr, queue, ..] = parts.as_slice() else { return None };
+    let (kind, size) = if size.len() == 4 { (size[0], &size[1..]) } else { ("N", &size[..]) };
+    let number = |words: &[&str], at: usize| words.get(at).and_then(|word| word.trim().parse::<u32>().ok());
+    let (sets, line, ways) = (number(size, 0)?, number(size, 1)?, number(size, 2)?);
+    let (entries, merges, misses) = (number(mshr, 1)?, number(mshr, 2)?, number(queue, 0)?);
+    for (key, value) in [
+        ("sets", sets),
+        ("line", line),
+        ("ways", ways),
+        ("mshr_entries", entries),
+        ("mshr_merges", merges),
+        ("miss_queue", misses),
+    ] {
+        out.count(&format!("{path}.{key}"), value);
+    }
+    let letter = |at: usize| policy.get(at).copied().unwrap_or("");
+    if letter(0) != "L" {
+        out.remark("replacement is always LRU");
+    }
+    if path == "l2" {
+        l2(out, kind, letter(1), letter(4));
+    } else {
+        l1(out, path, kind, &[letter(1), letter(2), letter(4)], sets == 32 && line == 128);
+    }
+    Some(())
+}
+
+fn l2(out: &mut Out, kind: &str, write: &str, index: &str) {
+    out.count("l2.sector", 32);
+    if kind != "S" {
+        out.remark("lines are fetched in sectors of 32 bytes");
+    }
+    if write != "B" {
+        out.remark("the L2 is always written back");
+    }
+    if index != "L" {
+        out.remark("the set is always selected by the bits above the line");
+    }
+}
+
+fn l1(out: &mut Out, path: &str, kind: &str, [write, allocate, index]: &[&str; 3], is_fermi_size: bool) {
+    if kind == "S" {
+        out.remark("lines of the SM's caches have no sectors");
+    }
+    let key = |key: &str| format!("{path}.{key}");
+    match (*write, path) {
+        ("L", "sm.l1d") => out.put(&key("write"), "global-through-local-back"),
+        ("B", "sm.l1d") => out.put(&key("write"), "back"),
+        (_, "sm.l1d") => out.remark("of the ways to write, L (local back, global through) and B (back) are known"),
+        ("R", _) => out.put(&key("write"), "read-only"),
+        _ => out.remark("this cache is always read-only"),
+    }
+    match *allocate {
+        "m" => out.put(&key("allocate_on_miss"), true),
+        "f" => out.put(&key("allocate_on_miss"), false),
+        _ => out.remark("of the ways to allocate, m (on miss) and f (on fill) are known"),
+    }
+    match *index {
+        "L" => out.put(&key("index"), "linear"),
+        "H" if is_fermi_size => out.put(&key("index"), "fermi"),
+        _ => {
+            out.put(&key("index"), "linear");
+            out.remark("sets are selected by the bits above the line: other indices are for 32 sets of 128 bytes (H)");
+        }
+    }
+}

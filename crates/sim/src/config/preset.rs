@@ -1,0 +1,40 @@
+//! The machines that come with Raddle.
+
+/// A machine that comes with Raddle: a complete, commented file.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// The text of its file.
+    pub text: &'static str,
+}
+
+/// Every preset.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "gtx480",
+        about: "GeForce GTX 480 (Fermi), as GPGPU-Sim 4 models it",
+        text: include_str!("../../presets/gtx480.toml"),
+    },
+    Preset {
+        name: "fx5800",
+        about: "Quadro FX 5800 (GT200), the baseline of thread block compaction",
+        text: include_str!("../../presets/fx5800.toml"),
+    },
+    Preset {
+        name: "vws-sm",
+        about: "One SM with its share of memory, the baseline of variable warp sizing",
+        text: include_str!("../../presets/vws-sm.toml"),
+    },
+];
+
+/// The preset of this name.
+#[must_use]
+pub fn preset(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}
+
+/// The preset used when nothing else is said.
+pub const DEFAULT_PRESET: &str = "gtx480";

@@ -1,0 +1,182 @@
+//! The multiprocessor.
+
+use super::{Check, MAX_LATENCY, MAX_LINE, MIN_LINE};
+use crate::config::{
+    CacheConfig, Coalescing, FetchConfig, LatencyConfig, MachineConfig, OpTiming, SetIndex, WritePolicy,
+};
+
+/// Checks `[sm]` and the tables in it.
+pub fn check(check: &mut Check, config: &MachineConfig) {
+    let sm = &config.sm;
+    let has_width = check.rule([4, 8, 16, 32].contains(&sm.warp_width), "sm.warp_width", || {
+        format!("must be 4, 8, 16 or 32, not {}", sm.warp_width)
+    });
+    let has_threads = check.range("sm.threads", sm.threads, 1, 65_536);
+    if has_width {
+        check.rule(sm.simd_width > 0 && sm.warp_width.is_multiple_of(sm.simd_width), "sm.simd_width", || {
+            format!("must divide `sm.warp_width`, {}, and {} does not", sm.warp_width, sm.simd_width)
+        });
+        check.rule(sm.threads.is_multiple_of(sm.warp_width), "sm.threads", || {
+            format!("must be a multiple of `sm.warp_width`, {}, not {}", sm.warp_width, sm.threads)
+        });
+        check.rule(sm.shared.groups > 0 && sm.warp_width.is_multiple_of(sm.shared.groups), "sm.shared.groups", || {
+            format!("must divide `sm.warp_width`, {}, and {} does not", sm.warp_width, sm.shared.groups)
+        });
+    }
+    check.range("sm.ctas", sm.ctas, 1, 4096);
+    check.range("sm.registers", sm.registers, 1, 1 << 24);
+    check.range("sm.register_grain", sm.register_grain, 1, 256);
+    check.range("sm.shared_bytes", sm.shared_bytes, 0, 1 << 24);
+    check.queue("sm.response_queue", sm.response_queue);
+    check.queue("sm.ejection_buffer", sm.ejection_buffer);
+    check.power("sm.shared.banks", sm.shared.banks, 1, 1024);
+    check.range("sm.shared.latency", sm.shared.latency, 1, MAX_LATENCY);
+    if check.range("sm.issue.schedulers", sm.issue.schedulers, 1, 64) && has_width && has_threads {
+        let warps = sm.threads / sm.warp_width;
+        check.rule(sm.issue.schedulers <= warps, "sm.issue.schedulers", || {
+            format!("is {}, more than the {warps} warps of an SM", sm.issue.schedulers)
+        });
+    }
+    check.range("sm.issue.per_warp", sm.issue.per_warp, 1, 8);
+    fetch(check, &sm.fetch, &sm.l1i);
+    units(check, config);
+    latencies(check, &sm.latency);
+    caches(check, config);
+}
+
+fn fetch(check: &mut Check, fetch: &FetchConfig, l1i: &CacheConfig) {
+    check.range("sm.fetch.warps_per_cycle", fetch.warps_per_cycle, 1, 64);
+    check.range("sm.fetch.ibuffer", fetch.ibuffer, 1, 64);
+    if check.range("sm.fetch.width", fetch.width, 1, 64) {
+        check.rule(fetch.width <= fetch.ibuffer, "sm.fetch.width", || {
+            format!("is {}, more than `sm.fetch.ibuffer`, {}, holds", fetch.width, fetch.ibuffer)
+        });
+    }
+    if check.power("sm.fetch.instruction_bytes", fetch.instruction_bytes, 1, MAX_LINE) {
+        check.rule(fetch.instruction_bytes <= l1i.line, "sm.fetch.instruction_bytes", || {
+            format!("is {}, more than a line of the instruction cache, {}", fetch.instruction_bytes, l1i.line)
+        });
+    }
+}
+
+/// Units, and the collectors in front of them.
+fn units(check: &mut Check, config: &MachineConfig) {
+    let (units, collector) = (&config.sm.units, &config.sm.collector);
+    check.range("sm.units.sp", units.sp, 1, 64);
+    check.range("sm.units.sfu", units.sfu, 0, 64);
+    check.range("sm.units.sp_issue", units.sp_issue, 1, 64);
+    check.range("sm.units.mem_issue", units.mem_issue, 1, 64);
+    check.range("sm.units.sfu_issue", units.sfu_issue, u32::from(units.sfu > 0), 64);
+    check.range("sm.units.writeback", units.writeback, 1, 64);
+    let least = u32::from(collector.enabled);
+    let least_sfu = u32::from(collector.enabled && units.sfu > 0);
+    check.range("sm.collector.banks", collector.banks, least, 1024);
+    for (name, value, least) in [
+        ("sp_units", collector.sp_units, least),
+        ("sfu_units", collector.sfu_units, least_sfu),
+        ("mem_units", collector.mem_units, least),
+        ("sp_ports", collector.sp_ports, least),
+        ("sfu_ports", collector.sfu_ports, least_sfu),
+        ("mem_ports", collector.mem_ports, least),
+    ] {
+        check.range(&format!("sm.collector.{name}"), value, least, 256);
+    }
+}
+
+fn latencies(check: &mut Check, latency: &LatencyConfig) {
+    for (name, OpTiming { latency, interval }) in latency.named() {
+        let path = format!("sm.latency.{name}");
+        check.range(&format!("{path}.latency"), latency, 1, MAX_LATENCY);
+        if check.range(&format!("{path}.interval"), interval, 1, MAX_LATENCY) {
+            check.rule(interval <= latency, &format!("{path}.interval"), || {
+                format!("is {interval}, longer than the {latency} cycles the instruction takes")
+            });
+        }
+    }
+}
+
+impl LatencyConfig {
+    /// Every kind of instruction with its key.
+    pub(in crate::config) fn named(&self) -> [(&'static str, OpTiming); 20] {
+        [
+            ("simple", self.simple),
+            ("int_add", self.int_add),
+            ("int_max", self.int_max),
+            ("int_mul", self.int_mul),
+            ("int_mad", self.int_mad),
+            ("int_div", self.int_div),
+            ("f32_add", self.f32_add),
+            ("f32_max", self.f32_max),
+            ("f32_mul", self.f32_mul),
+            ("f32_mad", self.f32_mad),
+            ("f32_fma", self.f32_fma),
+            ("f32_div", self.f32_div),
+            ("f64_add", self.f64_add),
+            ("f64_max", self.f64_max),
+            ("f64_mul", self.f64_mul),
+            ("f64_mad", self.f64_mad),
+            ("f64_fma", self.f64_fma),
+            ("f64_div", self.f64_div),
+            ("transcendental", self.transcendental),
+            ("shuffle", self.shuffle),
+        ]
+    }
+}
+
+fn caches(check: &mut Check, config: &MachineConfig) {
+    let sm = &config.sm;
+    cache(check, "l1i", &sm.l1i, config);
+    cache(check, "l1d", &sm.l1d, config);
+    cache(check, "l1c", &sm.l1c, config);
+    cache(check, "l1t", &sm.l1t, config);
+    for (name, cache) in [("l1i", &sm.l1i), ("l1c", &sm.l1c), ("l1t", &sm.l1t)] {
+        let needed = name != "l1i" || !sm.fetch.ideal;
+        check.rule(!needed || cache.sets > 0, &format!("sm.{name}.sets"), || {
+            "is 0, and only the data cache can be left out".to_owned()
+        });
+        check.rule(cache.write == WritePolicy::ReadOnly, &format!("sm.{name}.write"), || {
+            "must be \"read-only\": nothing is stored through this cache".to_owned()
+        });
+    }
+    check.rule(sm.l1d.write != WritePolicy::ReadOnly, "sm.l1d.write", || {
+        "is \"read-only\", but stores go through this cache".to_owned()
+    });
+    check.rule(sm.coalescing != Coalescing::HalfWarp || config.l2.sector <= 32, "l2.sector", || {
+        format!("is {}, but half warps ask for segments of 32 bytes (`sm.coalescing`)", config.l2.sector)
+    });
+}
+
+/// A cache of the SM. The line counts without a cache, too: it is what a request is cut to.
+fn cache(check: &mut Check, name: &str, cache: &CacheConfig, config: &MachineConfig) {
+    let path = |key: &str| format!("sm.{name}.{key}");
+    if check.power(&path("line"), cache.line, MIN_LINE, MAX_LINE) {
+        check.rule(cache.line >= config.l2.sector, &path("line"), || {
+            format!("is {}, less than a sector of the L2 (`l2.sector`), {}", cache.line, config.l2.sector)
+        });
+        check.rule(cache.line <= config.l2.line, &path("line"), || {
+            format!("is {}, but a request must fit in a line of the L2 (`l2.line`), {}", cache.line, config.l2.line)
+        });
+    }
+    check.queue(&path("mshr_entries"), cache.mshr_entries);
+    check.queue(&path("mshr_merges"), cache.mshr_merges);
+    check.latency(&path("latency"), cache.latency);
+    let least = 1 + u32::from(cache.write != WritePolicy::ReadOnly);
+    if check.queue(&path("miss_queue"), cache.miss_queue) {
+        check.rule(cache.miss_queue >= least, &path("miss_queue"), || {
+            "is 1, but a miss may need room for the line it replaces and for its own request".to_owned()
+        });
+    }
+    if cache.sets == 0 {
+        return;
+    }
+    check.power(&path("sets"), cache.sets, 1, 1 << 16);
+    check.range(&path("ways"), cache.ways, 1, 1024);
+    let lines = u64::from(cache.sets) * u64::from(cache.ways);
+    check.rule(lines <= 1 << 18, &path("ways"), || {
+        format!("makes {lines} lines with `sm.{name}.sets`, which is too many")
+    });
+    let is_fermi_size = cache.sets == 32 && cache.line == 128;
+    check.rule(cache.index != SetIndex::Fermi || is_fermi_size, &path("index"), || {
+        format!("is \"fermi\", which is for 32 sets of 128 bytes, not {} of {}", cache.sets, cache.line)
+    });
+}

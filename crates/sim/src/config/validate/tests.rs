@@ -1,0 +1,69 @@
+use crate::config::{Machine, PRESETS, Source, keys, validate};
+
+/// The problem of gtx480 with these overrides.
+#[track_caller]
+fn refused(overrides: &[&str], expected: &str) {
+    let problems = Machine::load(Source::default(), overrides).unwrap_err();
+    let messages: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
+    assert_eq!(messages.join("\n"), expected);
+}
+
+#[test]
+fn single_values() {
+    refused(&["gpu.sms=0"], "`gpu.sms` must be from 1 to 1024, not 0");
+    refused(&["clock.dram=0"], "`clock.dram` must be from 1 to 100000, not 0");
+    refused(
+        &["sm.l1d.sets=33"],
+        "`sm.l1d.sets` must be a power of two from 1 to 65536, not 33\n\
+        `sm.l1d.index` is \"fermi\", which is for 32 sets of 128 bytes, not 33 of 128",
+    );
+    refused(&["sm.fetch.ibuffer=1"], "`sm.fetch.width` is 2, more than `sm.fetch.ibuffer`, 1, holds");
+    refused(&["l2.input_queue=0"], "`l2.input_queue` must be from 1 to 65536, not 0");
+    refused(&["sm.warp_width=7"], "`sm.warp_width` must be 4, 8, 16 or 32, not 7");
+    refused(&["mechanism.issue=''"], "`mechanism.issue` must name a mechanism");
+}
+
+#[test]
+fn combinations() {
+    refused(&["sm.simd_width=12"], "`sm.simd_width` must divide `sm.warp_width`, 32, and 12 does not");
+    refused(&["sm.threads=1000"], "`sm.threads` must be a multiple of `sm.warp_width`, 32, not 1000");
+    refused(&["sm.threads=32"], "`sm.issue.schedulers` is 2, more than the 1 warps of an SM");
+    refused(&["sm.l1c.sets=0"], "`sm.l1c.sets` is 0, and only the data cache can be left out");
+    refused(
+        &["sm.latency.int_add.interval=5"],
+        "`sm.latency.int_add.interval` is 5, longer than the 4 cycles the instruction takes",
+    );
+    refused(&["dram.banks=8"], "`dram.address.fields` has 4 bits B, but 8 banks (`dram.banks`) need 3");
+    refused(
+        &["dram.address.fields=RRRR.BBBXCCB.CCSSSSSS"],
+        "`dram.address.fields` may have the letters R, B, C and S and dots, not `X`",
+    );
+    refused(
+        &["dram.address.channel_shift=6"],
+        "`dram.address.channel_shift` is 6, so that a line of the L2, 128 bytes, is in several channels",
+    );
+    refused(&["l2.slices=32"], "`l2.slices` is 32, but bits of the bank select the slice and there are 16 banks");
+    refused(
+        &["interconnect.input_buffer=3"],
+        "`interconnect.input_buffer` is 3, but a packet with 128 bytes of data has 4 flits",
+    );
+    refused(
+        &["sm.coalescing=half-warp", "l2.sector=64"],
+        "`l2.sector` is 64, but half warps ask for segments of 32 bytes (`sm.coalescing`)",
+    );
+}
+
+/// Whatever single number is put to an extreme, the answer is a verdict.
+#[test]
+fn extremes_do_not_panic() {
+    for preset in PRESETS {
+        for field in &keys().fields {
+            for value in ["0", "1", "3", "4294967295", "\"\"", "RBCS", "true"] {
+                let set = format!("{}={value}", field.path);
+                if let Ok(machine) = Machine::load(Source::Preset(preset.name), &[set]) {
+                    assert_eq!(validate(&machine.config), Ok(()));
+                }
+            }
+        }
+    }
+}
