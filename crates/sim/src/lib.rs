@@ -7,6 +7,10 @@
 #![forbid(unsafe_code)]
 
 pub mod config;
+pub mod event;
+pub mod kernel;
 pub mod mem;
 pub mod packet;
+pub mod seam;
+pub mod sm;
 pub mod stats;

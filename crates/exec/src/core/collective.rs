@@ -30,7 +30,7 @@ impl Core<'_> {
     }
 
     /// The value of a source that must be the same in all lanes, taken from the first.
-    pub(crate) fn uniform(&mut self, op: &Op, n: usize, lanes: Lanes<'_>, mask: u32) -> Option<u32> {
+    pub fn uniform(&mut self, op: &Op, n: usize, lanes: Lanes<'_>, mask: u32) -> Option<u32> {
         if op.s[n] == NONE || op.s_bank[n] == Bank::Absent {
             return None;
         }
@@ -63,7 +63,7 @@ impl Core<'_> {
 
     /// Executes a warp-wide operation for the lanes of `mask`. `base` is the first lane of the
     /// static warp in its row: masks in registers count from it.
-    pub(crate) fn collective(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32, base: u32) {
+    pub fn collective(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32, base: u32) {
         let (row, homes) = match lanes {
             Lanes::Row(row) => (row, None),
             Lanes::Gathered(homes) => {

@@ -195,7 +195,8 @@ impl<'p> Core<'p> {
     /// Makes a thread block resident and returns its slot.
     pub fn start_cta(&mut self, index: u64) -> u32 {
         let threads = self.launch.threads_per_cta();
-        let slot = self.free_slots.pop().unwrap_or_else(|| {
+        let lowest = (0..self.free_slots.len()).min_by_key(|i| self.free_slots[*i]);
+        let slot = lowest.map(|i| self.free_slots.swap_remove(i)).unwrap_or_else(|| {
             let rows = threads.div_ceil(LANES as u32);
             let first_row = self.reserve_rows(rows);
             let slot = self.ctas.len() as u32;

@@ -15,7 +15,7 @@ use raddle_ptx::isa::{Opcode, Special, Type};
 use std::ops::Range;
 
 pub use memory::AtomicOp;
-pub(crate) use warp::MEMBERS;
+pub use warp::MEMBERS;
 pub use warp::{BarrierOp, WarpOp};
 
 /// A call site: what a call copies and where it comes back to.

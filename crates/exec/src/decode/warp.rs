@@ -83,7 +83,7 @@ impl WarpOp {
 }
 
 /// The source that holds the member mask of a `.sync` operation.
-pub(crate) const MEMBERS: usize = 4;
+pub const MEMBERS: usize = 4;
 
 impl Decoder<'_> {
     /// Sources: barrier, thread count, predicate.

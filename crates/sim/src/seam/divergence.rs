@@ -45,6 +45,8 @@ pub enum Outcome<'a> {
     Sync {
         /// Lanes to wait for.
         wanted: u32,
+        /// They may come at any such operation, not only this one.
+        anywhere: bool,
     },
 }
 

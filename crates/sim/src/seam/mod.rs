@@ -9,7 +9,7 @@ mod schedule;
 mod set;
 
 pub use divergence::{Divergence, Outcome, StackEntry, WarpTable};
-pub use registry::{MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
+pub use registry::{Mechanism, MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
 pub use schedule::{
     Assignment, DispatchView, Dispatcher, FetchScheduler, FetchView, Gating, IssueScheduler, Shape, SchedulerView,
 };

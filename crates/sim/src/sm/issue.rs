@@ -6,7 +6,7 @@ use crate::kernel::{MemKind, UnitKind};
 use crate::packet::Cycle;
 use crate::seam::{Cause, Outcome, WarpId};
 use raddle_exec::core::{Effect, LaneFault, lanes_of};
-use raddle_exec::decode::{BarrierOp, MEMBERS};
+use raddle_exec::decode::{BarrierOp, MEMBERS, WarpOp};
 use raddle_exec::memory::{DeviceMemory, Global};
 use raddle_exec::op::{Class, Op};
 
@@ -311,7 +311,7 @@ impl Sm<'_> {
         let whole = lanes_of(self.config.sm.warp_width);
         let wanted = members.map_or(0, |m| (m & whole) << base);
         if wanted & !mask != 0 {
-            self.go_on(warp, Outcome::Sync { wanted });
+            self.go_on(warp, Outcome::Sync { wanted, anywhere: op.variant == WarpOp::Sync as u8 });
             self.release_syncs(warp);
             return;
         }

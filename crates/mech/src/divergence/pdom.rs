@@ -1,0 +1,275 @@
+//! Reconvergence at the immediate post-dominator.
+//!
+//! # What it models
+//! Each warp has a stack of parts. A branch that its lanes take differently splits the running part in two; the parts
+//! run one after the other and become one again at the branch's immediate post-dominator. Calls and branch tables
+//! split in as many parts as there are targets.
+//!
+//! # Simplifications
+//! When the part on top waits at a barrier or for other lanes of its warp, the next part that can run does, so that
+//! barriers inside divergent code are reached by all threads. Where no part waits, this is the stack.
+//!
+//! # Counters
+//! `divergent_branches`, and the buckets `issued_*` by active lanes.
+
+use raddle_exec::splits::{Group, Splits, State};
+use raddle_sim::config::MachineConfig;
+use raddle_sim::seam::{Cause, Divergence, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(super) const INFO: MechanismInfo = MechanismInfo {
+    seam: Seam::Divergence,
+    name: "pdom",
+    summary: "per-warp reconvergence stack; lanes meet at the branch's immediate post-dominator",
+    source: "Fung et al., MICRO 2007; TBC paper (HPCA 2011), section 2.2.2",
+    refuses: &[],
+};
+
+/// Which side of a branch runs first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum First {
+    /// The side without the highest lane, as GPGPU-Sim does.
+    #[default]
+    LowLanes,
+    /// The side that jumps.
+    Taken,
+}
+
+/// Parameters.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Which side of a branch runs first: `low-lanes` (the side without the highest lane) or `taken`.
+    pub first: First,
+}
+
+struct Warp {
+    parts: Splits,
+    /// The part the machine was told of.
+    current: usize,
+    /// Lanes that wait for others, and whether any place counts for them.
+    syncs: Vec<(u32, bool)>,
+    cta: u32,
+}
+
+/// The model.
+pub struct Pdom {
+    first: First,
+    warps: Vec<Option<Warp>>,
+    groups: Vec<Group>,
+}
+
+impl Pdom {
+    /// For a machine.
+    #[must_use]
+    pub fn new(config: Config, machine: &MachineConfig) -> Self {
+        let slots = (machine.sm.threads / machine.sm.warp_width.max(1)) as usize;
+        Self { first: config.first, warps: (0..slots).map(|_| None).collect(), groups: Vec::new() }
+    }
+}
+
+/// Tells the machine which part of a warp runs.
+fn publish(warp: WarpId, state: &mut Warp, table: &mut WarpTable) {
+    loop {
+        let parts = &mut state.parts;
+        let Some(current) = parts.ready() else {
+            match parts.splits.last() {
+                None => table.end(warp),
+                Some(top) => table.block(warp, top.pc, Cause::Barrier),
+            }
+            return;
+        };
+        let split = parts.splits[current];
+        let (join, depth) = parts.join_of(current);
+        if join == split.pc && depth == split.depth {
+            parts.arrive(current);
+            continue;
+        }
+        state.current = current;
+        table.set(warp, split.pc, split.mask);
+        return;
+    }
+}
+
+impl Pdom {
+    /// Parts the running part: each group goes its way, the last one first.
+    fn part(&mut self, warp: WarpId, reconverge: u32, table: &mut WarpTable) {
+        let Some(state) = &mut self.warps[warp.index()] else { return };
+        if self.first == First::LowLanes {
+            // The group of the highest lane runs last.
+            self.groups.sort_by_key(|g| u32::MAX - g.mask.checked_ilog2().unwrap_or(0));
+        }
+        state.parts.diverge(state.current, &self.groups, reconverge);
+        publish(warp, state, table);
+    }
+
+    fn scatter(&mut self, warp: WarpId, active: u32, targets: &[u32; 32], depth: i32, reconverge: u32, table: &mut WarpTable) {
+        let Some(state) = &mut self.warps[warp.index()] else { return };
+        let s = state.parts.splits[state.current];
+        let depth = s.depth.wrapping_add_signed(depth);
+        self.groups.clear();
+        for lane in raddle_exec::core::lanes_in(active) {
+            let pc = targets[lane];
+            match self.groups.iter_mut().find(|g| g.pc == pc) {
+                Some(group) => group.mask |= 1 << lane,
+                None => self.groups.push(Group { pc, mask: 1 << lane, depth }),
+            }
+        }
+        if let [only] = self.groups[..]
+            && only.mask == s.mask
+        {
+            let split = &mut state.parts.splits[state.current];
+            split.pc = only.pc;
+            split.depth = depth;
+            publish(warp, state, table);
+            return;
+        }
+        self.groups.push(Group { pc: s.pc + 1, mask: s.mask & !active, depth: s.depth });
+        self.part(warp, reconverge, table);
+    }
+}
+
+impl Divergence for Pdom {
+    fn start_cta(&mut self, cta: u32, warps: &[(WarpId, u32, u8, u32)], table: &mut WarpTable) {
+        for &(warp, row, base, mask) in warps {
+            let state = Warp { parts: Splits::new(mask), current: 0, syncs: Vec::new(), cta };
+            self.warps[warp.index()] = Some(state);
+            table.form_static(warp, cta, row, base, mask);
+        }
+    }
+
+    fn issued(&mut self, warp: WarpId, outcome: Outcome<'_>, table: &mut WarpTable) {
+        let Some(state) = &mut self.warps[warp.index()] else { return };
+        let split = &mut state.parts.splits[state.current];
+        let (pc, mask, depth) = (split.pc, split.mask, split.depth);
+        match outcome {
+            Outcome::Next => {
+                split.pc += 1;
+                publish(warp, state, table);
+            }
+            Outcome::Branch { taken, op } if taken == mask || taken == 0 => {
+                split.pc = if taken == 0 { pc + 1 } else { op.target };
+                publish(warp, state, table);
+            }
+            Outcome::Branch { taken, op } => {
+                self.groups.clear();
+                self.groups.push(Group { pc: pc + 1, mask: mask & !taken, depth });
+                self.groups.push(Group { pc: op.target, mask: taken, depth });
+                self.part(warp, op.reconverge, table);
+            }
+            Outcome::Scatter { active, targets, depth, op } => {
+                self.scatter(warp, active, targets, depth, op.reconverge, table);
+            }
+            Outcome::Exit { mask } => {
+                split.pc = pc + 1;
+                let current = state.current;
+                state.parts.exit(current, mask);
+                publish(warp, state, table);
+            }
+            Outcome::Barrier { wait: false, .. } => {
+                split.pc += 1;
+                publish(warp, state, table);
+            }
+            Outcome::Barrier { arrivals: [only], .. } if only.mask == mask => {
+                split.state = State::Barrier(only.number as u8);
+                publish(warp, state, table);
+            }
+            Outcome::Barrier { arrivals, active, .. } => {
+                // Lanes whose guard is false do not wait, and those at different barriers wait apart.
+                self.groups.clear();
+                self.groups.push(Group { pc: pc + 1, mask: mask & !active, depth });
+                self.groups.extend(arrivals.iter().map(|a| Group { pc, mask: a.mask, depth }));
+                state.parts.diverge(state.current, &self.groups, pc + 1);
+                for arrival in arrivals {
+                    let here = state.parts.splits.iter_mut().find(|p| p.pc == pc && p.mask == arrival.mask);
+                    if let Some(part) = here {
+                        part.state = State::Barrier(arrival.number as u8);
+                    }
+                }
+                publish(warp, state, table);
+            }
+            Outcome::Sync { wanted, anywhere } => {
+                split.state = State::Sync(wanted & state.parts.live);
+                state.syncs.push((mask, anywhere));
+                publish(warp, state, table);
+            }
+        }
+    }
+
+    fn release(
+        &mut self,
+        cta: u32,
+        number: u8,
+        table: &mut WarpTable,
+        leave: &mut dyn FnMut(WarpId, u32, u32, &WarpTable),
+    ) {
+        for n in 0..self.warps.len() {
+            let warp = WarpId(n as u16);
+            let Some(state) = self.warps[n].as_mut().filter(|s| s.cta == cta) else { continue };
+            let mut any = false;
+            for split in state.parts.splits.iter_mut().filter(|s| s.state == State::Barrier(number)) {
+                leave(warp, split.pc, split.mask, table);
+                split.state = State::Ready;
+                split.pc += 1;
+                any = true;
+            }
+            if any {
+                publish(warp, state, table);
+            }
+        }
+    }
+
+    fn take_sync(&mut self, warp: WarpId, table: &mut WarpTable) -> Option<(u32, u32)> {
+        let state = self.warps[warp.index()].as_mut()?;
+        let anywhere = |mask: u32| state.syncs.iter().any(|(m, any)| *m == mask && *any);
+        let splits = &state.parts.splits;
+        let complete = splits.iter().find_map(|s| {
+            let State::Sync(wanted) = s.state else { return None };
+            let own = anywhere(s.mask);
+            let together = splits.iter().filter(|o| {
+                matches!(o.state, State::Sync(_)) && (o.pc == s.pc || own && anywhere(o.mask))
+            });
+            let here = together.fold(0, |m, o| m | o.mask);
+            (wanted & state.parts.live & !here == 0).then_some((s.pc, own, wanted))
+        });
+        let (pc, own, wanted) = complete?;
+        let mut mask = 0;
+        for n in 0..state.parts.splits.len() {
+            let split = state.parts.splits[n];
+            let any = state.syncs.iter().any(|(m, any)| *m == split.mask && *any);
+            if matches!(split.state, State::Sync(_)) && (split.pc == pc || own && any) && split.mask & wanted != 0 {
+                mask |= split.mask;
+                state.parts.splits[n].state = State::Ready;
+                state.parts.splits[n].pc += 1;
+                state.syncs.retain(|(m, _)| *m != split.mask);
+            }
+        }
+        publish(warp, state, table);
+        Some((pc, mask))
+    }
+
+    fn end_cta(&mut self, cta: u32, _table: &mut WarpTable) {
+        for state in &mut self.warps {
+            if state.as_ref().is_some_and(|s| s.cta == cta) {
+                *state = None;
+            }
+        }
+    }
+
+    fn stack(&self, warp: WarpId) -> Vec<StackEntry> {
+        let Some(state) = &self.warps[warp.index()] else { return Vec::new() };
+        let entry = |n: usize| {
+            let split = state.parts.splits[n];
+            let (join, _) = state.parts.join_of(n);
+            let waits = match split.state {
+                State::Ready => None,
+                State::Barrier(number) => Some(format!("barrier {number}")),
+                State::Sync(wanted) => Some(format!("lanes {:#x} of its warp", wanted & !split.mask)),
+            };
+            StackEntry { pc: split.pc, mask: split.mask, rejoin: (join != u32::MAX).then_some(join), waits }
+        };
+        (0..state.parts.splits.len()).map(entry).collect()
+    }
+}

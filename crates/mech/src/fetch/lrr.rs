@@ -1,0 +1,44 @@
+//! Loose round robin fetch.
+//!
+//! # What it models
+//! From the warp after the last one fetched for, the first that wants instructions. A refused fetch counts as served.
+//!
+//! # Source
+//! GPGPU-Sim's fetch stage; BAWS paper, section 2.2.
+
+use crate::NoConfig;
+use raddle_sim::config::MachineConfig;
+use raddle_sim::seam::{FetchScheduler, FetchView, MechanismInfo, Seam, WarpId};
+
+pub(super) const INFO: MechanismInfo = MechanismInfo {
+    seam: Seam::Fetch,
+    name: "lrr",
+    summary: "loose round robin: the first warp after the last one fetched for that wants instructions",
+    source: "common baseline; BAWS paper, section 2.2",
+    refuses: &[],
+};
+
+/// The scheduler.
+pub struct Lrr {
+    next: WarpId,
+    slots: usize,
+}
+
+impl Lrr {
+    /// Starts with the first warp.
+    #[must_use]
+    pub fn new(_: NoConfig, machine: &MachineConfig) -> Self {
+        Self { next: WarpId(0), slots: (machine.sm.threads / machine.sm.warp_width.max(1)) as usize }
+    }
+}
+
+impl FetchScheduler for Lrr {
+    fn pick(&mut self, view: &FetchView<'_>) -> Option<WarpId> {
+        view.wanting.next_from(self.next)
+    }
+
+    fn fetched(&mut self, warp: WarpId, _hit: bool) {
+        let next = warp.index() + 1;
+        self.next = WarpId(if next < self.slots { next as u16 } else { 0 });
+    }
+}

@@ -1,0 +1,48 @@
+//! Loose round robin.
+//!
+//! # What it models
+//! From the warp after the last served, the first that can issue.
+//!
+//! # Source
+//! The baseline of most studies; BAWS paper, section 2.2.
+
+use crate::NoConfig;
+use raddle_sim::config::MachineConfig;
+use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
+
+pub(super) const INFO: MechanismInfo = MechanismInfo {
+    seam: Seam::Issue,
+    name: "lrr",
+    summary: "loose round robin: the first warp after the last served that can issue",
+    source: "common baseline; BAWS paper, section 2.2",
+    refuses: &[],
+};
+
+/// The scheduler.
+pub struct Lrr {
+    next: WarpId,
+}
+
+impl Lrr {
+    /// Starts with the first warp.
+    #[must_use]
+    pub fn new(_: NoConfig, _: &MachineConfig) -> Self {
+        Self { next: WarpId(0) }
+    }
+}
+
+impl IssueScheduler for Lrr {
+    fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
+        order.extend(view.warps.iter().filter(|w| *w >= self.next));
+        order.extend(view.warps.iter().filter(|w| *w < self.next));
+    }
+
+    fn pick(&mut self, _: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
+        eligible.next_from(self.next)
+    }
+
+    fn issued(&mut self, view: &SchedulerView<'_>, warp: WarpId) {
+        let next = warp.index() + 1;
+        self.next = WarpId(if next < view.age.len() { next as u16 } else { 0 });
+    }
+}

@@ -1,0 +1,41 @@
+//! Oldest first.
+//!
+//! # What it models
+//! Of the warps that can issue, the one that came to the SM first.
+//!
+//! # Source
+//! Greedy then oldest without the greed.
+
+use super::{by_age, oldest_of};
+use crate::NoConfig;
+use raddle_sim::config::MachineConfig;
+use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
+
+pub(super) const INFO: MechanismInfo = MechanismInfo {
+    seam: Seam::Issue,
+    name: "oldest",
+    summary: "oldest first: of the warps that can issue, the one that came first",
+    source: "common baseline",
+    refuses: &[],
+};
+
+/// The scheduler.
+pub struct Oldest;
+
+impl Oldest {
+    /// It has no state.
+    #[must_use]
+    pub fn new(_: NoConfig, _: &MachineConfig) -> Self {
+        Self
+    }
+}
+
+impl IssueScheduler for Oldest {
+    fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
+        by_age(view, order);
+    }
+
+    fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
+        oldest_of(view, eligible)
+    }
+}

@@ -1,0 +1,280 @@
+//! Mechanisms by name: what they are, their parameters, how to make one.
+
+use super::{Dispatcher, Divergence, FetchScheduler, Gating, IssueScheduler};
+use crate::config::{Choice, MachineConfig, MechanismConfig, Value};
+use crate::sm::SmMechanisms;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+
+/// The seams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Seam {
+    /// Which threads form a warp.
+    Divergence,
+    /// Which warp issues.
+    Issue,
+    /// Which warp is fetched for.
+    Fetch,
+    /// Which block goes to which SM.
+    Dispatch,
+    /// Which lanes are powered.
+    Gating,
+}
+
+impl Seam {
+    /// All seams.
+    pub const ALL: [Self; 5] = [Self::Divergence, Self::Issue, Self::Fetch, Self::Dispatch, Self::Gating];
+
+    /// The key under `mechanism` in a machine file.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Divergence => "divergence",
+            Self::Issue => "issue",
+            Self::Fetch => "fetch",
+            Self::Dispatch => "dispatch",
+            Self::Gating => "gating",
+        }
+    }
+
+    /// What a machine has in this seam.
+    #[must_use]
+    pub fn choice(self, config: &MechanismConfig) -> &Choice {
+        match self {
+            Self::Divergence => &config.divergence,
+            Self::Issue => &config.issue,
+            Self::Fetch => &config.fetch,
+            Self::Dispatch => &config.dispatch,
+            Self::Gating => &config.gating,
+        }
+    }
+}
+
+/// A mechanism as it is registered.
+#[derive(Clone, Copy, Debug)]
+pub struct MechanismInfo {
+    /// Where it goes.
+    pub seam: Seam,
+    /// Name in machine files and on the command line.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Where it is described.
+    pub source: &'static str,
+    /// What it does not work with: seam, name, reason.
+    pub refuses: &'static [Refusal],
+}
+
+/// A combination that makes no sense.
+#[derive(Clone, Copy, Debug)]
+pub struct Refusal {
+    /// The other mechanism's seam.
+    pub seam: Seam,
+    /// Its name.
+    pub name: &'static str,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// A parameter, as its type's schema says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Name.
+    pub name: String,
+    /// What it does.
+    pub doc: String,
+    /// Default.
+    pub default: String,
+    /// Allowed values, in words.
+    pub range: String,
+}
+
+type Parameters = BTreeMap<String, Value>;
+type Make<T> = Box<dyn Fn(&Parameters, &MachineConfig) -> Result<Box<T>, String> + Send + Sync>;
+
+enum Maker {
+    Divergence(Make<dyn Divergence>),
+    Issue(Make<dyn IssueScheduler>),
+    Fetch(Make<dyn FetchScheduler>),
+    Dispatch(Make<dyn Dispatcher>),
+    Gating(Make<dyn Gating>),
+}
+
+/// A registered mechanism.
+pub struct Mechanism {
+    /// What it is.
+    pub info: MechanismInfo,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+    maker: Maker,
+}
+
+macro_rules! registrations {
+    ($($(#[$doc:meta])* $method:ident: $variant:ident => dyn $role:ident),+ $(,)?) => { $(
+        $(#[$doc])*
+        pub fn $method<C, T>(&mut self, info: MechanismInfo, make: fn(C, &MachineConfig) -> T)
+        where
+            C: DeserializeOwned + Default + serde::Serialize + JsonSchema + 'static,
+            T: $role + 'static,
+        {
+            let make = Box::new(move |p: &Parameters, machine: &MachineConfig| {
+                parse::<C>(p).map(|c| Box::new(make(c, machine)) as Box<dyn $role>)
+            });
+            self.mechanisms.push(Mechanism { info, parameters: parameters::<C>(), maker: Maker::$variant(make) });
+        }
+    )+ };
+}
+
+/// All mechanisms that can be asked for by name. Code outside this workspace adds its own.
+#[derive(Default)]
+pub struct Registry {
+    mechanisms: Vec<Mechanism>,
+}
+
+/// The mechanisms of a machine, one SM after another.
+pub struct Mechanisms<'r> {
+    registry: &'r Registry,
+    config: &'r MachineConfig,
+}
+
+impl Registry {
+    /// With nothing in it.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    registrations! {
+        /// Adds a divergence model.
+        divergence: Divergence => dyn Divergence,
+        /// Adds an issue scheduler.
+        issue: Issue => dyn IssueScheduler,
+        /// Adds a fetch scheduler.
+        fetch: Fetch => dyn FetchScheduler,
+        /// Adds a dispatcher.
+        dispatch: Dispatch => dyn Dispatcher,
+        /// Adds a gating scheme.
+        gating: Gating => dyn Gating,
+    }
+
+    /// All of them, in the order they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &Mechanism> {
+        self.mechanisms.iter()
+    }
+
+    /// One by seam and name.
+    #[must_use]
+    pub fn get(&self, seam: Seam, name: &str) -> Option<&Mechanism> {
+        self.mechanisms.iter().find(|m| m.info.seam == seam && m.info.name == name)
+    }
+
+    /// Checks what a machine asks for: names, parameters, combinations.
+    ///
+    /// # Errors
+    /// One line for each thing that is wrong, with the key it belongs to.
+    pub fn check<'r>(&'r self, config: &'r MachineConfig) -> Result<Mechanisms<'r>, Vec<(String, String)>> {
+        let mut wrong = Vec::new();
+        for seam in Seam::ALL {
+            let choice = seam.choice(&config.mechanism);
+            let key = format!("mechanism.{}", seam.key());
+            let Some(found) = self.get(seam, choice.name()) else {
+                let known = self.iter().filter(|m| m.info.seam == seam).map(|m| m.info.name);
+                let known = known.collect::<Vec<_>>().join(", ");
+                wrong.push((key, format!("there is no `{}`; known are {known}", choice.name())));
+                continue;
+            };
+            if let Err(text) = found.try_make(&parameters_of(choice), config) {
+                wrong.push((key.clone(), text));
+            }
+            for refusal in found.info.refuses {
+                if refusal.seam.choice(&config.mechanism).name() == refusal.name {
+                    let other = format!("{} = \"{}\"", refusal.seam.key(), refusal.name);
+                    let text = format!("`{}` does not work with {other}: {}", found.info.name, refusal.reason);
+                    wrong.push((key.clone(), text));
+                }
+            }
+        }
+        if wrong.is_empty() { Ok(Mechanisms { registry: self, config }) } else { Err(wrong) }
+    }
+}
+
+impl Mechanism {
+    fn try_make(&self, parameters: &Parameters, machine: &MachineConfig) -> Result<(), String> {
+        match &self.maker {
+            Maker::Divergence(make) => make(parameters, machine).map(drop),
+            Maker::Issue(make) => make(parameters, machine).map(drop),
+            Maker::Fetch(make) => make(parameters, machine).map(drop),
+            Maker::Dispatch(make) => make(parameters, machine).map(drop),
+            Maker::Gating(make) => make(parameters, machine).map(drop),
+        }
+    }
+}
+
+macro_rules! made {
+    ($self:ident, $seam:ident) => {{
+        let choice = Seam::$seam.choice(&$self.config.mechanism);
+        match $self.registry.get(Seam::$seam, choice.name()).map(|m| &m.maker) {
+            Some(Maker::$seam(make)) => make(&parameters_of(choice), $self.config),
+            _ => Err(format!("there is no `{}`", choice.name())),
+        }
+    }};
+}
+
+impl Mechanisms<'_> {
+    /// The mechanisms of one SM.
+    ///
+    /// # Errors
+    /// When a mechanism cannot be made; a checked machine's can.
+    pub fn for_sm(&self) -> Result<SmMechanisms, String> {
+        let mut issue = Vec::new();
+        for _ in 0..self.config.sm.issue.schedulers {
+            issue.push(made!(self, Issue)?);
+        }
+        Ok(SmMechanisms {
+            divergence: made!(self, Divergence)?,
+            issue,
+            fetch: made!(self, Fetch)?,
+            gating: made!(self, Gating)?,
+        })
+    }
+
+    /// The dispatcher of the GPU.
+    ///
+    /// # Errors
+    /// When it cannot be made; a checked machine's can.
+    pub fn dispatcher(&self) -> Result<Box<dyn Dispatcher>, String> {
+        made!(self, Dispatch)
+    }
+}
+
+fn parameters_of(choice: &Choice) -> Parameters {
+    match choice {
+        Choice::Name(_) => Parameters::new(),
+        Choice::Table(table) => table.iter().filter(|(k, _)| *k != "name").map(|(k, v)| (k.clone(), v.clone())).collect(),
+    }
+}
+
+fn parse<C: DeserializeOwned>(parameters: &Parameters) -> Result<C, String> {
+    let value = toml::Value::try_from(parameters).map_err(|e| e.to_string())?;
+    value.try_into::<C>().map_err(|e| e.message().to_owned())
+}
+
+/// The parameters of a mechanism, from the type that parses them.
+fn parameters<C: Default + serde::Serialize + JsonSchema>() -> Vec<Parameter> {
+    let schema = schemars::schema_for!(C);
+    let defaults = toml::Value::try_from(C::default()).ok();
+    let Some(properties) = schema.get("properties").and_then(|p| p.as_object()) else { return Vec::new() };
+    let parameter = |(name, property): (&String, &serde_json::Value)| {
+        let text = |key: &str| property.get(key).and_then(|v| v.as_str()).unwrap_or_default().to_owned();
+        let bound = |key: &str| property.get(key).map(ToString::to_string);
+        let range = match (bound("minimum"), bound("maximum")) {
+            (Some(low), Some(high)) => format!("{low} to {high}"),
+            (Some(low), None) => format!("at least {low}"),
+            _ => text("type"),
+        };
+        let default = defaults.as_ref().and_then(|d| d.get(name)).map(ToString::to_string).unwrap_or_default();
+        Parameter { name: name.clone(), doc: text("description"), default, range }
+    };
+    properties.iter().map(parameter).collect()
+}
