@@ -6,7 +6,7 @@
 //! Numbers are flits per interconnect tick. Buffers are first in, first out, so the packet at the head of an input
 //! holds up those behind it. Once an output has taken a packet's first flit it takes no other packet until the last
 //! flit (wormhole). An output that is free takes the waiting input next in turn; the turn moves past an input when
-//! its packet begins. An output lets a packet leave only when the destination has room for it.
+//! its packet begins. An output lets the last flit of a packet leave only when the destination has room for it.
 //!
 //! # Time
 //! In each tick the stages run from the source to the destination, so a flit that nothing holds up passes all three
@@ -138,6 +138,12 @@ impl<T> Crossbar<T> {
             inside: 0,
             counters: CrossbarCounters::default(),
         }
+    }
+
+    /// Core cycles from leaving the crossbar to the destination: the longest window the machine can have.
+    #[must_use]
+    pub fn latency(&self) -> Cycle {
+        self.latency
     }
 
     /// Flits a packet of so many bytes has.
@@ -303,12 +309,10 @@ impl<T> Crossbar<T> {
     fn leave(&mut self, now: Cycle) {
         for number in bits(self.leaving) {
             let output = &mut self.outputs[number];
-            if output.left == 0 {
-                if output.credit == 0 {
-                    self.counters.refused += 1;
-                    continue;
-                }
-                output.credit -= 1;
+            let last = output.packets.front().is_some_and(|packet| packet.0 == output.left + 1);
+            if last && output.credit == 0 {
+                self.counters.refused += 1;
+                continue;
             }
             output.buffered -= 1;
             output.left += 1;
@@ -316,7 +320,8 @@ impl<T> Crossbar<T> {
             if output.buffered == 0 {
                 self.leaving &= !(1 << number);
             }
-            if output.packets.front().is_some_and(|packet| packet.0 == output.left) {
+            if last {
+                output.credit -= 1;
                 output.left = 0;
                 self.inside -= 1;
                 self.counters.packets += 1;
