@@ -54,13 +54,11 @@ fn gather(runs: &[Run], value: u64) -> u64 {
 /// Cuts bits `keep` selects out of 64-bit values, lowest first.
 fn runs(keep: impl Fn(u32) -> bool) -> Vec<Run> {
     let mut result: Vec<Run> = Vec::new();
-    let mut to = 0;
-    for bit in (0..u64::BITS).filter(|&bit| keep(bit)) {
+    for (to, bit) in (0..u64::BITS).filter(|&bit| keep(bit)).enumerate() {
         match result.last_mut() {
             Some(last) if last.from + last.mask.count_ones() == bit => last.mask = last.mask << 1 | 1,
-            _ => result.push(Run { from: bit, to, mask: 1 }),
+            _ => result.push(Run { from: bit, to: to as u32, mask: 1 }),
         }
-        to += 1;
     }
     result
 }

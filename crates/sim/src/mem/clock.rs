@@ -40,13 +40,52 @@ impl Clock {
     }
 }
 
+/// A clock followed from core cycle to core cycle without divisions.
+#[derive(Clone, Copy, Debug)]
+pub struct Ticker {
+    clock: Clock,
+    tick: u64,
+    rest: u64,
+}
+
+impl Ticker {
+    /// Follows a clock from core cycle 0.
+    #[must_use]
+    pub fn new(clock: Clock) -> Self {
+        Self { clock, tick: 0, rest: 0 }
+    }
+
+    /// Goes to the start of a core cycle.
+    pub fn seek(&mut self, cycle: Cycle) {
+        self.tick = self.clock.ticks_before(cycle);
+        self.rest = cycle * self.clock.ticks % self.clock.per;
+    }
+
+    /// Goes through one core cycle and returns the ticks that fall into it.
+    pub fn advance(&mut self) -> std::ops::Range<u64> {
+        let first = self.tick;
+        self.rest += self.clock.ticks;
+        while self.rest >= self.clock.per {
+            self.rest -= self.clock.per;
+            self.tick += 1;
+        }
+        first..self.tick
+    }
+
+    /// The next tick.
+    #[must_use]
+    pub fn tick(&self) -> u64 {
+        self.tick
+    }
+}
+
 fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Clock;
+    use super::{Clock, Ticker};
 
     #[test]
     fn every_tick_is_in_the_cycle_that_counts_it() {
@@ -57,6 +96,19 @@ mod tests {
                 assert!(clock.ticks_before(cycle) <= tick && tick < clock.ticks_before(cycle + 1));
             }
             assert_eq!(clock.ticks_before(u64::from(core)), u64::from(frequency));
+        }
+    }
+
+    #[test]
+    fn following_equals_computing() {
+        for (frequency, core) in [(924, 700), (700, 700), (650, 1300), (800, 1300), (3, 1)] {
+            let clock = Clock::new(frequency, core);
+            let mut ticker = Ticker::new(clock);
+            ticker.seek(17);
+            for cycle in 17..200 {
+                assert_eq!(ticker.tick(), clock.ticks_before(cycle));
+                assert_eq!(ticker.advance(), clock.ticks_before(cycle)..clock.ticks_before(cycle + 1));
+            }
         }
     }
 

@@ -92,8 +92,12 @@ pub struct Channel {
 
 impl Channel {
     /// A channel for `slices` slices.
+    ///
+    /// # Panics
+    /// When the number of banks is not a power of two up to 64.
     #[must_use]
     pub fn new(config: &DramConfig, slices: u32) -> Self {
+        assert!(config.banks.is_power_of_two(), "banks are selected by address bits");
         let banks = config.banks as usize;
         Self {
             credits: Credits::new(config, slices),
@@ -230,7 +234,7 @@ impl Channel {
         }
         self.waiting -= 1;
         self.counters.row_hits += u64::from(hit);
-        self.first_bank = (self.first_bank + 1) % self.config.banks;
+        self.first_bank = (self.first_bank + 1) & (self.config.banks - 1);
         self.assign(access);
         true
     }
@@ -259,11 +263,12 @@ impl Channel {
         let data_full = self.data.len() > self.config.timing.cl as usize;
         let mut row_given = false;
         let mut step = 0;
+        let mut soonest = u64::MAX;
         while let Some(next) = first_from(self.banks.busy(), self.first_bank, banks, step) {
-            let bank = (self.first_bank + next) % banks;
+            let bank = (self.first_bank + next) & (banks - 1);
             step = next + 1;
             match self.banks.need(bank) {
-                Some((_, at)) if at > tick => {}
+                Some((_, at)) if at > tick => soonest = soonest.min(at),
                 Some((Command::Column, _)) if !data_full => {
                     self.column(bank, tick);
                     return true;
@@ -277,12 +282,12 @@ impl Channel {
                         self.banks.precharge(bank, tick);
                         self.counters.precharges += 1;
                     }
-                    self.first_bank = (bank + 1) % banks;
+                    self.first_bank = (bank + 1) & (banks - 1);
                 }
-                _ => {}
+                _ => soonest = tick + 1,
             }
         }
-        self.command_at = if row_given { 0 } else { self.banks.next().max(tick + 1) };
+        self.command_at = if row_given { 0 } else { soonest };
         row_given
     }
 
@@ -300,8 +305,9 @@ impl Channel {
 
     fn arbitrate(&mut self, now: Cycle, slices: &mut [Slice]) -> bool {
         let count = slices.len();
-        for step in 1..=count {
-            let slice = (self.credits.last + step) % count;
+        let mut slice = self.credits.last;
+        for _ in 0..count {
+            slice = if slice + 1 == count { 0 } else { slice + 1 };
             if !slices[slice].wants_dram() || !slices[slice].can_fill() || !self.credits.has(slice) {
                 continue;
             }

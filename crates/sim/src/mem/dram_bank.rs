@@ -26,6 +26,7 @@ pub struct Access {
 
 #[derive(Clone, Debug, Default)]
 struct Bank {
+    group: usize,
     open: bool,
     /// The open row, or the one that was open last.
     row: u32,
@@ -77,7 +78,7 @@ impl Banks {
         assert!((1..=64).contains(&banks) && groups > 0, "1 to 64 banks in at least one group");
         Self {
             timing: timing.clone(),
-            banks: vec![Bank::default(); banks as usize],
+            banks: (0..banks).map(|number| Bank { group: (number % groups) as usize, ..Bank::default() }).collect(),
             groups: vec![Group::default(); groups as usize],
             column_at: 0,
             activate_at: 0,
@@ -112,7 +113,7 @@ impl Banks {
     pub fn need(&self, number: u32) -> Option<(Command, u64)> {
         let bank = &self.banks[number as usize];
         let work = bank.work.as_ref()?;
-        let group = &self.groups[number as usize % self.groups.len()];
+        let group = &self.groups[bank.group];
         Some(if !bank.open {
             (Command::Activate, self.activate_at.max(bank.activate_at))
         } else if bank.row != work.row {
@@ -121,19 +122,6 @@ impl Banks {
             let direction = if work.write { self.write_at.max(bank.write_at) } else { self.read_at.max(bank.read_at) };
             (Command::Column, direction.max(self.column_at).max(group.column_at))
         })
-    }
-
-    /// The first tick at which any bank may be given a command.
-    #[must_use]
-    pub fn next(&self) -> u64 {
-        let mut busy = self.busy;
-        let mut first = u64::MAX;
-        while busy != 0 {
-            let number = busy.trailing_zeros();
-            busy &= busy - 1;
-            first = self.need(number).map_or(first, |(_, at)| first.min(at));
-        }
-        first
     }
 
     /// Opens the row a bank's work is in.
@@ -162,9 +150,8 @@ impl Banks {
     /// When the bank has no work.
     pub fn column(&mut self, number: u32, tick: u64) -> Access {
         let timing = &self.timing;
-        let groups = self.groups.len();
-        let group = &mut self.groups[number as usize % groups];
         let bank = &mut self.banks[number as usize];
+        let group = &mut self.groups[bank.group];
         let work = bank.work.as_mut().expect("a column command is for an access");
         work.bursts -= 1;
         let access = *work;

@@ -24,7 +24,7 @@ use raddle_exec::memory::DeviceMemory;
 
 use crate::config::MachineConfig;
 use crate::mem::address::AddressMap;
-use crate::mem::clock::Clock;
+use crate::mem::clock::{Clock, Ticker};
 use crate::mem::dram::{Channel, DramCounters};
 use crate::mem::l2::{L2Counters, Slice};
 use crate::packet::{Cycle, Reply, Request};
@@ -43,7 +43,9 @@ struct Outbox {
 pub struct Partition {
     l2_clock: Clock,
     dram_clock: Clock,
-    interconnect_clock: Clock,
+    l2_ticks: Ticker,
+    dram_ticks: Ticker,
+    interconnect_ticks: Ticker,
     data_flits: u32,
     header_flits: u32,
     slices: Vec<Slice>,
@@ -72,7 +74,9 @@ impl Partition {
         Self {
             l2_clock: clock(config.clock.l2),
             dram_clock: clock(config.clock.dram),
-            interconnect_clock: clock(config.clock.interconnect),
+            l2_ticks: Ticker::new(clock(config.clock.l2)),
+            dram_ticks: Ticker::new(clock(config.clock.dram)),
+            interconnect_ticks: Ticker::new(clock(config.clock.interconnect)),
             data_flits: flits(config.interconnect.header_bytes + config.l2.sector),
             header_flits: flits(config.interconnect.header_bytes),
             slices: (0..config.l2.slices).map(slice).collect(),
@@ -175,11 +179,12 @@ impl Partition {
     /// Simulates the core cycles from `from` to before `to`.
     pub fn run(&mut self, from: Cycle, to: Cycle, memory: &mut DeviceMemory) {
         let mut now = from;
+        self.seek(now);
         while now < to {
             if self.skipping && self.l2_quiet && self.dram_quiet && self.outbox_quiet {
                 let next = self.next_event(now).map_or(to, |next| next.min(to));
                 if next > now {
-                    self.skip(now, next);
+                    self.skip(next);
                     now = next;
                     continue;
                 }
@@ -189,24 +194,33 @@ impl Partition {
         }
     }
 
-    fn skip(&mut self, from: Cycle, to: Cycle) {
-        self.channel.skip(self.dram_clock.ticks_before(to) - self.dram_clock.ticks_before(from));
-        let ticks = self.l2_clock.ticks_before(to) - self.l2_clock.ticks_before(from);
+    fn seek(&mut self, cycle: Cycle) {
+        self.l2_ticks.seek(cycle);
+        self.dram_ticks.seek(cycle);
+        self.interconnect_ticks.seek(cycle);
+    }
+
+    /// Goes to a later cycle; nothing moves before it.
+    fn skip(&mut self, to: Cycle) {
+        let (l2, dram) = (self.l2_ticks.tick(), self.dram_ticks.tick());
+        self.seek(to);
+        self.channel.skip(self.dram_ticks.tick() - dram);
+        let ticks = self.l2_ticks.tick() - l2;
         self.slices.iter_mut().for_each(|slice| slice.skip(ticks));
     }
 
     fn cycle(&mut self, now: Cycle, memory: &mut DeviceMemory) {
-        for _ in self.interconnect_clock.ticks_before(now)..self.interconnect_clock.ticks_before(now + 1) {
+        for _ in self.interconnect_ticks.advance() {
             let moved = self.send_replies(now);
             self.outbox_quiet = !moved;
             self.l2_quiet &= !moved;
         }
-        for tick in self.dram_clock.ticks_before(now)..self.dram_clock.ticks_before(now + 1) {
+        for tick in self.dram_ticks.advance() {
             let moved = self.channel.tick(tick, now, &mut self.slices);
             self.dram_quiet = !moved;
             self.l2_quiet &= !moved;
         }
-        for tick in self.l2_clock.ticks_before(now)..self.l2_clock.ticks_before(now + 1) {
+        for tick in self.l2_ticks.advance() {
             let mut moved = false;
             for slice in &mut self.slices {
                 moved |= slice.tick(tick, now, memory);

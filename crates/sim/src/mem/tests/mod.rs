@@ -3,6 +3,7 @@
 mod crossbar;
 mod dram;
 mod latency;
+mod network;
 mod traffic;
 
 use raddle_exec::memory::DeviceMemory;
