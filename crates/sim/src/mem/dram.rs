@@ -347,7 +347,7 @@ fn first_from(busy: u64, start: u32, banks: u32, step: u32) -> Option<u32> {
     if step >= banks {
         return None;
     }
-    let turned = (u128::from(busy) | u128::from(busy) << banks) >> start;
-    let steps = (turned as u64) & (u64::MAX >> (64 - banks)) & (u64::MAX << step);
+    let turned = if start == 0 { busy } else { busy >> start | busy << (banks - start) };
+    let steps = turned & (u64::MAX >> (64 - banks)) & (u64::MAX << step);
     (steps != 0).then(|| steps.trailing_zeros())
 }

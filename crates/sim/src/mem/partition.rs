@@ -46,6 +46,8 @@ pub struct Partition {
     l2_ticks: Ticker,
     dram_ticks: Ticker,
     interconnect_ticks: Ticker,
+    /// The core cycle the three stand at.
+    at: Cycle,
     data_flits: u32,
     header_flits: u32,
     slices: Vec<Slice>,
@@ -68,17 +70,20 @@ impl Partition {
         assert!(index < config.dram.channels, "channel {index} of {}", config.dram.channels);
         let map = AddressMap::new(&config.dram, &config.l2).expect("the address map was checked with the machine");
         let clock = |frequency| Clock::new(frequency, config.clock.core);
-        let flits = |bytes: u32| bytes.div_ceil(config.interconnect.flit_bytes);
+        // A packet larger than the port's buffer goes when the buffer is empty.
+        let network = &config.interconnect;
+        let flits = |bytes: u32| bytes.div_ceil(network.flit_bytes).min(network.injection_buffer);
         let slice = |local| Slice::new(&config.l2, map.clone(), config.dram.burst_bytes, local);
-        let outbox = |_| Outbox { replies: VecDeque::new(), credit: config.interconnect.injection_buffer };
+        let outbox = |_| Outbox { replies: VecDeque::new(), credit: network.injection_buffer };
         Self {
             l2_clock: clock(config.clock.l2),
             dram_clock: clock(config.clock.dram),
             l2_ticks: Ticker::new(clock(config.clock.l2)),
             dram_ticks: Ticker::new(clock(config.clock.dram)),
             interconnect_ticks: Ticker::new(clock(config.clock.interconnect)),
-            data_flits: flits(config.interconnect.header_bytes + config.l2.sector),
-            header_flits: flits(config.interconnect.header_bytes),
+            at: 0,
+            data_flits: flits(network.header_bytes + config.l2.sector),
+            header_flits: flits(network.header_bytes),
             slices: (0..config.l2.slices).map(slice).collect(),
             outboxes: (0..config.l2.slices).map(outbox).collect(),
             channel: Channel::new(&config.dram, config.l2.slices),
@@ -178,8 +183,13 @@ impl Partition {
 
     /// Simulates the core cycles from `from` to before `to`.
     pub fn run(&mut self, from: Cycle, to: Cycle, memory: &mut DeviceMemory) {
+        if self.skipping && self.is_idle() {
+            return;
+        }
+        if self.at != from {
+            self.seek(from);
+        }
         let mut now = from;
-        self.seek(now);
         while now < to {
             if self.skipping && self.l2_quiet && self.dram_quiet && self.outbox_quiet {
                 let next = self.next_event(now).map_or(to, |next| next.min(to));
@@ -192,6 +202,7 @@ impl Partition {
             self.cycle(now, memory);
             now += 1;
         }
+        self.at = to;
     }
 
     fn seek(&mut self, cycle: Cycle) {
