@@ -329,7 +329,7 @@ pub struct InterconnectConfig {
     pub output_buffer: u32,
     /// Flits an input may send and an output take in a cycle inside the crossbar; outputs pass on one.
     pub speedup: u32,
-    /// Interconnect cycles from the grant of the crossbar to the far side.
+    /// Interconnect cycles from leaving the crossbar to the far side. In core cycles, at least `gpu.window`.
     pub latency: u32,
 }
 
@@ -353,8 +353,10 @@ pub struct L2Config {
     pub mshr_merges: u32,
     /// Requests waiting for the queue to DRAM.
     pub miss_queue: u32,
-    /// Cycles a request spends before it reaches the cache.
+    /// Core cycles a request spends before it reaches the queue in front of the cache; texture fetches spend none.
     pub rop_latency: u32,
+    /// Requests the slice's port of the interconnect holds before the network has to keep them.
+    pub inbox: u32,
     /// Requests the queue in front of the cache holds.
     pub input_queue: u32,
     /// Requests the queue to DRAM holds.
@@ -373,7 +375,7 @@ pub struct DramConfig {
     pub channels: u32,
     /// Bytes one column command moves.
     pub burst_bytes: u32,
-    /// L2 cycles a request spends on its way to the channel's queue.
+    /// Core cycles a request spends on its way to the channel's queue.
     pub latency: u32,
     /// Requests the scheduler looks at.
     pub queue: u32,

@@ -1,0 +1,309 @@
+//! Tags of a set-associative cache with sectors, replaced by least recent use.
+//!
+//! A line is named by its number (set times ways plus way). A sector is one of
+//! * *absent*,
+//! * *reserved*: room is kept, its data are on their way,
+//! * *clean*,
+//! * *dirty*: written here; *readable* when all its bytes are known, otherwise a read has to fetch the rest.
+//!
+//! A cache without sectors has one sector per line. No data are kept here.
+
+use crate::config::SetIndex;
+use crate::packet::Cycle;
+
+/// What a look-up found, with the number of the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Probe {
+    /// The sector is here.
+    Hit(u32),
+    /// The sector is on its way.
+    Pending(u32),
+    /// The line is here, the sector (or part of it) is not.
+    SectorMiss(u32),
+    /// The line is not here; this line would be replaced.
+    Miss(u32),
+    /// The line is not here and every line of the set waits for data.
+    Full,
+}
+
+/// A replaced line that has to be written back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evicted {
+    /// Address of the line.
+    pub line: u64,
+    /// Its dirty sectors, one bit each.
+    pub dirty: u8,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    address: u64,
+    used: Cycle,
+    /// Sectors whose room is kept and whose data readers wait for.
+    reserved: u8,
+    /// Sectors for which a fill will come, reserved or written since.
+    coming: u8,
+    clean: u8,
+    dirty: u8,
+    readable: u8,
+    dirty_on_fill: u8,
+}
+
+impl Line {
+    fn is_empty(&self) -> bool {
+        self.reserved | self.clean | self.dirty == 0
+    }
+}
+
+/// The tags.
+#[derive(Clone, Debug)]
+pub struct TagArray {
+    sets: u32,
+    ways: u32,
+    sector_bytes: u32,
+    lines: Vec<Line>,
+    /// Bytes written, for each line.
+    bytes: Vec<u128>,
+}
+
+/// The set of an address: `address` is what the cache indexes with, which for the L2 is not the whole address.
+#[must_use]
+pub fn set_of(index: SetIndex, sets: u32, line_bytes: u32, address: u64) -> u32 {
+    let line = address >> line_bytes.trailing_zeros();
+    let hashed = match index {
+        SetIndex::Linear => line,
+        SetIndex::Fermi => {
+            let high =
+                [13, 14, 15, 17, 19].iter().enumerate().fold(0, |sum, (to, from)| sum | (address >> from & 1) << to);
+            line & 31 ^ high
+        }
+    };
+    if sets.is_power_of_two() { hashed as u32 & (sets - 1) } else { (hashed % u64::from(sets)) as u32 }
+}
+
+impl TagArray {
+    /// An empty cache.
+    ///
+    /// # Panics
+    /// When it has more than eight sectors per line or more than 128 bytes per line.
+    #[must_use]
+    pub fn new(sets: u32, ways: u32, line_bytes: u32, sector_bytes: u32) -> Self {
+        assert!(line_bytes <= 128 && line_bytes.is_multiple_of(sector_bytes) && line_bytes / sector_bytes <= 8);
+        let lines = (sets * ways) as usize;
+        Self { sets, ways, sector_bytes, lines: vec![Line::default(); lines], bytes: vec![0; lines] }
+    }
+
+    /// Sets.
+    #[must_use]
+    pub fn sets(&self) -> u32 {
+        self.sets
+    }
+
+    /// Looks for a sector (one bit) of the line at an address, and for a line to replace when it is not there.
+    #[must_use]
+    pub fn probe(&self, set: u32, line: u64, sector: u8, write: bool) -> Probe {
+        let first = (set * self.ways) as usize;
+        let mut empty = None;
+        let mut oldest: Option<(Cycle, usize)> = None;
+        for (index, entry) in self.lines[first..first + self.ways as usize].iter().enumerate() {
+            let number = (first + index) as u32;
+            if entry.address == line && !entry.is_empty() {
+                return if entry.reserved & sector != 0 {
+                    Probe::Pending(number)
+                } else if entry.clean & sector != 0
+                    || entry.dirty & sector != 0 && (write || entry.readable & sector != 0)
+                {
+                    Probe::Hit(number)
+                } else {
+                    Probe::SectorMiss(number)
+                };
+            }
+            if entry.reserved | entry.coming != 0 {
+                continue;
+            }
+            if entry.is_empty() {
+                empty = Some(number);
+            } else if oldest.is_none_or(|(used, _)| entry.used < used) {
+                oldest = Some((entry.used, first + index));
+            }
+        }
+        match (empty, oldest) {
+            (Some(number), _) => Probe::Miss(number),
+            (None, Some((_, number))) => Probe::Miss(number as u32),
+            (None, None) => Probe::Full,
+        }
+    }
+
+    /// Marks a line as used.
+    pub fn touch(&mut self, number: u32, now: Cycle) {
+        self.lines[number as usize].used = now;
+    }
+
+    /// Gives a line to another address and forgets what it held; says what has to be written back.
+    pub fn replace(&mut self, number: u32, line: u64, now: Cycle) -> Option<Evicted> {
+        let entry = &mut self.lines[number as usize];
+        let evicted = (entry.dirty != 0).then_some(Evicted { line: entry.address, dirty: entry.dirty });
+        *entry = Line { address: line, used: now, ..Line::default() };
+        self.bytes[number as usize] = 0;
+        evicted
+    }
+
+    /// Whether replacing a line makes a write-back.
+    #[must_use]
+    pub fn is_dirty(&self, number: u32) -> bool {
+        self.lines[number as usize].dirty != 0
+    }
+
+    /// Keeps room for a sector that is fetched. What was written to it stays dirty.
+    pub fn reserve(&mut self, number: u32, sector: u8, now: Cycle) {
+        let entry = &mut self.lines[number as usize];
+        entry.used = now;
+        entry.reserved |= sector;
+        entry.coming |= sector;
+        if entry.dirty & sector != 0 {
+            entry.dirty_on_fill |= sector;
+        }
+    }
+
+    /// The sector will have been written when its data come (an atomic).
+    pub fn dirty_on_fill(&mut self, number: u32, sector: u8) {
+        self.lines[number as usize].dirty_on_fill |= sector;
+    }
+
+    /// The data of a sector came.
+    pub fn fill(&mut self, number: u32, sector: u8) {
+        let entry = &mut self.lines[number as usize];
+        debug_assert!(entry.coming & sector != 0, "a fill nobody asked for");
+        entry.reserved &= !sector;
+        entry.coming &= !sector;
+        entry.readable |= sector;
+        if entry.dirty_on_fill & sector != 0 {
+            entry.dirty_on_fill &= !sector;
+            entry.dirty |= sector;
+        }
+        if entry.dirty & sector == 0 {
+            entry.clean |= sector;
+        }
+    }
+
+    /// Writes bytes (bit n is byte n of the line) of a sector that need not be here.
+    pub fn write(&mut self, number: u32, sector: u8, bytes: u128, now: Cycle) {
+        let width = self.sector_bytes;
+        let entry = &mut self.lines[number as usize];
+        entry.used = now;
+        let known = &mut self.bytes[number as usize];
+        *known |= bytes;
+        let whole = (if width == 128 { u128::MAX } else { (1 << width) - 1 }) << (width * sector.trailing_zeros());
+        if entry.clean & sector != 0 || *known & whole == whole {
+            entry.readable |= sector;
+        } else if entry.dirty & sector == 0 {
+            entry.readable &= !sector;
+        }
+        entry.clean &= !sector;
+        entry.reserved &= !sector;
+        entry.dirty |= sector;
+        if entry.coming & sector != 0 {
+            entry.dirty_on_fill |= sector;
+        }
+    }
+
+    /// Marks a sector that is here as written, all of it known (an atomic).
+    pub fn mark_dirty(&mut self, number: u32, sector: u8) {
+        let entry = &mut self.lines[number as usize];
+        entry.clean &= !sector;
+        entry.dirty |= sector;
+        entry.readable |= sector;
+    }
+
+    /// Drops a line; what was written to it is lost. It must not wait for data.
+    pub fn invalidate(&mut self, number: u32) {
+        let entry = &mut self.lines[number as usize];
+        debug_assert_eq!(entry.coming, 0);
+        *entry = Line::default();
+    }
+
+    /// Drops everything.
+    pub fn clear(&mut self) {
+        self.lines.fill(Line::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Evicted, Probe, TagArray, set_of};
+    use crate::config::SetIndex;
+
+    #[test]
+    fn least_recently_used_goes_first() {
+        let mut tags = TagArray::new(1, 2, 128, 32);
+        for (line, now) in [(0x000, 1), (0x080, 2)] {
+            let Probe::Miss(number) = tags.probe(0, line, 1, false) else { panic!() };
+            assert_eq!(tags.replace(number, line, now), None);
+            tags.reserve(number, 1, now);
+            assert_eq!(tags.probe(0, line, 1, false), Probe::Pending(number));
+        }
+        assert_eq!(tags.probe(0, 0x100, 1, false), Probe::Full);
+        let Probe::Pending(a) = tags.probe(0, 0, 1, false) else { panic!() };
+        let Probe::Pending(b) = tags.probe(0, 0x80, 1, false) else { panic!() };
+        tags.fill(a, 1);
+        tags.fill(b, 1);
+        assert_eq!(tags.probe(0, 0, 1, false), Probe::Hit(a));
+        assert_eq!(tags.probe(0, 0, 2, false), Probe::SectorMiss(a));
+        assert_eq!(tags.probe(0, 0x100, 1, false), Probe::Miss(a));
+        tags.touch(a, 3);
+        assert_eq!(tags.probe(0, 0x100, 1, false), Probe::Miss(b));
+        tags.invalidate(a);
+        assert_eq!(tags.probe(0, 0x100, 1, false), Probe::Miss(a));
+        tags.clear();
+        assert_eq!(tags.probe(0, 0x80, 1, false), Probe::Miss(1));
+    }
+
+    #[test]
+    fn partly_written_sectors_are_not_readable() {
+        let mut tags = TagArray::new(1, 1, 128, 32);
+        tags.replace(0, 0, 1);
+        tags.write(0, 2, 0xFFFF << 32, 1);
+        assert_eq!(tags.probe(0, 0, 2, true), Probe::Hit(0));
+        assert_eq!(tags.probe(0, 0, 2, false), Probe::SectorMiss(0));
+        // The other half makes it whole.
+        tags.write(0, 2, 0xFFFF << 48, 2);
+        assert_eq!(tags.probe(0, 0, 2, false), Probe::Hit(0));
+        tags.write(0, 8, 1 << 96, 3);
+        tags.reserve(0, 8, 4);
+        assert_eq!(tags.probe(0, 0, 8, false), Probe::Pending(0));
+        tags.fill(0, 8);
+        assert_eq!(tags.probe(0, 0, 8, false), Probe::Hit(0));
+        assert!(tags.is_dirty(0));
+        assert_eq!(tags.replace(0, 0x80, 5), Some(Evicted { line: 0, dirty: 10 }));
+    }
+
+    #[test]
+    fn written_while_on_its_way() {
+        let mut tags = TagArray::new(1, 1, 128, 32);
+        tags.replace(0, 0, 1);
+        tags.reserve(0, 1, 1);
+        tags.write(0, 1, 0xF, 2);
+        // It cannot be read yet, and the line cannot be replaced before the data come.
+        assert_eq!(tags.probe(0, 0, 1, false), Probe::SectorMiss(0));
+        assert_eq!(tags.probe(0, 0x80, 1, false), Probe::Full);
+        tags.fill(0, 1);
+        assert_eq!(tags.probe(0, 0, 1, false), Probe::Hit(0));
+        assert_eq!(tags.replace(0, 0x80, 5), Some(Evicted { line: 0, dirty: 1 }));
+        tags.reserve(0, 1, 6);
+        tags.dirty_on_fill(0, 1);
+        tags.fill(0, 1);
+        assert_eq!(tags.replace(0, 0, 7), Some(Evicted { line: 0x80, dirty: 1 }));
+        tags.reserve(0, 1, 8);
+        tags.fill(0, 1);
+        tags.mark_dirty(0, 1);
+        assert!(tags.is_dirty(0));
+    }
+
+    #[test]
+    fn set_functions() {
+        assert_eq!(set_of(SetIndex::Linear, 64, 128, 0x2080), 1);
+        assert_eq!(set_of(SetIndex::Linear, 6, 64, 64 * 7), 1);
+        assert_eq!(set_of(SetIndex::Fermi, 32, 128, 0x80 | 1 << 13), 0);
+        assert_eq!(set_of(SetIndex::Fermi, 32, 128, 1 << 19 | 1 << 17), 0b11000);
+    }
+}

@@ -1,0 +1,133 @@
+//! What one access does to the cache of a slice.
+
+use raddle_exec::memory::DeviceMemory;
+
+use super::{Sector, Slice, ToDram};
+use crate::mem::cache::{Evicted, Probe};
+use crate::packet::Cycle;
+
+impl Slice {
+    pub(super) fn bypass(&mut self, sector: Sector) {
+        let served = self.served(sector);
+        let write = served.request.purpose.is_write();
+        let address = served.line + u64::from(sector.number) * u64::from(self.config.sector);
+        self.count(write);
+        self.to_dram.push_back(ToDram { address, bytes: self.config.sector, write, reply: true, tag: sector.tag() });
+    }
+
+    fn count(&mut self, write: bool) {
+        self.counters.accesses += 1;
+        if write {
+            self.counters.writes += 1;
+        } else {
+            self.counters.reads += 1;
+        }
+    }
+
+    /// Does an access, or says that it has to wait.
+    pub(super) fn try_access(&mut self, sector: Sector, tick: u64, now: Cycle, memory: &mut DeviceMemory) -> bool {
+        let served = self.served(sector);
+        let (line, set, write) = (served.line, served.set, served.request.purpose.is_write());
+        let probe = self.tags.probe(set, line, sector.bit(), write);
+        self.port_at = tick + 1;
+        let done = match probe {
+            Probe::Full => false,
+            Probe::Hit(number) => {
+                self.hit(number, sector, write, now);
+                self.respond(sector, memory);
+                true
+            }
+            Probe::Pending(number) | Probe::SectorMiss(number) | Probe::Miss(number) => {
+                let replace = matches!(probe, Probe::Miss(_));
+                if write {
+                    self.write_miss(number, replace, sector, tick, now) && {
+                        self.respond(sector, memory);
+                        true
+                    }
+                } else {
+                    self.read_miss(number, replace, sector, tick, now)
+                }
+            }
+        };
+        if done {
+            self.count(write);
+            match probe {
+                Probe::Hit(_) => self.counters.hits += 1,
+                Probe::Pending(_) => self.counters.pending_hits += 1,
+                Probe::SectorMiss(_) => self.counters.sector_misses += 1,
+                Probe::Miss(_) | Probe::Full => self.counters.misses += 1,
+            }
+        }
+        done
+    }
+
+    /// Bytes of the line that a sector of a write brings.
+    fn bytes(&self, sector: Sector) -> u128 {
+        let served = self.served(sector);
+        let width = self.config.sector;
+        let whole = if width == 128 { u128::MAX } else { (1 << width) - 1 };
+        let shift = (served.request.address - served.line) as u32;
+        (served.request.byte_mask << shift) & (whole << (width * u32::from(sector.number)))
+    }
+
+    fn hit(&mut self, number: u32, sector: Sector, write: bool, now: Cycle) {
+        if write {
+            self.tags.write(number, sector.bit(), self.bytes(sector), now);
+            return;
+        }
+        self.tags.touch(number, now);
+        if self.served(sector).request.atomic.is_some() {
+            self.tags.mark_dirty(number, sector.bit());
+        }
+    }
+
+    fn write_miss(&mut self, number: u32, replace: bool, sector: Sector, tick: u64, now: Cycle) -> bool {
+        if self.miss_queue.len() >= self.config.miss_queue as usize {
+            return false;
+        }
+        if replace {
+            let evicted = self.tags.replace(number, self.served(sector).line, now);
+            self.write_back(evicted, tick);
+        }
+        self.tags.write(number, sector.bit(), self.bytes(sector), now);
+        true
+    }
+
+    fn read_miss(&mut self, number: u32, replace: bool, sector: Sector, tick: u64, now: Cycle) -> bool {
+        // A read can queue two requests, its own and the write-back of the line it replaces.
+        if !self.miss_queue.is_empty() && self.miss_queue.len() + 2 > self.config.miss_queue as usize {
+            return false;
+        }
+        let line = self.served(sector).line;
+        let address = line + u64::from(sector.number) * u64::from(self.config.sector);
+        let outstanding = self.mshr.find(address);
+        if outstanding.map_or(self.mshr.is_full(), |entry| !self.mshr.can_merge(entry)) {
+            return false;
+        }
+        let evicted = if replace { self.tags.replace(number, line, now) } else { None };
+        self.tags.reserve(number, sector.bit(), now);
+        if self.served(sector).request.atomic.is_some() {
+            self.tags.dirty_on_fill(number, sector.bit());
+        }
+        if let Some(entry) = outstanding {
+            self.mshr.merge(entry, sector);
+        } else {
+            let entry = self.mshr.open(address, sector);
+            self.filling[entry as usize] = (number, sector.bit());
+            let tag = u64::from(entry);
+            self.miss_queue.push_back(ToDram { address, bytes: self.config.sector, write: false, reply: true, tag });
+        }
+        self.write_back(evicted, tick);
+        true
+    }
+
+    /// Sends a replaced line to DRAM; reading it out holds the data port for a cycle per sector.
+    fn write_back(&mut self, evicted: Option<Evicted>, tick: u64) {
+        let Some(evicted) = evicted else { return };
+        let sectors = evicted.dirty.count_ones();
+        let bytes = sectors * self.config.sector;
+        self.miss_queue.push_back(ToDram { address: evicted.line, bytes, write: true, reply: false, tag: 0 });
+        self.port_at = tick + u64::from(sectors);
+        self.counters.write_backs += 1;
+    }
+}

@@ -1,0 +1,156 @@
+//! The reference machine for tests of the memory side.
+
+use crate::config::{
+    AddressConfig, CacheConfig, Choice, ClockConfig, Coalescing, CollectorConfig, DramConfig, DramScheduler,
+    DramTiming, FetchConfig, GpuConfig, InterconnectConfig, IssueConfig, L2Config, LatencyConfig, MachineConfig,
+    MechanismConfig, OpTiming, SetIndex, SharedConfig, SmConfig, UnitsConfig, WritePolicy,
+};
+
+/// GTX 480 on the memory side; the SM is a plausible one.
+pub(crate) fn gtx480() -> MachineConfig {
+    let choice = |name: &str| Choice::Name(name.into());
+    MachineConfig {
+        gpu: GpuConfig { sms: 15, window: 5 },
+        clock: ClockConfig { core: 700, interconnect: 700, l2: 700, dram: 924 },
+        sm: sm(),
+        interconnect: InterconnectConfig {
+            flit_bytes: 40,
+            header_bytes: 8,
+            injection_buffer: 64,
+            input_buffer: 64,
+            output_buffer: 64,
+            speedup: 2,
+            latency: 5,
+        },
+        l2: L2Config {
+            slices: 2,
+            sets: 64,
+            line: 128,
+            sector: 32,
+            ways: 8,
+            mshr_entries: 256,
+            mshr_merges: 4,
+            miss_queue: 4,
+            rop_latency: 120,
+            inbox: 64,
+            input_queue: 64,
+            to_dram_queue: 64,
+            from_dram_queue: 64,
+            output_queue: 64,
+        },
+        dram: DramConfig {
+            channels: 6,
+            burst_bytes: 64,
+            latency: 100,
+            queue: 64,
+            return_queue: 116,
+            scheduler: DramScheduler::FrFcfs,
+            banks: 16,
+            bank_groups: 4,
+            address: AddressConfig { channel_shift: 8, fields: "RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS".into() },
+            timing: DramTiming {
+                ccd: 2,
+                ccdl: 3,
+                rrd: 6,
+                rcd: 12,
+                rcdwr: 7,
+                ras: 28,
+                rp: 12,
+                rc: 40,
+                cl: 12,
+                wl: 4,
+                cdlr: 5,
+                wr: 12,
+                rtpl: 2,
+                burst: 2,
+            },
+        },
+        mechanism: MechanismConfig {
+            divergence: choice("stack"),
+            issue: choice("gto"),
+            fetch: choice("lrr"),
+            dispatch: choice("round-robin"),
+            gating: choice("none"),
+        },
+    }
+}
+
+fn sm() -> SmConfig {
+    let op = OpTiming { latency: 4, interval: 1 };
+    SmConfig {
+        warp_width: 32,
+        simd_width: 32,
+        threads: 1536,
+        ctas: 8,
+        registers: 32768,
+        register_grain: 4,
+        shared_bytes: 49152,
+        single_in_flight: false,
+        fetch: FetchConfig {
+            ideal: false,
+            ibuffer: 2,
+            width: 2,
+            warps_per_cycle: 1,
+            only_when_empty: true,
+            instruction_bytes: 8,
+        },
+        issue: IssueConfig { schedulers: 2, per_warp: 1 },
+        collector: CollectorConfig {
+            enabled: true,
+            banks: 16,
+            sp_units: 6,
+            sfu_units: 8,
+            mem_units: 2,
+            sp_ports: 2,
+            sfu_ports: 1,
+            mem_ports: 1,
+        },
+        units: UnitsConfig { sp: 2, sfu: 1, sp_issue: 2, sfu_issue: 1, mem_issue: 1, writeback: 2 },
+        latency: LatencyConfig {
+            simple: op,
+            int_add: op,
+            int_max: op,
+            int_mul: op,
+            int_mad: op,
+            int_div: op,
+            f32_add: op,
+            f32_max: op,
+            f32_mul: op,
+            f32_mad: op,
+            f32_fma: op,
+            f32_div: op,
+            f64_add: op,
+            f64_max: op,
+            f64_mul: op,
+            f64_mad: op,
+            f64_fma: op,
+            f64_div: op,
+            transcendental: op,
+            shuffle: op,
+        },
+        shared: SharedConfig { banks: 32, latency: 26, groups: 1 },
+        coalescing: Coalescing::WholeWarp,
+        l1i: cache(4, 128, 4),
+        l1d: cache(32, 128, 4),
+        l1c: cache(64, 64, 2),
+        l1t: cache(4, 128, 24),
+        response_queue: 2,
+        ejection_buffer: 32,
+    }
+}
+
+fn cache(sets: u32, line: u32, ways: u32) -> CacheConfig {
+    CacheConfig {
+        sets,
+        line,
+        ways,
+        index: SetIndex::Linear,
+        write: WritePolicy::ReadOnly,
+        mshr_entries: 64,
+        mshr_merges: 8,
+        miss_queue: 8,
+        latency: 1,
+        allocate_on_miss: true,
+        flush_at_launch: true,
+    }
+}
