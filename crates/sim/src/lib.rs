@@ -3,14 +3,20 @@
 //! * [`config`]: every parameter of a machine.
 //! * [`packet`]: what SMs and memory partitions send each other.
 //! * [`mem`]: interconnect, L2, DRAM.
+//! * [`sm`]: one streaming multiprocessor.
+//! * [`gpu`]: all of it, window by window.
+//! * [`seam`]: what mechanisms decide, and their registry.
+//! * [`event`]: what happened, for those who listen.
 //! * [`stats`]: counters, declared once.
 #![forbid(unsafe_code)]
 
 pub mod config;
 pub mod event;
+pub mod gpu;
 pub mod kernel;
 pub mod mem;
 pub mod packet;
+pub mod result;
 pub mod seam;
 pub mod sm;
 pub mod stats;

@@ -4,6 +4,7 @@
 //! - [`kernel_file`]: `.ptx` tests with the memory they must leave behind.
 //! - [`coverage`]: which instructions the kernel files use.
 //! - [`mod@reference`]: the kernels of the reference simulator with their inputs and outputs.
+//! - [`timing`]: the same kernels on the timing model, beside what the reference simulator measured.
 //! - [`differential`]: generated programs, compiled for the device and for the host, whose memory
 //!   after the run must be the same.
 
@@ -14,3 +15,4 @@ pub mod differential;
 pub mod engine;
 pub mod kernel_file;
 pub mod reference;
+pub mod timing;

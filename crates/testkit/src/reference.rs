@@ -255,34 +255,39 @@ pub fn reduce(n: usize) -> Case {
 /// When the table of results is malformed: it is part of the repository.
 #[must_use]
 pub fn micro() -> Vec<Case> {
-    let runs = rows("micro.json").into_iter().filter(|r| r["scheduler"] == "gto");
-    let run = |row: Value| {
-        let number = |key: &str| row[key].as_u64().unwrap_or_else(|| panic!("micro.json: {key}"));
-        let kernel = row["kernel"].as_str().expect("micro.json: kernel").to_owned();
-        let (bytes, stride) = (number("buf_bytes"), number("ring_stride_bytes"));
-        let mut ring = vec![0; bytes as usize / 4];
-        for o in (0..bytes).step_by(stride as usize) {
-            ring[o as usize / 4] = ((o + stride) % bytes) as u32;
-        }
-        let threads = number("grid") * number("block");
-        // What a thread reads from a counter all threads share depends on their order. And the
-        // simulator these figures come from rounds the product of an fma, which is not what the
-        // instruction does; the sum shows it.
-        let first = (kernel != "atomic_same").then(|| number("out0") as u32);
-        let sum = (kernel != "fma_chain").then(|| number("out_sum"));
-        Case {
-            name: row["name"].as_str().unwrap_or_default().to_owned(),
-            source: read(&format!("micro/{kernel}.ptx")),
-            kernel,
-            grid: [number("grid") as u32, 1, 1],
-            block: [number("block") as u32, 1, 1],
-            buffers: vec![ring, vec![0; threads as usize]],
-            scalars: vec![number("n") as u32],
-            expected: Expected::Digest { first, sum },
-            thread_insts: Some(number("thread_insts")),
-        }
-    };
-    runs.map(run).collect()
+    rows("micro.json").iter().filter(|r| r["scheduler"] == "gto").map(micro_case).collect()
+}
+
+/// The case of one row of `micro.json`.
+///
+/// # Panics
+/// When the row is malformed: it is part of the repository.
+#[must_use]
+pub fn micro_case(row: &Value) -> Case {
+    let number = |key: &str| row[key].as_u64().unwrap_or_else(|| panic!("micro.json: {key}"));
+    let kernel = row["kernel"].as_str().expect("micro.json: kernel").to_owned();
+    let (bytes, stride) = (number("buf_bytes"), number("ring_stride_bytes"));
+    let mut ring = vec![0; bytes as usize / 4];
+    for o in (0..bytes).step_by(stride as usize) {
+        ring[o as usize / 4] = ((o + stride) % bytes) as u32;
+    }
+    let threads = number("grid") * number("block");
+    // What a thread reads from a counter all threads share depends on their order. And the
+    // simulator these figures come from rounds the product of an fma, which is not what the
+    // instruction does; the sum shows it.
+    let first = (kernel != "atomic_same").then(|| number("out0") as u32);
+    let sum = (kernel != "fma_chain").then(|| number("out_sum"));
+    Case {
+        name: row["name"].as_str().unwrap_or_default().to_owned(),
+        source: read(&format!("micro/{kernel}.ptx")),
+        kernel,
+        grid: [number("grid") as u32, 1, 1],
+        block: [number("block") as u32, 1, 1],
+        buffers: vec![ring, vec![0; threads as usize]],
+        scalars: vec![number("n") as u32],
+        expected: Expected::Digest { first, sum },
+        thread_insts: Some(number("thread_insts")),
+    }
 }
 
 impl Case {

@@ -105,7 +105,15 @@ impl Pdom {
         publish(warp, state, table);
     }
 
-    fn scatter(&mut self, warp: WarpId, active: u32, targets: &[u32; 32], depth: i32, reconverge: u32, table: &mut WarpTable) {
+    fn scatter(
+        &mut self,
+        warp: WarpId,
+        active: u32,
+        targets: &[u32; 32],
+        depth: i32,
+        reconverge: u32,
+        table: &mut WarpTable,
+    ) {
         let Some(state) = &mut self.warps[warp.index()] else { return };
         let s = state.parts.splits[state.current];
         let depth = s.depth.wrapping_add_signed(depth);
@@ -228,9 +236,9 @@ impl Divergence for Pdom {
         let complete = splits.iter().find_map(|s| {
             let State::Sync(wanted) = s.state else { return None };
             let own = anywhere(s.mask);
-            let together = splits.iter().filter(|o| {
-                matches!(o.state, State::Sync(_)) && (o.pc == s.pc || own && anywhere(o.mask))
-            });
+            let together = splits
+                .iter()
+                .filter(|o| matches!(o.state, State::Sync(_)) && (o.pc == s.pc || own && anywhere(o.mask)));
             let here = together.fold(0, |m, o| m | o.mask);
             (wanted & state.parts.live & !here == 0).then_some((s.pc, own, wanted))
         });

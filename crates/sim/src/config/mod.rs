@@ -309,8 +309,6 @@ pub struct CacheConfig {
     pub latency: u32,
     /// A line is reserved when the miss is sent (and a set can be full of reserved lines); otherwise when it comes.
     pub allocate_on_miss: bool,
-    /// Emptied when a kernel starts.
-    pub flush_at_launch: bool,
 }
 
 /// The network between SMs and memory partitions: a crossbar each way.

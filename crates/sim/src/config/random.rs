@@ -196,7 +196,6 @@ fn cache(pick: &mut Pick, sector: u32, l2_line: u32, write: WritePolicy) -> Cach
         miss_queue: pick.queue(2),
         latency: pick.of(&[0, 1, 4, 35]),
         allocate_on_miss: pick.once_in(2),
-        flush_at_launch: pick.once_in(2),
     }
 }
 

@@ -18,6 +18,7 @@ pub mod dram_bank;
 pub mod l2;
 pub mod mshr;
 pub mod partition;
+pub mod system;
 
 #[cfg(test)]
 pub(crate) mod test_machine;

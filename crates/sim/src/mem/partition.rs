@@ -141,6 +141,12 @@ impl Partition {
         self.slices.iter_mut().for_each(Slice::invalidate);
     }
 
+    /// How many slices it has.
+    #[must_use]
+    pub fn slices(&self) -> u32 {
+        self.slices.len() as u32
+    }
+
     /// Counters of a slice.
     #[must_use]
     pub fn slice_counters(&self, slice: u32) -> &L2Counters {

@@ -151,6 +151,5 @@ fn cache(sets: u32, line: u32, ways: u32) -> CacheConfig {
         miss_queue: 8,
         latency: 1,
         allocate_on_miss: true,
-        flush_at_launch: true,
     }
 }

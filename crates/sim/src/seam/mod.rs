@@ -11,7 +11,7 @@ mod set;
 pub use divergence::{Divergence, Outcome, StackEntry, WarpTable};
 pub use registry::{Mechanism, MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
 pub use schedule::{
-    Assignment, DispatchView, Dispatcher, FetchScheduler, FetchView, Gating, IssueScheduler, Shape, SchedulerView,
+    Assignment, DispatchView, Dispatcher, FetchScheduler, FetchView, Gating, IssueScheduler, SchedulerView, Shape,
 };
 pub use set::{MAX_WARPS, WarpId, WarpSet};
 

@@ -251,7 +251,9 @@ impl Mechanisms<'_> {
 fn parameters_of(choice: &Choice) -> Parameters {
     match choice {
         Choice::Name(_) => Parameters::new(),
-        Choice::Table(table) => table.iter().filter(|(k, _)| *k != "name").map(|(k, v)| (k.clone(), v.clone())).collect(),
+        Choice::Table(table) => {
+            table.iter().filter(|(k, _)| *k != "name").map(|(k, v)| (k.clone(), v.clone())).collect()
+        }
     }
 }
 

@@ -124,7 +124,10 @@ mod tests {
             set.set(WarpId(w), true);
         }
         let from = |w| set.next_from(WarpId(w)).map(|w| w.0);
-        assert_eq!([from(0), from(3), from(4), from(65), from(129)], [Some(3), Some(3), Some(64), Some(129), Some(129)]);
+        assert_eq!(
+            [from(0), from(3), from(4), from(65), from(129)],
+            [Some(3), Some(3), Some(64), Some(129), Some(129)]
+        );
         assert_eq!(set.iter().map(|w| w.0).collect::<Vec<_>>(), [3, 64, 129]);
         set.set(WarpId(129), false);
         assert_eq!(set.next_from(WarpId(100)), Some(WarpId(3)));

@@ -277,17 +277,6 @@ impl Cache {
         waiter
     }
 
-    /// Forgets all lines. Nothing may be on its way.
-    pub fn flush(&mut self) {
-        self.lines.iter_mut().for_each(|l| l.state = State::Invalid);
-    }
-
-    /// Whether it is emptied when a kernel starts.
-    #[must_use]
-    pub fn flushes_at_launch(&self) -> bool {
-        self.config.flush_at_launch
-    }
-
     /// Lines on their way.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
@@ -311,7 +300,6 @@ mod tests {
             miss_queue: 8,
             latency: 1,
             allocate_on_miss: on_miss,
-            flush_at_launch: true,
         };
         Cache::new(&config, 0, 32)
     }

@@ -182,13 +182,8 @@ mod tests {
 
     #[test]
     fn atomics_on_one_word_go_one_by_one() {
-        let rules = Rules {
-            coalescing: Coalescing::WholeWarp,
-            lane_bytes: 4,
-            segment: 32,
-            exclusive: true,
-            is_write: false,
-        };
+        let rules =
+            Rules { coalescing: Coalescing::WholeWarp, lane_bytes: 4, segment: 32, exclusive: true, is_write: false };
         let mut out = Vec::new();
         coalesce(rules, &[0x100; 32], u32::MAX, &mut out);
         assert_eq!(out.len(), 32);
@@ -199,13 +194,8 @@ mod tests {
 
     #[test]
     fn half_warps_are_apart() {
-        let rules = Rules {
-            coalescing: Coalescing::HalfWarp,
-            lane_bytes: 4,
-            segment: 128,
-            exclusive: false,
-            is_write: true,
-        };
+        let rules =
+            Rules { coalescing: Coalescing::HalfWarp, lane_bytes: 4, segment: 128, exclusive: false, is_write: true };
         let mut out = Vec::new();
         coalesce(rules, &std::array::from_fn(|l| 4 * l as u64), u32::MAX, &mut out);
         let shape: Vec<_> = out.iter().map(|a| (a.address, a.bytes, a.byte_mask.count_ones())).collect();
@@ -214,9 +204,8 @@ mod tests {
 
     #[test]
     fn bank_conflicts_count_different_words() {
-        let cycles = |stride: u64, groups| {
-            bank_cycles(&std::array::from_fn(|l| 4 * stride * l as u64), u32::MAX, 32, groups)
-        };
+        let cycles =
+            |stride: u64, groups| bank_cycles(&std::array::from_fn(|l| 4 * stride * l as u64), u32::MAX, 32, groups);
         assert_eq!([1, 2, 4, 8, 16, 32].map(|s| cycles(s, 1)), [1, 2, 4, 8, 16, 32]);
         assert_eq!(cycles(0, 1), 1, "one word is broadcast");
         assert_eq!(cycles(33, 1), 1);

@@ -81,6 +81,11 @@ impl LoadStore {
         self.stalled
     }
 
+    /// Replies at the port.
+    pub(super) fn held(&self) -> usize {
+        self.ejected.len()
+    }
+
     /// Whether something in it moves in this cycle.
     pub(super) fn is_busy(&self, port: &Port, now: Cycle) -> bool {
         let sends = |cache: &Cache| cache.queue.front().is_some_and(|r| port.accepts(r));

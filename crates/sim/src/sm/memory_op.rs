@@ -168,4 +168,3 @@ fn spaces(space: MemSpace, addresses: &[u64; 32], active: u32) -> Spaces {
     }
     found
 }
-

@@ -59,7 +59,6 @@ struct Resident {
     /// Number in the grid.
     cta: u64,
     first_warp: u16,
-    warps: u16,
     /// Warps that have not been retired.
     left: u16,
 }
@@ -222,6 +221,19 @@ impl<'k> Sm<'k> {
         &mut self.port
     }
 
+    /// Replies it can take: what its port holds less what is there or on its way.
+    #[must_use]
+    pub fn reply_room(&self) -> u32 {
+        let held = self.ldst.held() + self.port.inbox.len();
+        self.config.sm.ejection_buffer.saturating_sub(held as u32)
+    }
+
+    /// Thread-instructions issued.
+    #[must_use]
+    pub fn thread_insts(&self) -> u64 {
+        self.counters.thread_insts
+    }
+
     /// Stores made in this window.
     pub fn log(&mut self) -> &mut StoreLog {
         &mut self.log
@@ -361,11 +373,6 @@ impl<'k> Sm<'k> {
         self.counters.cycles += cycles;
     }
 
-    /// What scheduler number `n` may look at.
-    fn with_view<R>(&self, n: usize, now: Cycle, f: impl FnOnce(&SchedulerView<'_>) -> R) -> R {
-        f(&view(n, now, &self.scheduler_used, &self.sets, &self.table, &self.ages, &self.issued, self.kernel))
-    }
-
     /// An instruction is done: its registers are written, its warp may go on.
     fn complete(&mut self, inst: InstId) {
         let entry = self.insts.get(inst);
@@ -424,7 +431,7 @@ impl<'k> Sm<'k> {
             self.residents.resize(slot as usize + 1, None);
         }
         let count = self.warps_per_cta;
-        self.residents[slot as usize] = Some(Resident { cta, first_warp, warps: count, left: count });
+        self.residents[slot as usize] = Some(Resident { cta, first_warp, left: count });
         self.emit(now, EventKind::CtaStart { cta, slot });
         for (warp, _, _, lanes) in &warps {
             self.emit(now, EventKind::WarpStart { warp: warp.0, slot, lanes: *lanes });

@@ -83,7 +83,6 @@ pub fn map(option: &Setting, all: &[Setting]) -> Answer {
             "-gpgpu_operand_collector_num_out_ports_mem" => out_ports(&mut out, option, all),
             "-gpgpu_coalesce_arch" => coalescing(&mut out, value),
             "-gpgpu_scheduler" => scheduler(&mut out, value),
-            "-gpgpu_flush_l1_cache" => out.flag("sm.l1d.flush_at_launch", value),
             _ if cache::map(&mut out, option) || memory::map(&mut out, option, all) => {}
             _ => return Answer::Unknown,
         }
@@ -111,14 +110,6 @@ impl Out {
         match text.trim().parse::<u32>() {
             Ok(number) => self.count(path, number),
             Err(_) => self.remark("this is not a whole number"),
-        }
-    }
-
-    fn flag(&mut self, path: &str, text: &str) {
-        match text {
-            "0" => self.put(path, false),
-            "1" => self.put(path, true),
-            _ => self.remark("this is neither 0 nor 1"),
         }
     }
 

@@ -80,7 +80,7 @@ fn mistakes_in_files_have_a_place() {
         "base = \"gtx480\"\nsm.l1d = 4\nsm.l1c.index = \"liner\"\nsm.warps = 4\n",
         &[],
         "m.toml:2:10: `sm.l1d` is a table, not a value (it holds sets, line, ways, index, write, mshr_entries, \
-         mshr_merges, miss_queue, latency, allocate_on_miss, flush_at_launch)\n\
+         mshr_merges, miss_queue, latency, allocate_on_miss)\n\
          m.toml:3:16: `sm.l1c.index` must be \"linear\" or \"fermi\", not \"liner\"\n\
          m.toml:4:4: there is no key `sm.warps` (`sm` holds fetch, issue, collector, units, latency, shared, l1i, \
          l1d, l1c, l1t, warp_width, simd_width, threads, ctas, registers, register_grain, shared_bytes, \

@@ -1,0 +1,407 @@
+//! A GPU: SMs and memory system, window by window.
+//!
+//! Inside a window every SM runs on its own against memory as it was at the window's start, its stores in a log of its
+//! own. At the edge the logs are merged in the order of (time, SM), the memory side runs the same window, and messages
+//! are handed over with the time they arrive. The order in which SMs are run inside a window therefore does not
+//! matter, nor does the number of host threads.
+
+use crate::config::MachineConfig;
+use crate::event::Event;
+use crate::kernel::TimedKernel;
+use crate::mem::system::MemorySystem;
+use crate::packet::Cycle;
+use crate::result::{Ending, LaunchResult};
+use crate::seam::{Assignment, DispatchView, Dispatcher, Mechanisms};
+use crate::sm::Sm;
+use raddle_exec::memory::{DeviceMemory, merge_logs};
+use raddle_exec::{Launch, Program};
+use raddle_ptx::analysis::Resources;
+
+/// Why a launch could not start.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GpuError {
+    /// The machine makes no sense.
+    #[error("{0}")]
+    Machine(String),
+    /// The launch does not fit the kernel or the machine.
+    #[error("{0}")]
+    Launch(String),
+}
+
+/// Listens to what happens. Called at the edge of every window, events in the order of (time, SM).
+pub trait Observer {
+    /// Something happened.
+    fn event(&mut self, event: &Event);
+}
+
+/// How far a launch has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Cycles so far.
+    pub cycles: Cycle,
+    /// Blocks that have ended.
+    pub ctas_done: u64,
+    /// Blocks of the grid.
+    pub ctas: u64,
+}
+
+/// In which order SMs are run inside a window: it makes no difference, and a test says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SmOrder {
+    /// From the first to the last.
+    #[default]
+    Forward,
+    /// From the last to the first.
+    Reverse,
+    /// Different in every window, from this seed.
+    Shuffled(u64),
+}
+
+/// How to run a launch.
+#[derive(Default)]
+pub struct RunOptions<'o> {
+    /// Ends the run after this many cycles.
+    pub max_cycles: Option<Cycle>,
+    /// Ends the run after this many thread-instructions.
+    pub max_thread_insts: Option<u64>,
+    /// Registers per thread, when they are known better than from the PTX.
+    pub registers: Option<u32>,
+    /// Runs every cycle instead of skipping those in which nothing moves.
+    pub never_skip: bool,
+    /// Order of the SMs.
+    pub order: SmOrder,
+    /// Listens to events.
+    pub observer: Option<&'o mut dyn Observer>,
+    /// Told how far it has come, now and then.
+    pub progress: Option<&'o mut dyn FnMut(Progress)>,
+    /// PTX text, for reports.
+    pub source: Option<&'o str>,
+}
+
+/// A GPU. Its memory system outlives launches.
+pub struct Gpu<'m> {
+    config: &'m MachineConfig,
+    memory: MemorySystem,
+    now: Cycle,
+}
+
+impl<'m> Gpu<'m> {
+    /// A cold GPU.
+    ///
+    /// # Errors
+    /// When the machine makes no sense.
+    pub fn new(config: &'m MachineConfig) -> Result<Self, GpuError> {
+        let memory = MemorySystem::new(config).map_err(|e| GpuError::Machine(e.to_string()))?;
+        Ok(Self { config, memory, now: 0 })
+    }
+
+    /// Runs a launch to its end.
+    ///
+    /// # Errors
+    /// When it cannot be started. How it ended is in the result.
+    pub fn launch(
+        &mut self,
+        mechanisms: &Mechanisms<'_>,
+        program: &Program,
+        launch: &Launch,
+        memory: &mut DeviceMemory,
+        options: RunOptions<'_>,
+    ) -> Result<LaunchResult, GpuError> {
+        let kernel = TimedKernel::new(program, self.config);
+        let most = resident_ctas(self.config, program, launch, options.registers)?;
+        let wrong = |e: raddle_exec::LoadError| GpuError::Launch(e.to_string());
+        let mut sms = Vec::new();
+        for id in 0..self.config.gpu.sms {
+            let own = mechanisms.for_sm().map_err(GpuError::Machine)?;
+            sms.push(Sm::new(id as u16, self.config, &kernel, launch, own, most).map_err(wrong)?);
+        }
+        if options.never_skip {
+            sms.iter_mut().for_each(Sm::never_skip);
+            self.memory.never_skip();
+        }
+        if options.observer.is_some() {
+            sms.iter_mut().for_each(Sm::listen);
+        }
+        let mut run = Run {
+            dispatcher: mechanisms.dispatcher().map_err(GpuError::Machine)?,
+            window: Cycle::from(self.config.gpu.window.max(1)),
+            start: self.now,
+            gpu: self,
+            sms,
+            total: launch.ctas(),
+            next: 0,
+            done: 0,
+            last_end: 0,
+            printed: Vec::new(),
+            options,
+            scratch: Scratch::default(),
+            residency: most,
+        };
+        let ending = run.to_end(memory);
+        Ok(run.finish(ending, &kernel))
+    }
+}
+
+/// Blocks an SM can hold at once, by each of its resources.
+///
+/// # Errors
+/// When not even one fits, with the resource that is short.
+pub fn resident_ctas(
+    config: &MachineConfig,
+    program: &Program,
+    launch: &Launch,
+    registers: Option<u32>,
+) -> Result<u32, GpuError> {
+    let sm = &config.sm;
+    let threads = launch.threads_per_cta().next_multiple_of(sm.warp_width);
+    let registers = registers.unwrap_or_else(|| {
+        let module = &program.image.module;
+        Resources::new(module, program.layout.kernel).registers
+    });
+    let per_thread = registers.max(1).next_multiple_of(sm.register_grain.max(1));
+    let shared = program.layout.static_shared + launch.dynamic_shared;
+    let limits = [
+        ("threads", sm.threads / threads.max(1), threads, sm.threads),
+        ("blocks", sm.ctas, 1, sm.ctas),
+        ("registers", sm.registers / (threads * per_thread), threads * per_thread, sm.registers),
+        ("bytes of shared memory", sm.shared_bytes.checked_div(shared).unwrap_or(u32::MAX), shared, sm.shared_bytes),
+    ];
+    for (what, fits, needs, has) in limits {
+        if fits == 0 {
+            return Err(GpuError::Launch(format!("a block needs {needs} {what}, an SM has {has}")));
+        }
+    }
+    Ok(limits.iter().map(|l| l.1).min().unwrap_or(1))
+}
+
+#[derive(Default)]
+struct Scratch {
+    room: Vec<u32>,
+    resident: Vec<u32>,
+    assignments: Vec<Assignment>,
+    merge: Vec<(u64, u32, u32, u32)>,
+    order: Vec<usize>,
+    events: Vec<Event>,
+}
+
+struct Run<'r, 'm, 'k, 'o> {
+    gpu: &'r mut Gpu<'m>,
+    sms: Vec<Sm<'k>>,
+    dispatcher: Box<dyn Dispatcher>,
+    window: Cycle,
+    start: Cycle,
+    total: u64,
+    next: u64,
+    done: u64,
+    last_end: Cycle,
+    printed: Vec<(Cycle, u16, String)>,
+    options: RunOptions<'o>,
+    scratch: Scratch,
+    residency: u32,
+}
+
+/// Windows between calls of the progress function.
+const PROGRESS_WINDOWS: u64 = 4096;
+
+impl Run<'_, '_, '_, '_> {
+    fn to_end(&mut self, memory: &mut DeviceMemory) -> Ending {
+        let mut windows = 0u64;
+        loop {
+            let from = self.gpu.now;
+            let mut to = from + self.window;
+            if let Some(most) = self.options.max_cycles {
+                to = to.min(self.start + most.max(1));
+            }
+            self.dispatch(from, to);
+            self.step(from, to, memory);
+            self.gpu.now = to;
+            windows += 1;
+            if let Some(ending) = self.fault() {
+                return ending;
+            }
+            if self.done == self.total && self.is_drained() {
+                return Ending::Completed;
+            }
+            if self.options.max_cycles.is_some_and(|most| to - self.start >= most) {
+                return Ending::CycleLimit;
+            }
+            let insts = || self.sms.iter().map(|s| s.thread_insts()).sum::<u64>();
+            if self.options.max_thread_insts.is_some_and(|most| insts() >= most) {
+                return Ending::InstructionLimit(self.blocked());
+            }
+            if windows.is_multiple_of(PROGRESS_WINDOWS)
+                && let Some(progress) = &mut self.options.progress
+            {
+                progress(Progress { cycles: to - self.start, ctas_done: self.done, ctas: self.total });
+            }
+            if !self.options.never_skip && !self.jump(memory) {
+                return Ending::Deadlock(self.blocked());
+            }
+        }
+    }
+
+    /// Everything that was sent for has come back.
+    fn is_drained(&self) -> bool {
+        self.sms.iter().all(Sm::is_idle)
+    }
+
+    /// Gives blocks to SMs for the cycles of a window.
+    fn dispatch(&mut self, from: Cycle, to: Cycle) {
+        if self.next >= self.total {
+            return;
+        }
+        let Scratch { room, resident, assignments, .. } = &mut self.scratch;
+        room.clear();
+        resident.clear();
+        for sm in &self.sms {
+            let occupancy = sm.occupancy();
+            room.push(occupancy.most - occupancy.resident);
+            resident.push(occupancy.resident);
+        }
+        for now in from..to {
+            if self.next >= self.total || room.iter().all(|r| *r == 0) {
+                break;
+            }
+            assignments.clear();
+            let view = DispatchView { now, room, resident, next: self.next, total: self.total };
+            self.dispatcher.dispatch(&view, assignments);
+            for &Assignment { sm, cta } in assignments.iter() {
+                room[sm as usize] -= 1;
+                resident[sm as usize] += 1;
+                self.next += 1;
+                self.sms[sm as usize].assign(now, cta);
+            }
+        }
+    }
+
+    /// One window.
+    fn step(&mut self, from: Cycle, to: Cycle, memory: &mut DeviceMemory) {
+        self.arrange(from);
+        for n in 0..self.sms.len() {
+            let sm = self.scratch.order[n];
+            let room = self.gpu.memory.room(sm as u32);
+            let sm = &mut self.sms[sm];
+            sm.port().free_flits = room;
+            sm.run(from, to, memory);
+        }
+        merge_logs(memory, self.sms.iter_mut().map(Sm::log), &mut self.scratch.merge);
+        let system = &mut self.gpu.memory;
+        for (number, sm) in self.sms.iter_mut().enumerate() {
+            let credit = sm.reply_room();
+            system.set_credit(number as u32, credit);
+            for (at, request) in sm.port().outbox.drain(..) {
+                system.send(number as u32, at, request);
+            }
+            for (at, _) in sm.take_ended() {
+                self.done += 1;
+                self.last_end = self.last_end.max(at);
+            }
+            self.printed.extend(sm.take_printed().map(|(at, text)| (at, number as u16, text)));
+        }
+        system.run(from, to, memory);
+        for (number, sm) in self.sms.iter_mut().enumerate() {
+            while let Some(reply) = system.receive(number as u32) {
+                sm.port().inbox.push_back(reply);
+            }
+        }
+        self.observe();
+    }
+
+    fn arrange(&mut self, from: Cycle) {
+        let order = &mut self.scratch.order;
+        if order.is_empty() {
+            order.extend(0..self.sms.len());
+            if self.options.order == SmOrder::Reverse {
+                order.reverse();
+            }
+        }
+        if let SmOrder::Shuffled(seed) = self.options.order {
+            let mut state = seed ^ from.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            for n in (1..order.len()).rev() {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                order.swap(n, (state >> 33) as usize % (n + 1));
+            }
+        }
+    }
+
+    fn observe(&mut self) {
+        let Some(observer) = &mut self.options.observer else { return };
+        let events = &mut self.scratch.events;
+        events.clear();
+        events.extend(self.sms.iter_mut().filter_map(Sm::take_events).flatten());
+        events.sort_by_key(|e| (e.at, e.sm));
+        events.iter().for_each(|e| observer.event(e));
+    }
+
+    /// What ended the run on an SM: the first in the order of (time, SM).
+    fn fault(&self) -> Option<Ending> {
+        let faults = self.sms.iter().enumerate().filter_map(|(n, sm)| sm.fault().map(|f| (f.0, n, &f.1)));
+        let (at, _, fault) = faults.min_by_key(|(at, n, _)| (*at, *n))?;
+        Some(Ending::Fault(at - self.start, fault.clone()))
+    }
+
+    /// Skips windows in which nothing moves; false when nothing will ever move again.
+    fn jump(&mut self, memory: &DeviceMemory) -> bool {
+        let now = self.gpu.now;
+        let can_dispatch = self.next < self.total
+            && self.sms.iter().any(|sm| {
+                let occupancy = sm.occupancy();
+                occupancy.resident < occupancy.most
+            });
+        if can_dispatch {
+            return true;
+        }
+        let mut earliest = self.gpu.memory.next_event(now);
+        for sm in &mut self.sms {
+            let next = sm.next_event(now);
+            earliest = earliest.into_iter().chain(next).min();
+            if earliest.is_some_and(|e| e < now + self.window) {
+                return true;
+            }
+        }
+        let Some(earliest) = earliest else { return false };
+        let mut to = now + (earliest - now) / self.window * self.window;
+        if let Some(most) = self.options.max_cycles {
+            to = to.min((self.start + most).max(now));
+        }
+        if to > now {
+            for sm in &mut self.sms {
+                sm.run(now, to, memory);
+            }
+            self.gpu.now = to;
+        }
+        true
+    }
+
+    fn blocked(&self) -> Vec<crate::sm::BlockedWarp> {
+        self.sms.iter().flat_map(|sm| sm.blocked_warps(self.options.source)).collect()
+    }
+
+    fn finish(mut self, ending: Ending, kernel: &TimedKernel<'_>) -> LaunchResult {
+        self.observe();
+        let end = match &ending {
+            Ending::Completed => self.last_end + 1,
+            Ending::Fault(at, _) => self.start + at + 1,
+            _ => self.gpu.now,
+        };
+        self.printed.sort_by_key(|(at, sm, _)| (*at, *sm));
+        let output = self.printed.iter().filter(|p| p.0 < end).map(|p| p.2.as_str()).collect();
+        let trailing = self.gpu.now.saturating_sub(end);
+        let completed = matches!(ending, Ending::Completed);
+        let trailing = if completed { trailing } else { 0 };
+        LaunchResult::collect(
+            &self.sms,
+            &self.gpu.memory,
+            crate::result::Summary {
+                ending,
+                cycles: end - self.start,
+                trailing,
+                ctas: self.done,
+                residency: self.residency,
+                output,
+                schedulers: self.gpu.config.sm.issue.schedulers,
+            },
+            kernel,
+        )
+    }
+}

@@ -1,0 +1,119 @@
+//! Everything beyond the SMs: both crossbars, the L2 slices and the DRAM channels.
+
+use super::address::{AddressError, AddressMap};
+use super::crossbar::{Crossbar, CrossbarCounters};
+use super::partition::Partition;
+use crate::config::MachineConfig;
+use crate::packet::{Cycle, Reply, Request};
+use raddle_exec::memory::DeviceMemory;
+
+/// The memory system of a GPU. It outlives launches: the L2 keeps its lines.
+pub struct MemorySystem {
+    map: AddressMap,
+    up: Crossbar<Request>,
+    down: Crossbar<Reply>,
+    partitions: Vec<Partition>,
+    slices: u32,
+    header_bytes: u32,
+    sector: u32,
+}
+
+impl MemorySystem {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// When the address map makes no sense.
+    pub fn new(machine: &MachineConfig) -> Result<Self, AddressError> {
+        let (sms, slices) = (machine.gpu.sms, machine.dram.channels * machine.l2.slices);
+        Ok(Self {
+            map: AddressMap::new(&machine.dram, &machine.l2)?,
+            up: Crossbar::new(&machine.interconnect, &machine.clock, sms, slices),
+            down: Crossbar::new(&machine.interconnect, &machine.clock, slices, sms),
+            partitions: (0..machine.dram.channels).map(|channel| Partition::new(machine, channel)).collect(),
+            slices: machine.l2.slices,
+            header_bytes: machine.interconnect.header_bytes,
+            sector: machine.l2.sector,
+        })
+    }
+
+    /// Runs every cycle instead of skipping those in which nothing moves.
+    pub fn never_skip(&mut self) {
+        self.partitions.iter_mut().for_each(|p| p.set_skipping(false));
+    }
+
+    /// An SM sends a request; it has asked for [`MemorySystem::room`] before.
+    pub fn send(&mut self, sm: u32, at: Cycle, request: Request) {
+        let carries = request.purpose.is_write() || request.atomic.is_some();
+        let bytes = self.header_bytes + if carries { request.bytes } else { 0 };
+        self.up.push(sm, at, self.map.slice(request.address), bytes, request);
+    }
+
+    /// Flits an SM can send.
+    #[must_use]
+    pub fn room(&self, sm: u32) -> u32 {
+        self.up.room(sm)
+    }
+
+    /// How many replies an SM can take.
+    pub fn set_credit(&mut self, sm: u32, packets: u32) {
+        self.down.set_credit(sm, packets);
+    }
+
+    /// Takes a reply for an SM, with the time it arrives.
+    pub fn receive(&mut self, sm: u32) -> Option<(Cycle, Reply)> {
+        self.down.pop(sm)
+    }
+
+    /// Runs one window: the partitions on their own, then the crossbars with what was sent in it.
+    pub fn run(&mut self, from: Cycle, to: Cycle, memory: &mut DeviceMemory) {
+        let slices = self.slices;
+        for (channel, partition) in self.partitions.iter_mut().enumerate() {
+            partition.run(from, to, memory);
+            for local in 0..slices {
+                let slice = channel as u32 * slices + local;
+                while let Some((at, reply)) = partition.pop_reply(local) {
+                    let bytes = self.header_bytes + if reply.purpose.is_write() { 0 } else { self.sector };
+                    self.down.push(slice, at, u32::from(reply.sm), bytes, reply);
+                }
+                self.up.set_credit(slice, partition.inbox_room(local));
+            }
+        }
+        self.up.step(from, to);
+        self.down.step(from, to);
+        for (channel, partition) in self.partitions.iter_mut().enumerate() {
+            for local in 0..slices {
+                let slice = channel as u32 * slices + local;
+                while let Some((at, request)) = self.up.pop(slice) {
+                    partition.deliver(local, at, request);
+                }
+                partition.set_reply_credit(local, self.down.room(slice));
+            }
+        }
+    }
+
+    /// When something in it next moves by itself.
+    #[must_use]
+    pub fn next_event(&self, now: Cycle) -> Option<Cycle> {
+        let networks = [self.up.next_event(now), self.down.next_event(now)];
+        let partitions = self.partitions.iter().map(|p| p.next_event(now));
+        networks.into_iter().chain(partitions).flatten().min()
+    }
+
+    /// Requests and replies in it.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.up.in_flight() + self.down.in_flight() + self.partitions.iter().map(Partition::in_flight).sum::<usize>()
+    }
+
+    /// The partitions.
+    #[must_use]
+    pub fn partitions(&self) -> &[Partition] {
+        &self.partitions
+    }
+
+    /// Counters of the networks: to memory, and back.
+    #[must_use]
+    pub fn networks(&self) -> [&CrossbarCounters; 2] {
+        [&self.up.counters, &self.down.counters]
+    }
+}

@@ -1,0 +1,151 @@
+//! What a launch left behind: how it ended, and every counter.
+
+use crate::kernel::TimedKernel;
+use crate::mem::crossbar::CrossbarCounters;
+use crate::mem::dram::DramCounters;
+use crate::mem::l2::L2Counters;
+use crate::mem::system::MemorySystem;
+use crate::packet::Cycle;
+use crate::sm::cache::CacheCounters;
+use crate::sm::counters::SmCounters;
+use crate::sm::{BlockedWarp, Sm};
+use crate::stats::Counters;
+use raddle_exec::fault::Fault;
+
+/// How a launch ended.
+#[derive(Clone, Debug)]
+pub enum Ending {
+    /// Every thread has ended.
+    Completed,
+    /// A thread did something it must not, at this cycle.
+    Fault(Cycle, Box<Fault>),
+    /// Nothing can go on.
+    Deadlock(Vec<BlockedWarp>),
+    /// The limit of cycles was reached.
+    CycleLimit,
+    /// The limit of instructions was reached; where every warp was.
+    InstructionLimit(Vec<BlockedWarp>),
+}
+
+/// What one SM counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SmResult {
+    /// The SM itself.
+    pub sm: SmCounters,
+    /// Instruction cache.
+    pub l1i: CacheCounters,
+    /// Data cache.
+    pub l1d: CacheCounters,
+    /// Constant cache.
+    pub l1c: CacheCounters,
+    /// Texture cache.
+    pub l1t: CacheCounters,
+}
+
+/// A finished launch.
+#[derive(Clone, Debug)]
+pub struct LaunchResult {
+    /// How it ended.
+    pub ending: Ending,
+    /// Cycles of the core clock from its start to the end of its last block.
+    pub cycles: Cycle,
+    /// Blocks that ended.
+    pub ctas: u64,
+    /// Blocks an SM could hold at once.
+    pub residency: u32,
+    /// Each SM.
+    pub sms: Vec<SmResult>,
+    /// L2 slices, by number; since the GPU was made.
+    pub l2: Vec<L2Counters>,
+    /// DRAM channels; since the GPU was made.
+    pub dram: Vec<DramCounters>,
+    /// The network to memory; since the GPU was made.
+    pub up: CrossbarCounters,
+    /// The network from memory; since the GPU was made.
+    pub down: CrossbarCounters,
+    /// Instructions issued at each operation of the program, by warp and by thread.
+    pub pcs: Vec<[u64; 2]>,
+    /// What the kernel printed.
+    pub output: String,
+}
+
+/// What the GPU knows at the end.
+pub(crate) struct Summary {
+    pub(crate) ending: Ending,
+    pub(crate) cycles: Cycle,
+    /// Cycles SMs were run beyond the end.
+    pub(crate) trailing: Cycle,
+    pub(crate) ctas: u64,
+    pub(crate) residency: u32,
+    pub(crate) output: String,
+    pub(crate) schedulers: u32,
+}
+
+impl LaunchResult {
+    pub(crate) fn collect(sms: &[Sm<'_>], memory: &MemorySystem, summary: Summary, kernel: &TimedKernel<'_>) -> Self {
+        let Summary { ending, cycles, trailing, ctas, residency, output, schedulers } = summary;
+        let mut pcs = vec![[0; 2]; kernel.ops.len()];
+        let mut results = Vec::new();
+        for sm in sms {
+            let mut counters = sm.counters();
+            // A window may go on for a few cycles after the last block: nothing was there then.
+            counters.cycles -= trailing;
+            counters.stall_no_warp -= trailing * u64::from(schedulers);
+            if !matches!(ending, Ending::Fault(..)) {
+                let slots = counters.cycles * u64::from(schedulers);
+                assert_eq!(counters.slots(), slots, "every scheduler slot has one cause");
+            }
+            let [l1i, l1d, l1c, l1t] = sm.caches().map(Clone::clone);
+            results.push(SmResult { sm: counters, l1i, l1d, l1c, l1t });
+            for (sum, own) in pcs.iter_mut().zip(sm.pc_counts()) {
+                sum[0] += own[0];
+                sum[1] += own[1];
+            }
+        }
+        let partitions = memory.partitions();
+        let [up, down] = memory.networks().map(Clone::clone);
+        Self {
+            ending,
+            cycles,
+            ctas,
+            residency,
+            sms: results,
+            l2: partitions.iter().flat_map(|p| (0..p.slices()).map(|s| p.slice_counters(s).clone())).collect(),
+            dram: partitions.iter().map(|p| p.dram_counters().clone()).collect(),
+            up,
+            down,
+            pcs,
+            output,
+        }
+    }
+
+    /// All SMs together.
+    #[must_use]
+    pub fn total(&self) -> SmResult {
+        let mut sum = SmResult::default();
+        for sm in &self.sms {
+            sum.sm.add(&sm.sm);
+            sum.l1i.add(&sm.l1i);
+            sum.l1d.add(&sm.l1d);
+            sum.l1c.add(&sm.l1c);
+            sum.l1t.add(&sm.l1t);
+        }
+        sum
+    }
+
+    /// All L2 slices together.
+    #[must_use]
+    pub fn l2_total(&self) -> L2Counters {
+        let mut sum = L2Counters::default();
+        self.l2.iter().for_each(|slice| sum.add(slice));
+        sum
+    }
+
+    /// All DRAM channels together.
+    #[must_use]
+    pub fn dram_total(&self) -> DramCounters {
+        let mut sum = DramCounters::default();
+        self.dram.iter().for_each(|channel| sum.add(channel));
+        sum
+    }
+}

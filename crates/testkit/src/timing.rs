@@ -1,0 +1,116 @@
+//! The reference kernels on the timing model, beside what the reference simulator measured.
+
+use crate::reference::{self, Case};
+use raddle_sim::config::{Choice, Machine, MachineConfig, Source};
+use raddle_sim::gpu::{Gpu, RunOptions};
+use raddle_sim::result::{Ending, LaunchResult};
+use serde_json::Value;
+
+/// A kernel with a launch, a scheduler and the reference's figures.
+pub struct Point {
+    /// The kernel.
+    pub case: Case,
+    /// Issue scheduler.
+    pub scheduler: String,
+    /// Registers per thread the reference used.
+    pub registers: Option<u32>,
+    /// What the reference measured; at least `cycles`.
+    pub measured: Value,
+}
+
+impl Point {
+    /// Cycles the reference took.
+    #[must_use]
+    pub fn cycles(&self) -> u64 {
+        self.measured["cycles"].as_u64().unwrap_or(0)
+    }
+
+    fn from_row(case: Case, row: &Value) -> Self {
+        let scheduler = row["scheduler"].as_str().unwrap_or("gto").to_owned();
+        let registers = row["ptxas"]["regs"].as_u64().map(|n| n as u32);
+        Self { case, scheduler, registers, measured: row.clone() }
+    }
+}
+
+/// The six kernels at full size, with both schedulers.
+#[must_use]
+pub fn kernels() -> Vec<Point> {
+    let rows = reference::rows("kernels.json");
+    rows.iter().map(|r| Point::from_row(reference::full(r["kernel"].as_str().unwrap_or_default()), r)).collect()
+}
+
+/// All micro runs.
+#[must_use]
+pub fn micros() -> Vec<Point> {
+    reference::rows("micro.json").iter().map(|r| Point::from_row(reference::micro_case(r), r)).collect()
+}
+
+/// The smaller sizes of the six kernels.
+#[must_use]
+pub fn small() -> Vec<Point> {
+    type Make = fn(usize) -> Case;
+    let table: [(Make, &str, &[(usize, u64)]); 7] = [
+        (reference::vecadd, "gto", &[(32, 1356), (256, 1442), (4096, 1691), (65536, 5673)]),
+        (reference::matmul, "gto", &[(16, 3843), (64, 7830), (128, 24646)]),
+        (reference::matmul, "lrr", &[(16, 3887), (64, 7871), (128, 26860)]),
+        (reference::diverge, "gto", &[(256, 8555), (4096, 15030)]),
+        (reference::bfs, "gto", &[(256, 4817), (4096, 21020)]),
+        (reference::stencil, "gto", &[(16, 2360), (64, 2825), (128, 3792)]),
+        (reference::reduce, "gto", &[(512, 2568), (8192, 2634), (65536, 6663)]),
+    ];
+    let rows = reference::rows("kernels.json");
+    let mut points = Vec::new();
+    for (make, scheduler, sizes) in table {
+        for &(size, cycles) in sizes {
+            let mut case = make(size);
+            let row = rows.iter().find(|r| r["kernel"] == case.kernel.as_str());
+            let registers = row.and_then(|r| r["ptxas"]["regs"].as_u64()).map(|n| n as u32);
+            case.name = format!("{} {size}", case.name);
+            let measured = serde_json::json!({ "cycles": cycles });
+            points.push(Point { case, scheduler: scheduler.to_owned(), registers, measured });
+        }
+    }
+    points
+}
+
+/// A preset with changes.
+///
+/// # Panics
+/// When the preset or a change is wrong: tests name them.
+#[must_use]
+pub fn machine(preset: &str, set: &[&str]) -> MachineConfig {
+    Machine::load(Source::Preset(preset), set).unwrap_or_else(|e| panic!("{preset}: {e:?}")).config
+}
+
+/// The reference machine with an issue scheduler.
+#[must_use]
+pub fn gtx480(scheduler: &str) -> MachineConfig {
+    let mut config = machine("gtx480", &[""; 0]);
+    config.mechanism.issue = Choice::Name(scheduler.to_owned());
+    config
+}
+
+/// Runs a kernel on a machine and checks what it computed.
+///
+/// # Panics
+/// When it does not end, or computes something else: that is what is tested.
+#[must_use]
+pub fn run(case: &Case, config: &MachineConfig, options: RunOptions<'_>) -> LaunchResult {
+    let registry = raddle_mech::registry();
+    let mechanisms = registry.check(config).unwrap_or_else(|e| panic!("{}: {e:?}", case.name));
+    let mut prepared = case.prepare();
+    let program = prepared.program();
+    let mut gpu = Gpu::new(config).unwrap_or_else(|e| panic!("{}: {e}", case.name));
+    let launch = prepared.launch.clone();
+    let result = gpu.launch(&mechanisms, &program, &launch, &mut prepared.memory, options);
+    let result = result.unwrap_or_else(|e| panic!("{}: {e}", case.name));
+    assert!(matches!(result.ending, Ending::Completed), "{}: {:?}", case.name, result.ending);
+    case.check(&prepared).unwrap_or_else(|e| panic!("{e}"));
+    result
+}
+
+/// Runs a point on the reference machine.
+#[must_use]
+pub fn run_point(point: &Point) -> LaunchResult {
+    run(&point.case, &gtx480(&point.scheduler), RunOptions { registers: point.registers, ..RunOptions::default() })
+}
