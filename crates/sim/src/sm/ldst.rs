@@ -133,11 +133,6 @@ impl Sm<'_> {
 
     pub(super) fn ldst_cycle(&mut self, now: Cycle) {
         self.ldst_writeback(now);
-        let (insts, ops) = (&self.insts, &self.kernel.ops);
-        self.collector.step(|inst| {
-            let entry = insts.get(inst);
-            (ops[entry.pc as usize].reads(), entry.warp)
-        });
         self.take_response(now);
         self.send_misses(now);
         self.look_up(now);
@@ -149,6 +144,15 @@ impl Sm<'_> {
             let entry = self.insts.get_mut(inst);
             entry.pending = entry.accesses.len() as u32;
         }
+    }
+
+    /// One cycle of the operand collector.
+    pub(super) fn collect(&mut self) {
+        let (insts, ops) = (&self.insts, &self.kernel.ops);
+        self.collector.step(|inst| {
+            let entry = insts.get(inst);
+            (ops[entry.pc as usize].reads(), entry.warp)
+        });
     }
 
     /// Registers are written; then the port takes the next result.

@@ -1,7 +1,7 @@
 //! One streaming multiprocessor, cycle by cycle.
 //!
 //! In every cycle the stages run once, from the end of the pipeline to its start: replies, write-back, execution,
-//! load-store unit with the operand collector, issue, decode, fetch, blocks that start. What a stage hands on is
+//! load-store unit, operand collector, issue, decode, fetch, blocks that start. What a stage hands on is
 //! therefore seen by the next stage one cycle later.
 //!
 //! What warps could do next is kept in sets ([`state::Sets`]) that events bring up to date; a cycle in which nothing
@@ -317,6 +317,7 @@ impl<'k> Sm<'k> {
         self.write_back(now);
         self.execute(now);
         self.ldst_cycle(now);
+        self.collect();
         self.issue_stage(now, memory);
         self.decode();
         self.fetch_stage(now);
