@@ -1,6 +1,6 @@
 //! The speed of the timing model on the reference kernels, and its cycles beside the reference's.
 //!
-//! `timing [kernels|micro|small] [FILTER]`
+//! `timing [kernels|micro|small] [FILTER] [KEY=VALUE]...`
 
 use raddle_testkit::timing;
 use std::time::Instant;
@@ -9,6 +9,7 @@ fn main() {
     let mut args = std::env::args().skip(1);
     let set = args.next().unwrap_or_else(|| "kernels".to_owned());
     let filter = args.next().unwrap_or_default();
+    let changes: Vec<String> = args.collect();
     let points = match set.as_str() {
         "micro" => timing::micros(),
         "small" => timing::small(),
@@ -21,7 +22,7 @@ fn main() {
     let (mut logs, mut count) = (0.0, 0);
     for point in points.iter().filter(|p| p.case.name.contains(&filter)) {
         let start = Instant::now();
-        let result = timing::run_point(point);
+        let result = timing::run_point(point, &changes);
         let seconds = start.elapsed().as_secs_f64();
         let error = 100.0 * (result.cycles as f64 / point.cycles() as f64 - 1.0);
         let total = result.total();

@@ -8,7 +8,7 @@ fn main() {
     let filter = args.next().unwrap_or_default();
     let points = if set == "micro" { timing::micros() } else { timing::kernels() };
     for point in points.iter().filter(|p| p.case.name.contains(&filter)) {
-        let result = timing::run_point(point);
+        let result = timing::run_point(point, &[""; 0]);
         let t = result.total();
         let (l2, dram) = (result.l2_total(), result.dram_total());
         println!("{} {}: residency {}", point.case.name, point.scheduler, result.residency);
@@ -30,9 +30,21 @@ fn main() {
             ("dram reads", dram.reads, point.measured["dram"]["reads"].to_string()),
             ("dram writes", dram.writes, m("dram_writes")),
             ("shared conflicts", t.sm.shared_conflicts, m("shared_bank_conflict_cycles")),
-            ("stalls struct", t.sm.stall_unit_mem + t.sm.stall_back_pressure + t.sm.stall_unit_sp + t.sm.stall_unit_sfu, point.measured["slots"]["stall"].to_string()),
-            ("stalls data", t.sm.stall_data_memory + t.sm.stall_data_alu, point.measured["slots"]["w0_scoreboard"].to_string()),
-            ("stalls other", t.sm.stall_fetch + t.sm.stall_control + t.sm.stall_barrier + t.sm.stall_exit_wait + t.sm.stall_fence, point.measured["slots"]["w0_idle"].to_string()),
+            (
+                "stalls struct",
+                t.sm.stall_unit_mem + t.sm.stall_back_pressure + t.sm.stall_unit_sp + t.sm.stall_unit_sfu,
+                point.measured["slots"]["stall"].to_string(),
+            ),
+            (
+                "stalls data",
+                t.sm.stall_data_memory + t.sm.stall_data_alu,
+                point.measured["slots"]["w0_scoreboard"].to_string(),
+            ),
+            (
+                "stalls other",
+                t.sm.stall_fetch + t.sm.stall_control + t.sm.stall_barrier + t.sm.stall_exit_wait + t.sm.stall_fence,
+                point.measured["slots"]["w0_idle"].to_string(),
+            ),
         ];
         for (name, ours, theirs) in rows {
             println!("  {name:18} {ours:>10} {theirs:>10}");

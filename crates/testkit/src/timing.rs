@@ -78,14 +78,14 @@ pub fn small() -> Vec<Point> {
 /// # Panics
 /// When the preset or a change is wrong: tests name them.
 #[must_use]
-pub fn machine(preset: &str, set: &[&str]) -> MachineConfig {
+pub fn machine(preset: &str, set: &[impl AsRef<str>]) -> MachineConfig {
     Machine::load(Source::Preset(preset), set).unwrap_or_else(|e| panic!("{preset}: {e:?}")).config
 }
 
-/// The reference machine with an issue scheduler.
+/// The reference machine with an issue scheduler and changes.
 #[must_use]
-pub fn gtx480(scheduler: &str) -> MachineConfig {
-    let mut config = machine("gtx480", &[""; 0]);
+pub fn gtx480(scheduler: &str, set: &[impl AsRef<str>]) -> MachineConfig {
+    let mut config = machine("gtx480", set);
     config.mechanism.issue = Choice::Name(scheduler.to_owned());
     config
 }
@@ -109,8 +109,8 @@ pub fn run(case: &Case, config: &MachineConfig, options: RunOptions<'_>) -> Laun
     result
 }
 
-/// Runs a point on the reference machine.
+/// Runs a point on the reference machine, with changes to it.
 #[must_use]
-pub fn run_point(point: &Point) -> LaunchResult {
-    run(&point.case, &gtx480(&point.scheduler), RunOptions { registers: point.registers, ..RunOptions::default() })
+pub fn run_point(point: &Point, set: &[impl AsRef<str>]) -> LaunchResult {
+    run(&point.case, &gtx480(&point.scheduler, set), RunOptions { registers: point.registers, ..RunOptions::default() })
 }

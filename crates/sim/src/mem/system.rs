@@ -45,7 +45,8 @@ impl MemorySystem {
     pub fn send(&mut self, sm: u32, at: Cycle, request: Request) {
         let carries = request.purpose.is_write() || request.atomic.is_some();
         let bytes = self.header_bytes + if carries { request.bytes } else { 0 };
-        self.up.push(sm, at, self.map.slice(request.address), bytes, request);
+        // The SMs' turn in a cycle comes after the network's: it takes the request in the next.
+        self.up.push(sm, at + 1, self.map.slice(request.address), bytes, request);
     }
 
     /// Flits an SM can send.
