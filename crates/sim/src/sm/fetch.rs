@@ -100,7 +100,7 @@ impl Sm<'_> {
             }
         }
         if self.fetch.can_send(&self.port)
-            && let Some(request) = self.fetch.cache.queue.pop_front()
+            && let Some(request) = self.fetch.cache.pop_request()
         {
             let kind = EventKind::Request { address: request.address, bytes: request.bytes, write: false };
             self.emit(now, kind);

@@ -23,7 +23,7 @@ pub mod units;
 
 use crate::config::MachineConfig;
 use crate::event::{Event, EventKind};
-use crate::kernel::{TimedKernel, TimedOp};
+use crate::kernel::{TimedKernel, TimedOp, UnitKind};
 use crate::packet::Cycle;
 use crate::seam::{Divergence, FetchScheduler, Gating, IssueScheduler, SchedulerView, WarpId, WarpSet, WarpTable};
 use collector::{Collector, InstId};
@@ -328,11 +328,17 @@ impl<'k> Sm<'k> {
 
     /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
     fn sleeps_until(&mut self, now: Cycle) -> Option<Cycle> {
-        let movable = !self.collector.is_empty()
+        let [sp, sfu, mem] = [UnitKind::Sp, UnitKind::Sfu, UnitKind::Mem];
+        let issues = |unit: UnitKind| !self.sets.ready[unit as usize].is_empty() && self.collector.accepts(unit);
+        let waits = |unit: UnitKind| !self.collector.output[unit as usize].is_empty();
+        let movable = self.collector.can_move()
+            || waits(sp)
+            || waits(sfu)
+            || waits(mem) && !self.ldst.is_occupied()
             || self.fetch.is_busy()
             || !self.sets.wanting.is_empty()
             || !self.sets.hazard.is_empty()
-            || self.sets.ready.iter().any(|r| !r.is_empty())
+            || [sp, sfu, mem].into_iter().any(issues)
             || self.ldst.is_busy(&self.port, now)
             || !self.fetch.cache.queue.is_empty() && self.fetch.can_send(&self.port);
         if movable || self.can_retire() {
@@ -362,6 +368,7 @@ impl<'k> Sm<'k> {
 
     /// Charges cycles in which nothing moved.
     fn charge_idle(&mut self, now: Cycle, cycles: u64) {
+        self.counters.memory_stalls += self.ldst.skip(now, cycles);
         for scheduler in 0..self.scheduler_warps.len() {
             let cause = self.idle_cause(scheduler);
             *self.counters.stall(cause) += cycles;
