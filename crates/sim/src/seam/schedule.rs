@@ -83,6 +83,9 @@ pub trait IssueScheduler: Send {
     }
 }
 
+/// Calls a function with what issue scheduler number `n` sees.
+pub type IssueViews<'a> = &'a dyn Fn(usize, &mut dyn FnMut(&SchedulerView<'_>));
+
 /// What a fetch scheduler may look at.
 pub struct FetchView<'a> {
     /// Now.
@@ -94,7 +97,7 @@ pub struct FetchView<'a> {
     /// The issue schedulers; warp `w` belongs to number `w` modulo their count.
     pub issue: &'a [Box<dyn IssueScheduler>],
     /// What issue scheduler `n` sees.
-    pub issue_view: &'a dyn Fn(usize, &mut dyn FnMut(&SchedulerView<'_>)),
+    pub issue_view: IssueViews<'a>,
 }
 
 /// Which warp's next instructions are fetched. One object per SM.

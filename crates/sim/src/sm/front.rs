@@ -35,7 +35,8 @@ impl Sm<'_> {
             return;
         }
         let fetch = &self.config.sm.fetch;
-        let room = if fetch.only_when_empty { front.len() == 0 } else { front.len() + fetch.width <= fetch.ibuffer };
+        let room =
+            if fetch.only_when_empty { front.decoded() == 0 } else { front.decoded() + fetch.width <= fetch.ibuffer };
         self.sets.wanting.set(warp, !fetch.ideal && !info.ended && !front.fetching && room);
         if front.fence && front.in_flight == 0 && front.stores == 0 && front.atomics == 0 {
             front.fence = false;

@@ -34,6 +34,8 @@ pub struct LoadStore {
     lookups: VecDeque<(Cycle, InstId, Access)>,
     /// Loads on their way through shared memory, with the time they are done.
     shared: VecDeque<(Cycle, InstId)>,
+    /// Hits of the constant and the texture cache, with the time their data come.
+    hits: [VecDeque<(Cycle, InstId)>; 2],
     /// What is written to the registers in this cycle.
     writeback: Option<InstId>,
     turn: usize,
@@ -81,6 +83,7 @@ impl LoadStore {
             current: None,
             lookups: VecDeque::new(),
             shared: VecDeque::new(),
+            hits: Default::default(),
             writeback: None,
             turn: 0,
             past_l1: None,
@@ -138,6 +141,7 @@ impl LoadStore {
             || !self.ejected.is_empty()
             || self.lookups.front().is_some_and(|l| l.0 <= now) && !self.is_refused()
             || self.shared.front().is_some_and(|s| s.0 <= now)
+            || self.hits.iter().any(|h| h.front().is_some_and(|h| h.0 <= now))
             || [&self.l1d, &self.l1c, &self.l1t].iter().any(|c| c.has_ready() || sends(c))
     }
 
@@ -145,7 +149,8 @@ impl LoadStore {
     pub(super) fn next_event(&self) -> Option<Cycle> {
         let lookup = self.lookups.front().map(|l| l.0).filter(|_| !self.is_refused());
         let shared = self.shared.front().map(|s| s.0);
-        lookup.into_iter().chain(shared).min()
+        let hits = self.hits.iter().filter_map(|h| h.front().map(|h| h.0));
+        lookup.into_iter().chain(shared).chain(hits).min()
     }
 
     /// Counts refusals of cycles in which nothing moved; gives the stalls among them.
@@ -213,6 +218,7 @@ impl Sm<'_> {
         self.ldst_writeback(now);
         self.take_response(now);
         self.send_misses(now);
+        self.take_hits(now);
         self.look_up(now);
         self.hand_out(now);
         if self.ldst.current.is_none()
@@ -315,6 +321,22 @@ impl Sm<'_> {
             }
         }
         self.ldst.responses.pop_front();
+    }
+
+    /// Data of hits in the constant and texture cache have come.
+    fn take_hits(&mut self, now: Cycle) {
+        for which in 0..2 {
+            while let Some(&(at, inst)) = self.ldst.hits[which].front()
+                && at <= now
+            {
+                self.ldst.hits[which].pop_front();
+                let entry = self.insts.get_mut(inst);
+                entry.pending -= 1;
+                if entry.pending == 0 && self.ldst.current != Some(inst) {
+                    self.complete(inst);
+                }
+            }
+        }
     }
 
     fn finish_atomic(&mut self, inst: InstId, work: Box<raddle_exec::atomics::AtomicWork>) {
@@ -474,10 +496,17 @@ impl Sm<'_> {
         }
         let entry = self.insts.get_mut(inst);
         entry.accesses.pop();
+        let empty = entry.accesses.is_empty();
         if answer == Answer::Hit {
-            entry.pending -= 1;
+            let constant = purpose == Purpose::Const;
+            let latency = if constant { self.ldst.l1c.latency() } else { self.ldst.l1t.latency() };
+            if latency == 0 {
+                entry.pending -= 1;
+            } else {
+                self.ldst.hits[usize::from(!constant)].push_back((now + Cycle::from(latency), inst));
+            }
         }
-        entry.accesses.is_empty()
+        empty
     }
 
     fn hand_to_l1(&mut self, inst: InstId, now: Cycle) -> bool {

@@ -319,7 +319,7 @@ impl<'k> Sm<'k> {
         self.ldst_cycle(now);
         self.collect();
         self.issue_stage(now, memory);
-        self.decode();
+        self.decode(now);
         self.fetch_stage(now);
         self.retire(now);
         self.start_blocks(now);

@@ -41,7 +41,7 @@ impl Front {
     /// Decoded instructions.
     #[inline]
     #[must_use]
-    pub fn len(&self) -> u32 {
+    pub fn decoded(&self) -> u32 {
         u32::from(self.len)
     }
 
