@@ -41,6 +41,11 @@ impl IssueScheduler for Gto {
         }
     }
 
+    fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
+        let rank = |w: WarpId| (Some(w) != self.last, view.age[w.index()]);
+        rank(a) < rank(b)
+    }
+
     fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
         self.last.filter(|w| eligible.contains(*w)).or_else(|| oldest_of(view, eligible))
     }

@@ -37,6 +37,11 @@ impl IssueScheduler for Lrr {
         order.extend(view.warps.iter().filter(|w| *w < self.next));
     }
 
+    fn is_before(&self, _: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
+        // Warps before the one to be served next come last.
+        (a < self.next, a) < (b < self.next, b)
+    }
+
     fn pick(&mut self, _: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
         eligible.next_from(self.next)
     }

@@ -35,6 +35,10 @@ impl IssueScheduler for Oldest {
         by_age(view, order);
     }
 
+    fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
+        view.age[a.index()] < view.age[b.index()]
+    }
+
     fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
         oldest_of(view, eligible)
     }

@@ -47,6 +47,15 @@ pub trait IssueScheduler: Send {
         scratch.iter().copied().find(|w| eligible.contains(*w))
     }
 
+    /// Whether `a` comes before `b` in the priority order. Asked only now and then, but worth an answer that does not
+    /// make the whole order.
+    fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
+        let mut order = Vec::new();
+        self.priority_order(view, &mut order);
+        let place = |warp: WarpId| order.iter().position(|w| *w == warp);
+        place(a) < place(b)
+    }
+
     /// A warp has issued.
     fn issued(&mut self, view: &SchedulerView<'_>, warp: WarpId) {
         let _ = (view, warp);

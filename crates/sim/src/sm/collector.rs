@@ -143,19 +143,29 @@ impl Collector {
         self.written = 0;
     }
 
-    /// Whether something in it moves in the next cycle.
+    /// Whether something in it moves in the next cycle; `mem_busy` says that the load-store unit takes nothing.
+    #[inline]
     #[must_use]
-    pub fn can_move(&self) -> bool {
+    pub fn can_move(&self, mem_busy: bool) -> bool {
         if self.occupied == 0 {
             return false;
         }
-        let sends = |n: usize| self.output[n].len() < self.width[n];
-        self.requested != 0
-            || (0..UNITS).any(|n| {
-                let units = self.groups[n].units;
-                let accepts = if self.enabled { !self.busy & units != 0 } else { sends(n) };
-                self.ready & units != 0 && sends(n) || !self.input[n].is_empty() && accepts
-            })
+        if self.requested != 0 {
+            return true;
+        }
+        for n in 0..UNITS {
+            let waits = !self.output[n].is_empty();
+            let full = self.output[n].len() >= self.width[n];
+            let units = self.groups[n].units;
+            let accepts = if self.enabled { !self.busy & units != 0 } else { !full };
+            if waits && (n != UnitKind::Mem as usize || !mem_busy)
+                || !full && self.ready & units != 0
+                || accepts && !self.input[n].is_empty()
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// Instructions with all operands go on.

@@ -3,7 +3,7 @@
 use super::Sm;
 use super::state::Hazard;
 use crate::kernel::UnitKind;
-use crate::seam::{Cause, WarpId, WarpSet};
+use crate::seam::{Cause, WarpId};
 
 impl Sm<'_> {
     /// Brings the sets up to date for every warp whose control flow changed.
@@ -84,17 +84,28 @@ impl Sm<'_> {
     /// Why a scheduler cannot issue, from the sets. Where warps of a scheduler are held up by different things,
     /// the one closest to issue counts: a warp that only waits for its unit before one that waits for data, that
     /// before one whose instruction is not there, and so on.
-    pub(super) fn idle_cause(&self, scheduler: usize) -> Cause {
-        let own = self.scheduler_used[scheduler].words();
-        let any = |set: &WarpSet| set.words().iter().zip(own).any(|(a, b)| a & b != 0);
+    #[inline]
+    pub(super) fn idle_cause(&mut self, scheduler: usize) -> Cause {
+        let key = (self.sets.version, self.ldst.is_stalled());
+        let (known, cause) = self.idle_causes[scheduler];
+        if known == key {
+            return cause;
+        }
+        let cause = self.find_idle_cause(scheduler);
+        self.idle_causes[scheduler] = (key, cause);
+        cause
+    }
+
+    fn find_idle_cause(&self, scheduler: usize) -> Cause {
+        let own = &self.scheduler_used[scheduler];
         let sets = &self.sets;
-        if own.iter().all(|w| *w == 0) {
+        if own.is_empty() {
             return Cause::NoWarp;
         }
         for (unit, cause) in
             [(UnitKind::Mem, Cause::UnitMem), (UnitKind::Sfu, Cause::UnitSfu), (UnitKind::Sp, Cause::UnitSp)]
         {
-            if any(&sets.ready[unit as usize]) {
+            if own.meets(&sets.ready[unit as usize]) {
                 let full = unit == UnitKind::Mem && self.ldst.is_stalled();
                 return if full { Cause::BackPressure } else { cause };
             }
@@ -108,6 +119,6 @@ impl Sm<'_> {
             (&sets.held, Cause::Mechanism),
             (&sets.barrier, Cause::Barrier),
         ];
-        rest.iter().find(|(set, _)| any(set)).map_or(Cause::ExitWait, |(_, cause)| *cause)
+        rest.iter().find(|(set, _)| own.meets(set)).map_or(Cause::ExitWait, |(_, cause)| *cause)
     }
 }

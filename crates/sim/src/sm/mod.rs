@@ -25,7 +25,9 @@ use crate::config::MachineConfig;
 use crate::event::{Event, EventKind};
 use crate::kernel::{TimedKernel, TimedOp, UnitKind};
 use crate::packet::Cycle;
-use crate::seam::{Divergence, FetchScheduler, Gating, IssueScheduler, SchedulerView, WarpId, WarpSet, WarpTable};
+use crate::seam::{
+    Cause, Divergence, FetchScheduler, Gating, IssueScheduler, SchedulerView, WarpId, WarpSet, WarpTable,
+};
 use collector::{Collector, InstId};
 use counters::SmCounters;
 use fetch::Fetch;
@@ -109,6 +111,8 @@ pub struct Sm<'k> {
     arrivals: Vec<Arrival>,
     scratch: Vec<WarpId>,
     eligible: WarpSet,
+    /// Why each scheduler could not issue, for the state of the sets it was found in.
+    idle_causes: Vec<((u64, bool), Cause)>,
     has_warp_ops: bool,
     /// What ended the run here, and when.
     fault: Option<(Cycle, Box<Fault>)>,
@@ -176,6 +180,7 @@ impl<'k> Sm<'k> {
             arrivals: Vec::new(),
             scratch: Vec::new(),
             eligible: WarpSet::new(slots),
+            idle_causes: vec![((u64::MAX, false), Cause::NoWarp); schedulers],
             has_warp_ops: kernel.program.ops.iter().any(|op| op.class == raddle_exec::op::Class::Warp),
             fault: None,
             printed: Vec::new(),
@@ -328,17 +333,14 @@ impl<'k> Sm<'k> {
 
     /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
     fn sleeps_until(&mut self, now: Cycle) -> Option<Cycle> {
-        let [sp, sfu, mem] = [UnitKind::Sp, UnitKind::Sfu, UnitKind::Mem];
-        let issues = |unit: UnitKind| !self.sets.ready[unit as usize].is_empty() && self.collector.accepts(unit);
-        let waits = |unit: UnitKind| !self.collector.output[unit as usize].is_empty();
-        let movable = self.collector.can_move()
-            || waits(sp)
-            || waits(sfu)
-            || waits(mem) && !self.ldst.is_occupied()
+        let issues = |unit: UnitKind| self.collector.accepts(unit) && !self.sets.ready[unit as usize].is_empty();
+        let movable = self.collector.can_move(self.ldst.is_occupied())
             || self.fetch.is_busy()
+            || issues(UnitKind::Sp)
+            || issues(UnitKind::Mem)
+            || issues(UnitKind::Sfu)
             || !self.sets.wanting.is_empty()
             || !self.sets.hazard.is_empty()
-            || [sp, sfu, mem].into_iter().any(issues)
             || self.ldst.is_busy(&self.port, now)
             || !self.fetch.cache.queue.is_empty() && self.fetch.can_send(&self.port);
         if movable || self.can_retire() {

@@ -102,6 +102,8 @@ pub struct Sets {
     pub wanting: WarpSet,
     /// At a barrier, a fence, held, or ended: what schedulers see as waiting.
     pub waiting: WarpSet,
+    /// Grows with every change.
+    pub version: u64,
 }
 
 impl Sets {
@@ -122,12 +124,14 @@ impl Sets {
             held: set(),
             wanting: set(),
             waiting: set(),
+            version: 0,
         }
     }
 
     /// Takes a warp out of all sets but `used` and `wanting`.
     #[inline]
     pub fn clear(&mut self, warp: WarpId) {
+        self.version += 1;
         let (word, bit) = (warp.index() / 64, !(1u64 << (warp.0 % 64)));
         for set in &mut self.ready {
             set.words_mut()[word] &= bit;
