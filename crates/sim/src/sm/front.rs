@@ -1,7 +1,7 @@
 //! Keeping the sets of warps up to date, and why a slot stays empty.
 
 use super::Sm;
-use super::state::Hazard;
+use super::state::{Hazard, Place};
 use crate::kernel::UnitKind;
 use crate::seam::{Cause, WarpId};
 
@@ -27,44 +27,46 @@ impl Sm<'_> {
 
     /// Brings the sets up to date for one warp.
     pub(super) fn refresh(&mut self, warp: WarpId) {
-        self.sets.clear(warp);
         let info = self.table.get(warp);
         let front = &mut self.fronts[warp.index()];
         if !info.valid {
             self.sets.wanting.set(warp, false);
+            self.sets.put(warp, Place::Free);
             return;
         }
         let fetch = &self.config.sm.fetch;
-        let room =
-            if fetch.only_when_empty { front.decoded() == 0 } else { front.decoded() + fetch.width <= fetch.ibuffer };
+        let decoded = front.decoded();
+        let room = if fetch.only_when_empty { decoded == 0 } else { decoded + fetch.width <= fetch.ibuffer };
         self.sets.wanting.set(warp, !fetch.ideal && !info.ended && !front.fetching && room);
-        if front.fence && front.in_flight == 0 && front.stores == 0 && front.atomics == 0 {
+        if front.fence && front.is_drained() {
             front.fence = false;
         }
+        let place = self.place_of(warp);
+        self.sets.put(warp, place);
+    }
+
+    #[inline]
+    fn place_of(&self, warp: WarpId) -> Place {
+        let (info, front) = (self.table.get(warp), &self.fronts[warp.index()]);
         if let Some(cause) = info.blocked {
-            let set = match cause {
-                Cause::ExitWait => &mut self.sets.ended,
-                Cause::Barrier => &mut self.sets.barrier,
-                _ => &mut self.sets.held,
+            return match cause {
+                Cause::ExitWait => Place::Ended,
+                Cause::Barrier => Place::Barrier,
+                _ => Place::Held,
             };
-            set.set(warp, true);
-            self.sets.waiting.set(warp, true);
-            return;
         }
         if front.atomics > 0 || front.fence {
-            self.sets.fence.set(warp, true);
-            self.sets.waiting.set(warp, true);
-            return;
+            return Place::Fence;
         }
-        if !fetch.ideal {
+        if !self.config.sm.fetch.ideal {
             match front.head() {
-                None => return self.sets.starved.set(warp, true),
-                Some(head) if head != info.pc => return self.sets.hazard.set(warp, true),
+                None => return Place::Starved,
+                Some(head) if head != info.pc => return Place::Hazard,
                 Some(_) => {}
             }
         }
         if self.config.sm.single_in_flight && front.in_flight > 0 {
-            return self.sets.data_alu.set(warp, true);
+            return Place::DataAlu;
         }
         let op = &self.kernel.ops[info.pc as usize];
         let mut hazard = Hazard::None;
@@ -75,9 +77,9 @@ impl Sm<'_> {
             Hazard::Alu => {}
         });
         match hazard {
-            Hazard::Memory => self.sets.data_memory.set(warp, true),
-            Hazard::Alu => self.sets.data_alu.set(warp, true),
-            Hazard::None => self.sets.ready[op.unit as usize].set(warp, true),
+            Hazard::Memory => Place::DataMemory,
+            Hazard::Alu => Place::DataAlu,
+            Hazard::None => Place::ready(op.unit),
         }
     }
 
@@ -105,20 +107,20 @@ impl Sm<'_> {
         for (unit, cause) in
             [(UnitKind::Mem, Cause::UnitMem), (UnitKind::Sfu, Cause::UnitSfu), (UnitKind::Sp, Cause::UnitSp)]
         {
-            if own.meets(&sets.ready[unit as usize]) {
+            if own.meets(sets.ready(unit)) {
                 let full = unit == UnitKind::Mem && self.ldst.is_stalled();
                 return if full { Cause::BackPressure } else { cause };
             }
         }
         let rest = [
-            (&sets.data_memory, Cause::DataMemory),
-            (&sets.data_alu, Cause::DataAlu),
-            (&sets.hazard, Cause::Control),
-            (&sets.starved, Cause::Fetch),
-            (&sets.fence, Cause::Fence),
-            (&sets.held, Cause::Mechanism),
-            (&sets.barrier, Cause::Barrier),
+            (Place::DataMemory, Cause::DataMemory),
+            (Place::DataAlu, Cause::DataAlu),
+            (Place::Hazard, Cause::Control),
+            (Place::Starved, Cause::Fetch),
+            (Place::Fence, Cause::Fence),
+            (Place::Held, Cause::Mechanism),
+            (Place::Barrier, Cause::Barrier),
         ];
-        rest.iter().find(|(set, _)| own.meets(set)).map_or(Cause::ExitWait, |(_, cause)| *cause)
+        rest.iter().find(|(place, _)| own.meets(sets.at(*place))).map_or(Cause::ExitWait, |(_, cause)| *cause)
     }
 }

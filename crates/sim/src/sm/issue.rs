@@ -1,5 +1,6 @@
 //! Issue: each scheduler picks a warp, the instruction is executed functionally and goes on to its unit.
 
+use super::state::Place;
 use super::{Sm, view};
 use crate::event::EventKind;
 use crate::kernel::{MemKind, UnitKind};
@@ -56,7 +57,7 @@ impl Sm<'_> {
         let own = self.scheduler_used[scheduler].words();
         let open = |unit: UnitKind| if self.collector.accepts(unit) { u64::MAX } else { 0 };
         let (sp, sfu, mem) = (open(UnitKind::Sp), open(UnitKind::Sfu), open(UnitKind::Mem));
-        let ready = |unit: UnitKind| self.sets.ready[unit as usize].words();
+        let ready = |unit: UnitKind| self.sets.ready(unit).words();
         let (on_sp, on_sfu, on_mem) = (ready(UnitKind::Sp), ready(UnitKind::Sfu), ready(UnitKind::Mem));
         let mut any = 0;
         for (n, word) in self.eligible.words_mut().iter_mut().enumerate() {
@@ -77,8 +78,7 @@ impl Sm<'_> {
             if n > 0 {
                 let unit = info.valid && info.blocked.is_none();
                 let unit = unit.then(|| self.op(info.pc).unit);
-                let again =
-                    unit.is_some_and(|u| self.sets.ready[u as usize].contains(warp) && self.collector.accepts(u));
+                let again = unit.is_some_and(|u| self.sets.ready(u).contains(warp) && self.collector.accepts(u));
                 if !again {
                     break;
                 }
@@ -120,7 +120,7 @@ impl Sm<'_> {
 
     /// Warps that are looked at before the pick and whose decoded instructions are wrong drop them.
     fn flush_ahead(&mut self, scheduler: usize, pick: Option<WarpId>, now: Cycle) {
-        if !self.sets.hazard.meets(&self.scheduler_used[scheduler]) {
+        if !self.sets.at(Place::Hazard).meets(&self.scheduler_used[scheduler]) {
             return;
         }
         let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
@@ -128,7 +128,7 @@ impl Sm<'_> {
         let policy = &self.mechanisms.issue[scheduler];
         let mut looked_at = std::mem::take(&mut self.scratch);
         looked_at.clear();
-        looked_at.extend(sets.hazard.iter().filter(|w| used[scheduler].contains(*w)));
+        looked_at.extend(sets.at(Place::Hazard).iter().filter(|w| used[scheduler].contains(*w)));
         if let Some(pick) = pick {
             looked_at.retain(|w| policy.is_before(&seen, *w, pick));
         }
