@@ -68,7 +68,7 @@ From hardware, as the reference:
 - **Stale lines are never read.** Caches hold tags and no data; values come from the one memory of the program. A load
   sees a store of another SM from the next window on, even where the L1 of a GPU would return what it had.
 - **Instructions are PTX instructions**, of eight bytes each. There is no machine code.
-- **Registers of one number share a bank**, whatever their kind: the bank of `%r1` is that of `%f1`.
+- **A register's bank** comes from its warp and the number in its name, so `%r1` and `%f1` of a warp share one.
 ";
 
 /// The whole page.
