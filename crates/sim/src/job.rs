@@ -123,3 +123,39 @@ impl Job {
         bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PTX: &str = ".version 3.2\n.target sm_20\n.address_size 64\n\
+        .visible .entry k(.param .u64 a, .param .u32 n)\n{\n    ret;\n}\n";
+
+    #[track_caller]
+    fn fails(job: Result<Job, JobError>, text: &str) {
+        assert_eq!(job.err().map(|e| e.to_string()).as_deref(), Some(text));
+    }
+
+    #[test]
+    fn arguments_must_fit() {
+        assert!(Job::new(PTX, "k").and_then(|j| j.buffer(&[1, 2])?.scalar(2)).is_ok_and(|j| j.words(0) == [1, 2]));
+        fails(Job::new(PTX, "k").and_then(|j| j.scalar(2)), "argument 0 does not fit the kernel's parameters");
+        let three = |j: Job| j.buffer(&[])?.scalar(1)?.scalar(2);
+        fails(Job::new(PTX, "k").and_then(three), "argument 2 does not fit the kernel's parameters");
+    }
+
+    #[test]
+    fn text_and_kernel_must_exist() {
+        assert!(matches!(Job::new(".version", "k"), Err(JobError::Ptx(_))));
+        assert!(matches!(Job::new(PTX, "other"), Err(JobError::Load(_))));
+    }
+
+    #[test]
+    fn mechanisms_must_be_known() {
+        let machine = crate::config::Machine::load(crate::config::Source::Preset("gtx480"), &[""; 0]);
+        let config = machine.map(|m| m.config).unwrap_or_else(|e| panic!("{e:?}"));
+        let mut job = Job::new(PTX, "k").unwrap_or_else(|e| panic!("{e}"));
+        let ran = job.run(&Registry::new(), &config, 1, 32);
+        assert!(matches!(ran, Err(JobError::Mechanism(key, _)) if key == "mechanism.divergence"));
+    }
+}

@@ -62,7 +62,7 @@ fn the_page_keeps_the_bounds() {
 }
 
 #[test]
-#[ignore = "takes minutes; `cargo xtask long` runs the same kernels"]
+#[ignore = "large; `cargo xtask long` runs the same kernels"]
 fn full_sizes_take_the_cycles_of_the_page() {
     let rows = check(&timing::kernels(), EACH);
     assert!(mean_and_max(&rows).0 <= MEAN, "mean {:.1} %", mean_and_max(&rows).0);

@@ -35,8 +35,10 @@ were set by looking at micro runs:
 | `interconnect.speedup` = 1, where the reference's configuration says 2 | `st_stream`: ports saturate as with one queue per input and no speed-up |
 | `sm.latency.f32_fma` as `mad`: 5, 1 | `fma_chain_1w` |
 | `sm.latency.f64_fma` as `mad`: 8, 8 | `f64_chain_1w` |
-| The order of stages: operands are collected after the load-store unit has run | the micro runs as a whole |
-| A request enters the network in the cycle after the SM sends it | the same |
+| The order of stages: operands are collected after the load-store unit has run | the cycles of a step in `shared_chain_1w` and `ld_chain_l1_16pass` |
+| A request enters the network in the cycle after the SM sends it | the cycles of a step in `ld_chain_l2_4pass` |
+
+A value can be tried out: `cargo run --release -p raddle-benches --bin timing micro st_stream interconnect.speedup=2`.
 ";
 
 const DEVIATIONS: &str = "
