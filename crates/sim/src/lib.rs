@@ -5,6 +5,7 @@
 //! * [`mem`]: interconnect, L2, DRAM.
 //! * [`sm`]: one streaming multiprocessor.
 //! * [`gpu`]: all of it, window by window.
+//! * [`job`]: a kernel with its buffers, for examples and small tests.
 //! * [`seam`]: what mechanisms decide, and their registry.
 //! * [`event`]: what happened, for those who listen.
 //! * [`stats`]: counters, declared once.
@@ -13,6 +14,7 @@
 pub mod config;
 pub mod event;
 pub mod gpu;
+pub mod job;
 pub mod kernel;
 pub mod mem;
 pub mod packet;

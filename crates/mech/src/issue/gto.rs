@@ -6,6 +6,15 @@
 //!
 //! # Source
 //! Rogers et al., MICRO 2012; BAWS paper, section 2.2.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Simplifications
+//! None known. Age is a number that grows with every warp, so two warps are never equally old.
+//!
+//! # Counters
+//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
 use super::{by_age, oldest_of};
 use crate::NoConfig;

@@ -1,10 +1,19 @@
 //! Loose round robin.
 //!
 //! # What it models
-//! From the warp after the last served, the first that can issue.
+//! From the warp after the last served, the first that can issue. A warp that cannot is passed over and not waited for.
 //!
 //! # Source
 //! The baseline of most studies; BAWS paper, section 2.2.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Simplifications
+//! None known. The order is that of the warp slots, not of arrival.
+//!
+//! # Counters
+//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;

@@ -5,6 +5,15 @@
 //!
 //! # Source
 //! Greedy then oldest without the greed.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Simplifications
+//! None known.
+//!
+//! # Counters
+//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
 use super::{by_age, oldest_of};
 use crate::NoConfig;
