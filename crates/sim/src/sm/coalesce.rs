@@ -128,24 +128,34 @@ fn shrink(rules: Rules, addresses: &[u64; 32], lanes: u32, base: u64) -> Access 
 pub fn bank_cycles(addresses: &[u64; 32], mask: u32, banks: u32, groups: u32) -> u32 {
     let mut cycles = 0;
     let lanes = 32 / groups.clamp(1, 32);
+    let banks = banks.clamp(1, 64);
     for first in (0..32).step_by(lanes as usize) {
         let mut left = mask & (u32::MAX >> (32 - lanes)) << first;
         while left != 0 {
             cycles += 1;
-            let mut words = [u64::MAX; 64];
-            let mut served = 0;
-            for lane in lanes_in(left) {
-                let word = addresses[lane] / 4;
-                let slot = &mut words[(word % u64::from(banks.min(64))) as usize];
-                if *slot == u64::MAX || *slot == word {
-                    *slot = word;
-                    served |= 1 << lane;
-                }
-            }
-            left &= !served;
+            left = serve(addresses, left, banks);
         }
     }
     cycles.max(1)
+}
+
+/// One cycle: each bank gives one word to all lanes that want it. Returns the lanes that have to wait.
+fn serve(addresses: &[u64; 32], left: u32, banks: u32) -> u32 {
+    let mut words = [u32::MAX; 64];
+    let mut waiting = 0;
+    let power = banks.is_power_of_two();
+    for (lane, address) in addresses.iter().enumerate() {
+        let word = (*address / 4) as u32;
+        let bank = if power { word & (banks - 1) } else { word % banks };
+        let active = left >> lane & 1;
+        let held = words[bank as usize & 63];
+        let taken = held != u32::MAX && held != word;
+        if active != 0 && !taken {
+            words[bank as usize & 63] = word;
+        }
+        waiting |= (active & u32::from(taken)) << lane;
+    }
+    waiting
 }
 
 #[cfg(test)]

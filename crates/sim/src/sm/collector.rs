@@ -10,6 +10,54 @@ use std::collections::VecDeque;
 /// An instruction in the pipeline, by its number in the SM's table.
 pub type InstId = u32;
 
+/// Instructions a queue in front of or behind the collector holds at most.
+pub const MAX_WIDTH: usize = 16;
+
+/// A short queue of instructions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Queue {
+    insts: [InstId; MAX_WIDTH],
+    first: u8,
+    len: u8,
+}
+
+impl Queue {
+    /// How many there are.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    /// Whether there are none.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The one that came first.
+    #[inline]
+    #[must_use]
+    pub fn front(&self) -> Option<InstId> {
+        (self.len > 0).then(|| self.insts[usize::from(self.first) % MAX_WIDTH])
+    }
+
+    #[inline]
+    fn push_back(&mut self, inst: InstId) {
+        self.insts[usize::from(self.first + self.len) % MAX_WIDTH] = inst;
+        self.len += 1;
+    }
+
+    #[inline]
+    fn pop_front(&mut self) -> Option<InstId> {
+        let inst = self.front()?;
+        self.first = (self.first + 1) % MAX_WIDTH as u8;
+        self.len -= 1;
+        Some(inst)
+    }
+}
+
 /// The collector units of one pipeline.
 #[derive(Clone, Debug)]
 struct Group {
@@ -37,9 +85,9 @@ pub struct Collector {
     /// Banks that are written in this cycle.
     written: u64,
     /// Issued instructions that have no collector unit yet, by pipeline.
-    pub input: [VecDeque<InstId>; UNITS],
+    pub input: [Queue; UNITS],
     /// Instructions with all operands, by pipeline.
-    pub output: [VecDeque<InstId>; UNITS],
+    pub output: [Queue; UNITS],
     width: [usize; UNITS],
     occupied: usize,
     /// Cycles operands waited because their bank was busy.
@@ -59,7 +107,7 @@ impl Collector {
             first += counts[n];
             group
         });
-        let width = [units.sp_issue, units.sfu_issue, units.mem_issue].map(|n| n as usize);
+        let width = [units.sp_issue, units.sfu_issue, units.mem_issue].map(|n| (n as usize).min(MAX_WIDTH));
         Self {
             enabled: config.enabled,
             banks: config.banks as usize,
@@ -218,7 +266,7 @@ impl Collector {
     fn accept<'a>(&mut self, reads: impl Fn(InstId) -> (&'a [u16], u16)) {
         for number in 0..UNITS {
             for _ in 0..self.groups[number].last.len() {
-                let Some(&inst) = self.input[number].front() else { break };
+                let Some(inst) = self.input[number].front() else { break };
                 let free = self.groups[number].units & !self.busy;
                 if free == 0 {
                     break;

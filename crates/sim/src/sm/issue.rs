@@ -28,7 +28,7 @@ impl Sm<'_> {
     pub(super) fn execute(&mut self, now: Cycle) {
         for pipeline in 0..self.units.len() {
             let kind = self.units.kind(pipeline);
-            let Some(&inst) = self.collector.output[kind as usize].front() else { continue };
+            let Some(inst) = self.collector.output[kind as usize].front() else { continue };
             let entry = self.insts.get(inst);
             let (passes, extra) = entry.extra;
             let timing = self.op(entry.pc).timing;

@@ -9,7 +9,7 @@ use crate::packet::Cycle;
 use crate::sm::collector::InstId;
 
 /// Longest latency there can be, with everything that adds to it.
-pub const HORIZON: usize = 2048;
+pub const HORIZON: usize = 1024;
 
 /// Bits for the next [`HORIZON`] cycles.
 #[derive(Clone, Debug)]
@@ -144,7 +144,7 @@ impl Units {
     /// Takes one instruction that is written back in this cycle.
     #[inline]
     pub fn next_done(&mut self, now: Cycle) -> Option<InstId> {
-        if self.count == 0 {
+        if self.count == 0 || !self.pending.get(now) {
             return None;
         }
         let inst = self.done[now as usize % HORIZON].pop();

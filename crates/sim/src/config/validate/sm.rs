@@ -4,6 +4,9 @@ use super::{Check, MAX_LATENCY, MAX_LINE, MIN_LINE};
 use crate::config::{
     CacheConfig, Coalescing, FetchConfig, LatencyConfig, MachineConfig, OpTiming, SetIndex, WritePolicy,
 };
+use crate::sm::collector::MAX_WIDTH;
+use crate::sm::state::MAX_IBUFFER;
+use crate::sm::units::HORIZON;
 
 /// Checks `[sm]` and the tables in it.
 pub fn check(check: &mut Check, config: &MachineConfig) {
@@ -29,7 +32,7 @@ pub fn check(check: &mut Check, config: &MachineConfig) {
     check.range("sm.shared_bytes", sm.shared_bytes, 0, 1 << 24);
     check.queue("sm.response_queue", sm.response_queue);
     check.queue("sm.ejection_buffer", sm.ejection_buffer);
-    check.power("sm.shared.banks", sm.shared.banks, 1, 1024);
+    check.power("sm.shared.banks", sm.shared.banks, 1, 64);
     check.range("sm.shared.latency", sm.shared.latency, 1, MAX_LATENCY);
     if check.range("sm.issue.schedulers", sm.issue.schedulers, 1, 64) && has_width && has_threads {
         let warps = sm.threads / sm.warp_width;
@@ -46,7 +49,7 @@ pub fn check(check: &mut Check, config: &MachineConfig) {
 
 fn fetch(check: &mut Check, fetch: &FetchConfig, l1i: &CacheConfig) {
     check.range("sm.fetch.warps_per_cycle", fetch.warps_per_cycle, 1, 64);
-    check.range("sm.fetch.ibuffer", fetch.ibuffer, 1, 64);
+    check.range("sm.fetch.ibuffer", fetch.ibuffer, 1, MAX_IBUFFER as u32);
     if check.range("sm.fetch.width", fetch.width, 1, 64) {
         check.rule(fetch.width <= fetch.ibuffer, "sm.fetch.width", || {
             format!("is {}, more than `sm.fetch.ibuffer`, {}, holds", fetch.width, fetch.ibuffer)
@@ -64,13 +67,13 @@ fn units(check: &mut Check, config: &MachineConfig) {
     let (units, collector) = (&config.sm.units, &config.sm.collector);
     check.range("sm.units.sp", units.sp, 1, 64);
     check.range("sm.units.sfu", units.sfu, 0, 64);
-    check.range("sm.units.sp_issue", units.sp_issue, 1, 64);
-    check.range("sm.units.mem_issue", units.mem_issue, 1, 64);
-    check.range("sm.units.sfu_issue", units.sfu_issue, u32::from(units.sfu > 0), 64);
+    check.range("sm.units.sp_issue", units.sp_issue, 1, MAX_WIDTH as u32);
+    check.range("sm.units.mem_issue", units.mem_issue, 1, MAX_WIDTH as u32);
+    check.range("sm.units.sfu_issue", units.sfu_issue, u32::from(units.sfu > 0), MAX_WIDTH as u32);
     check.range("sm.units.writeback", units.writeback, 1, 64);
     let least = u32::from(collector.enabled);
     let least_sfu = u32::from(collector.enabled && units.sfu > 0);
-    check.range("sm.collector.banks", collector.banks, least, 1024);
+    check.range("sm.collector.banks", collector.banks, least, 64);
     for (name, value, least) in [
         ("sp_units", collector.sp_units, least),
         ("sfu_units", collector.sfu_units, least_sfu),
@@ -79,14 +82,21 @@ fn units(check: &mut Check, config: &MachineConfig) {
         ("sfu_ports", collector.sfu_ports, least_sfu),
         ("mem_ports", collector.mem_ports, least),
     ] {
-        check.range(&format!("sm.collector.{name}"), value, least, 256);
+        check.range(&format!("sm.collector.{name}"), value, least, 64);
     }
+    let all = collector.sp_units + collector.sfu_units + collector.mem_units;
+    check.rule(all <= 64, "sm.collector.sp_units", || {
+        format!("`sp_units`, `sfu_units` and `mem_units` are {all} together, more than 64")
+    });
 }
+
+/// What the pipelines' calendar holds, with room for narrow pipelines and gating.
+const MAX_OP_LATENCY: u32 = HORIZON as u32 - 128;
 
 fn latencies(check: &mut Check, latency: &LatencyConfig) {
     for (name, OpTiming { latency, interval }) in latency.named() {
         let path = format!("sm.latency.{name}");
-        check.range(&format!("{path}.latency"), latency, 1, MAX_LATENCY);
+        check.range(&format!("{path}.latency"), latency, 1, MAX_OP_LATENCY);
         if check.range(&format!("{path}.interval"), interval, 1, MAX_LATENCY) {
             check.rule(interval <= latency, &format!("{path}.interval"), || {
                 format!("is {interval}, longer than the {latency} cycles the instruction takes")
