@@ -5,6 +5,7 @@
 //! * [`mem`]: interconnect, L2, DRAM.
 //! * [`sm`]: one streaming multiprocessor.
 //! * [`gpu`]: all of it, window by window.
+//! * [`residency`]: how many blocks an SM holds.
 //! * [`seam`]: what mechanisms decide, and their registry.
 //! * [`event`]: what happened, for those who listen.
 //! * [`stats`]: counters, declared once.
@@ -16,6 +17,7 @@ pub mod gpu;
 pub mod kernel;
 pub mod mem;
 pub mod packet;
+pub mod residency;
 pub mod result;
 pub mod seam;
 pub mod sm;
