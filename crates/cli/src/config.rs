@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::out;
 use clap::Subcommand;
 use raddle_runtime::Error;
-use raddle_sim::config::{DEFAULT_PRESET, Machine, Source, file_schema};
+use raddle_sim::config::{DEFAULT_PRESET, Machine, Origin, Problem, Source, file_schema};
 use std::path::{Path, PathBuf};
 
 /// The commands under `raddle config`.
@@ -61,18 +61,92 @@ pub struct MachineArgs {
     /// Change one value, as in sm.l1d.sets=64; may be given several times
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Machine")]
     set: Vec<String>,
+    /// Issue scheduler; `raddle list mechanisms` lists what there is, here and below
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    issue: Option<String>,
+    /// Divergence model
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    divergence: Option<String>,
+    /// Fetch scheduler
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    fetch: Option<String>,
+    /// Dispatcher of thread blocks
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    dispatch: Option<String>,
+    /// Power gating
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    gating: Option<String>,
 }
 
 impl MachineArgs {
     /// The machine they choose.
     pub fn load(&self) -> Result<Machine, Failure> {
-        let file = self.config.as_deref().map(|path| Ok::<_, Failure>((path.display().to_string(), read(path)?)));
-        let file = file.transpose()?;
+        self.load_with(None)
+    }
+
+    /// The same, with warps of this many lanes and with its mechanisms checked.
+    pub fn load_checked(&self, warp_width: Option<u32>) -> Result<Machine, Failure> {
+        let machine = self.load_with(warp_width)?;
+        let checked = raddle_mech::registry().check(&machine.config).map(drop);
+        match checked {
+            Ok(()) => Ok(machine),
+            Err(list) => {
+                let problem = |(key, text): (String, String)| {
+                    let origin = machine.origin(&key).cloned();
+                    let problem = Problem::new(key.clone(), format!("`{key}`: {text}"));
+                    Problem { origin, ..problem }.help("`raddle list mechanisms` says what there is")
+                };
+                let mut problems: Vec<Problem> = list.into_iter().map(problem).collect();
+                self.name_shortcuts(&mut problems);
+                let file = self.file()?.map(Box::new);
+                Err(Failure::Machine { problems, file })
+            }
+        }
+    }
+
+    fn load_with(&self, warp_width: Option<u32>) -> Result<Machine, Failure> {
+        let file = self.file()?;
         let source = match &file {
             Some((name, text)) => Source::File { name, text },
             None => Source::Preset(&self.preset),
         };
-        Machine::load(source, &self.set).map_err(|problems| Failure::Machine { problems, file: file.map(Box::new) })
+        let mut set = self.set.clone();
+        set.extend(self.shortcuts().map(|(seam, name)| format!("mechanism.{seam}={name}")));
+        set.extend(warp_width.map(|width| format!("sm.warp_width={width}")));
+        Machine::load(source, &set).map_err(|mut problems| {
+            self.name_shortcuts(&mut problems);
+            Failure::Machine { problems, file: file.map(Box::new) }
+        })
+    }
+
+    fn file(&self) -> Result<Option<(String, String)>, Failure> {
+        let read = |path: &PathBuf| Ok::<_, Failure>((path.display().to_string(), read(path)?));
+        self.config.as_ref().map(read).transpose()
+    }
+
+    /// The mechanisms chosen by options of their own.
+    fn shortcuts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let all = [
+            ("issue", &self.issue),
+            ("divergence", &self.divergence),
+            ("fetch", &self.fetch),
+            ("dispatch", &self.dispatch),
+            ("gating", &self.gating),
+        ];
+        all.into_iter().filter_map(|(seam, name)| Some((seam, name.as_deref()?)))
+    }
+
+    /// What was given as `--issue gto` is called that, not by the override it stands for.
+    fn name_shortcuts(&self, problems: &mut [Problem]) {
+        for problem in problems {
+            let Some(Origin::Set(text)) = &problem.origin else { continue };
+            let found = self.shortcuts().find(|(seam, name)| *text == format!("mechanism.{seam}={name}"));
+            if let Some((seam, name)) = found {
+                problem.origin = Some(Origin::Option(format!("--{seam} {name}")));
+            } else if let Some(width) = text.strip_prefix("sm.warp_width=").filter(|_| !self.set.contains(text)) {
+                problem.origin = Some(Origin::Option(format!("--warp-width {width}")));
+            }
+        }
     }
 }
 
