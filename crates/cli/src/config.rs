@@ -52,7 +52,7 @@ pub fn run(command: &Command) -> Result<Exit, Failure> {
 /// The options that choose a machine.
 #[derive(clap::Args)]
 pub struct MachineArgs {
-    /// A machine that comes with Raddle; `raddle list presets` lists them
+    /// A machine that comes with Raddle, see `raddle list presets`
     #[arg(long, value_name = "NAME", default_value = DEFAULT_PRESET, help_heading = "Machine")]
     preset: String,
     /// A machine file
@@ -61,7 +61,7 @@ pub struct MachineArgs {
     /// Change one value, as in sm.l1d.sets=64; may be given several times
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Machine")]
     set: Vec<String>,
-    /// Issue scheduler; `raddle list mechanisms` lists what there is, here and below
+    /// Issue scheduler, see `raddle list mechanisms` for this and the next
     #[arg(long, value_name = "NAME", help_heading = "Machine")]
     issue: Option<String>,
     /// Divergence model

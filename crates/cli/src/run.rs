@@ -51,10 +51,11 @@ pub struct Args {
     #[command(flatten)]
     machine: MachineArgs,
 
-    /// What executes the kernel: timing, fast, gather or reference, see below
+    /// What executes the kernel, see below
     #[arg(
         long,
         default_value = "timing",
+        value_name = "NAME",
         value_parser = engines(),
         hide_possible_values = true,
         help_heading = "Execution"
@@ -72,7 +73,7 @@ pub struct Args {
     /// End a launch soon after this many thread-instructions
     #[arg(long, value_name = "N", help_heading = "Execution")]
     max_insts: Option<u64>,
-    /// Run every cycle, also those in which nothing moves: slower, the same figures, no deadlocks found
+    /// Run every cycle, idle ones too: the same figures, slower, and a deadlock goes on
     #[arg(long, help_heading = "Execution")]
     no_skip: bool,
     /// Stop where a register or memory is read that was never written

@@ -80,7 +80,7 @@ impl Figures {
         let (warp_ipc, thread_ipc) = self.ipc();
         let Residency { ctas, warps, registers, shared, limit } = &self.residency;
         let mut rows = vec![
-            ("cycles", format!("{}  ({} here, {rate:.0} thousand/s)", grouped(self.cycles), time_text(wall))),
+            ("cycles", format!("{}  (simulated in {}, {rate:.0} thousand/s)", grouped(self.cycles), time_text(wall))),
             ("warp-instructions", format!("{}  ({warp_ipc:.3} per cycle)", grouped(sm.warp_insts))),
             ("thread-instructions", format!("{}  ({thread_ipc:.2} per cycle)", grouped(sm.thread_insts))),
             ("SIMD efficiency", percent(self.simd_efficiency(machine))),

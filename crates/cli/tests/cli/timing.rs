@@ -47,7 +47,7 @@ const STUCK: &str = "\
 fn every_slot_has_a_cause() {
     let ended = run(&["--check", "--set", "gpu.sms=2"]);
     assert_eq!((ended.code, ended.out.as_str()), (0, ""), "{}", ended.err);
-    contains(&ended.err, "\n  thread-instructions  1,");
+    contains(&ended.err, "\n  thread-instructions  2,124  (");
     contains(&ended.err, "\n  residency            8 blocks (16 warps) per SM, limited by blocks\n");
     contains(&ended.err, "\n  memory is equal to the reference interpreter's (800 bytes)\n");
     let (_, slots) = ended.err.split_once("issue slots: ").unwrap();
