@@ -119,6 +119,19 @@ impl MachineArgs {
         })
     }
 
+    /// An option that was given though it means nothing without a machine.
+    pub fn given(&self) -> Option<&'static str> {
+        let shortcut = self.shortcuts().next().map(|(seam, _)| match seam {
+            "issue" => "--issue",
+            "divergence" => "--divergence",
+            "fetch" => "--fetch",
+            "dispatch" => "--dispatch",
+            _ => "--gating",
+        });
+        let file = self.config.is_some().then_some("--config");
+        file.or((!self.set.is_empty()).then_some("--set")).or(shortcut)
+    }
+
     fn file(&self) -> Result<Option<(String, String)>, Failure> {
         let read = |path: &PathBuf| Ok::<_, Failure>((path.display().to_string(), read(path)?));
         self.config.as_ref().map(read).transpose()

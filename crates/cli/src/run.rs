@@ -159,8 +159,9 @@ impl Args {
             ("--no-skip", self.no_skip),
             ("--stats", self.stats.is_some()),
         ];
-        match only_timed.iter().find(|(_, given)| *given) {
-            Some((name, _)) => Err(Problem::new(format!("{name} needs the engine `timing`")).into()),
+        let given = only_timed.iter().find(|(_, given)| *given).map(|(name, _)| *name);
+        match given.or(self.machine.given()) {
+            Some(name) => Err(Problem::new(format!("{name} needs the engine `timing`")).into()),
             None => Ok(None),
         }
     }

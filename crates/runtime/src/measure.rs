@@ -66,8 +66,8 @@ pub struct LaunchRecord {
     pub residency: u32,
     /// Blocks in the order they became resident.
     pub blocks: Vec<BlockRecord>,
-    /// Empty issue slots of each SM: first cycle and how many follow it, in order.
-    pub stalls: BTreeMap<u16, Vec<(Cycle, u64)>>,
+    /// Empty issue slots of each SM and scheduler, in order: from this cycle up to that one, the latter excluded.
+    pub stalls: BTreeMap<(u16, u8), Vec<[Cycle; 2]>>,
     live_blocks: BTreeMap<(u16, u32), usize>,
     live_warps: BTreeMap<(u16, u16), (usize, usize)>,
 }
@@ -118,7 +118,13 @@ impl LaunchRecord {
                     open.into_iter().for_each(|w| w.leave = Some(at));
                 }
             }
-            EventKind::Stall { cycles, .. } => self.stalls.entry(sm).or_default().push((at, cycles)),
+            EventKind::Stall { scheduler, cycles, .. } => {
+                let stalls = self.stalls.entry((sm, scheduler)).or_default();
+                match stalls.last_mut().filter(|[_, until]| *until == at) {
+                    Some([_, until]) => *until += cycles,
+                    None => stalls.push([at, at + cycles]),
+                }
+            }
             EventKind::Issue { .. } | EventKind::Request { .. } => {}
         }
     }

@@ -2,8 +2,9 @@
 
 use crate::compare::Comparison;
 use crate::timing::Timed;
-use raddle_exec::{DeviceMemory, Fault, FaultKind, Report};
+use raddle_exec::{DeviceMemory, Fault, FaultKind, Program, Report};
 use raddle_sim::sm::BlockedWarp;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Why a launch did not complete.
@@ -12,11 +13,36 @@ pub enum Stop {
     /// A thread did something it must not. Executors without time put their deadlocks and limits here too.
     Fault(Box<Fault>),
     /// Nothing can go on; the warps that wait.
-    Deadlock(Vec<BlockedWarp>),
+    Deadlock(Box<Stuck>),
     /// The limit of instructions was reached; where warps were.
-    InstructionLimit(Vec<BlockedWarp>),
+    InstructionLimit(Box<Stuck>),
     /// The limit of cycles was reached.
     CycleLimit,
+}
+
+/// Warps that had not ended, and the places they were at.
+#[derive(Clone, Debug, Default)]
+pub struct Stuck {
+    /// The warps.
+    pub warps: Vec<BlockedWarp>,
+    /// Every operation one of them or of their parts is at: function, PTX line and source line.
+    pub places: BTreeMap<u32, String>,
+}
+
+impl Stuck {
+    /// Finds the places of the warps' parts in `program`, whose text is `source`.
+    #[must_use]
+    pub fn new(warps: &[BlockedWarp], program: &Program, source: &str) -> Self {
+        let pcs = warps.iter().flat_map(|w| w.stack.iter().map(|part| part.pc).chain([w.pc]));
+        let places = pcs.map(|pc| (pc, program.place(pc, Some(source)))).collect();
+        Self { warps: warps.to_vec(), places }
+    }
+
+    /// Where an operation is.
+    #[must_use]
+    pub fn place(&self, pc: u32) -> &str {
+        self.places.get(&pc).map_or("", String::as_str)
+    }
 }
 
 impl Stop {

@@ -1,7 +1,7 @@
 //! Launches on the timing model: one GPU for all launches of a plan, so that its L2 stays warm.
 
 use crate::error::Error;
-use crate::outcome::Stop;
+use crate::outcome::{Stop, Stuck};
 use crate::session::PtxFile;
 use raddle_exec::{DeviceMemory, Launch, Program};
 use raddle_ptx::source::LineIndex;
@@ -14,6 +14,7 @@ use raddle_sim::mem::l2::L2Counters;
 use raddle_sim::residency::Residency;
 use raddle_sim::result::{Ending, LaunchResult};
 use raddle_sim::seam::{Mechanisms, Registry};
+use raddle_sim::sm::BlockedWarp;
 use raddle_sim::stats::Counters;
 
 /// How the timing model runs launches.
@@ -146,11 +147,12 @@ impl<'m> Timer<'m> {
         let mut result = self.gpu.launch(&self.mechanisms, program, &launch, memory, run).map_err(wrong)?;
         self.take_before(&mut result);
         let pcs = pc_counts(program, ptx, &result.pcs);
+        let stuck = |warps: &[BlockedWarp]| Box::new(Stuck::new(warps, program, &ptx.source));
         let stop = match &result.ending {
             Ending::Completed => None,
             Ending::Fault(_, fault) => Some(Stop::Fault(fault.clone())),
-            Ending::Deadlock(warps) => Some(Stop::Deadlock(warps.clone())),
-            Ending::InstructionLimit(warps) => Some(Stop::InstructionLimit(warps.clone())),
+            Ending::Deadlock(warps) => Some(Stop::Deadlock(stuck(warps))),
+            Ending::InstructionLimit(warps) => Some(Stop::InstructionLimit(stuck(warps))),
             Ending::CycleLimit => Some(Stop::CycleLimit),
         };
         Ok((stop, Timed { result, residency, pcs }))

@@ -81,8 +81,8 @@ impl Figures {
         let Residency { ctas, warps, registers, shared, limit } = &self.residency;
         let mut rows = vec![
             ("cycles", format!("{}  (simulated in {}, {rate:.0} thousand/s)", grouped(self.cycles), time_text(wall))),
-            ("warp-instructions", format!("{}  ({warp_ipc:.3} per cycle)", grouped(sm.warp_insts))),
-            ("thread-instructions", format!("{}  ({thread_ipc:.2} per cycle)", grouped(sm.thread_insts))),
+            ("warp-instructions", format!("{}  (IPC {warp_ipc:.3})", grouped(sm.warp_insts))),
+            ("thread-instructions", format!("{}  (IPC {thread_ipc:.2})", grouped(sm.thread_insts))),
             ("SIMD efficiency", percent(self.simd_efficiency(machine))),
             ("residency", format!("{ctas} blocks ({warps} warps) per SM, limited by {limit}")),
             ("a block takes", format!("{registers} registers per thread, {shared} bytes of shared memory")),

@@ -122,8 +122,9 @@ impl Report<'_> {
         }
         match &launch.stop {
             Some(Stop::Fault(fault)) => value["fault"] = self.fault_json(fault),
-            Some(Stop::Deadlock(warps) | Stop::InstructionLimit(warps)) => {
-                value["warps"] = warps.iter().map(timing_json::warp).collect::<Vec<_>>().into();
+            Some(Stop::Deadlock(stuck) | Stop::InstructionLimit(stuck)) => {
+                value["warps"] =
+                    stuck.warps.iter().map(|warp| timing_json::warp(warp, stuck)).collect::<Vec<_>>().into();
             }
             Some(Stop::CycleLimit) | None => {}
         }

@@ -1,6 +1,7 @@
 //! What the timing model measured, for machines.
 
 use super::figures::{Figures, ratio};
+use raddle_runtime::outcome::Stuck;
 use raddle_runtime::timing::Timed;
 use raddle_sim::config::{Machine, MachineConfig};
 use raddle_sim::result::SmResult;
@@ -82,11 +83,11 @@ pub fn timed(timed: &Timed, machine: &MachineConfig) -> Value {
 }
 
 /// A warp that was somewhere when the launch ended.
-pub fn warp(warp: &BlockedWarp) -> Value {
+pub fn warp(warp: &BlockedWarp, stuck: &Stuck) -> Value {
     let parts = warp
         .stack
         .iter()
-        .map(|part| json!({"pc": part.pc, "mask": part.mask, "rejoin": part.rejoin, "waits": part.waits}));
+        .map(|part| json!({"pc": part.pc, "mask": part.mask, "rejoin": part.rejoin, "waits": part.waits, "place": stuck.place(part.pc)}));
     json!({
         "sm": warp.sm,
         "cta": warp.cta,

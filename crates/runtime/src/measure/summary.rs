@@ -176,20 +176,15 @@ fn phase_times(block: &BlockRecord) -> Vec<Vec<u64>> {
 
 /// Of the empty slots of the block's SM during its life, the share after its first warp ended.
 fn stall_share(record: &LaunchRecord, block: &BlockRecord, end: Cycle) -> f64 {
-    let Some(stalls) = record.stalls.get(&block.sm) else { return 0.0 };
     let first_exit = block.warps.iter().filter_map(|w| w.exit).min().unwrap_or(end);
     let (mut all, mut late) = (0, 0);
-    // Stalls do not overlap on one scheduler, so only a few that began before the block can reach into it.
-    for &(at, cycles) in stalls.iter().rev().skip_while(|s| s.0 >= end) {
-        let until = (at + cycles).min(end);
-        if until <= block.start && at + cycles + LONGEST_SKIP < block.start {
-            break;
+    for (_, stalls) in record.stalls.range((block.sm, 0)..=(block.sm, u8::MAX)) {
+        let from = stalls.partition_point(|[_, until]| *until <= block.start);
+        for [at, until] in stalls[from..].iter().take_while(|[at, _]| *at < end) {
+            let until = (*until).min(end);
+            all += until - (*at).max(block.start);
+            late += until.saturating_sub((*at).max(first_exit));
         }
-        all += until.saturating_sub(at.max(block.start));
-        late += until.saturating_sub(at.max(first_exit));
     }
     late as f64 / (all as f64).max(1.0)
 }
-
-/// Beyond this many cycles before a block's start no stall is looked for.
-const LONGEST_SKIP: u64 = 4096;
