@@ -115,6 +115,10 @@ impl MachineArgs {
         set.extend(warp_width.map(|width| format!("sm.warp_width={width}")));
         Machine::load(source, &set).map_err(|mut problems| {
             self.name_shortcuts(&mut problems);
+            for problem in problems.iter_mut().filter(|p| p.path == "sm.simd_width" && p.help.is_none()) {
+                problem.help =
+                    warp_width.map(|n| format!("--set sm.simd_width={n} makes the pipelines as wide as warps"));
+            }
             Failure::Machine { problems, file: file.map(Box::new) }
         })
     }

@@ -143,6 +143,10 @@ fn mechanisms_are_checked() {
     );
     run(&["--engine", "fast", "--max-cycles", "9"]).expect(2, "", "error: --max-cycles needs the engine `timing`\n");
     run(&["--engine", "fast", "--issue", "lrr"]).expect(2, "", "error: --issue needs the engine `timing`\n");
+    let ended = run(&["--warp-width", "8"]);
+    assert_eq!(ended.code, 2);
+    contains(&ended.err, "= help: --set sm.simd_width=8 makes the pipelines as wide as warps\n");
+    assert_eq!(run(&["--warp-width", "8", "--set", "sm.simd_width=8", "--check"]).code, 0);
     let ended = run(&["--registers", "4000"]);
     assert_eq!(ended.code, 2);
     contains(&ended.err, "error: a block needs 256000 registers, an SM has 32768\n");
