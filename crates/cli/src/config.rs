@@ -110,9 +110,10 @@ impl MachineArgs {
             Some((name, text)) => Source::File { name, text },
             None => Source::Preset(&self.preset),
         };
-        let mut set = self.set.clone();
-        set.extend(self.shortcuts().map(|(seam, name)| format!("mechanism.{seam}={name}")));
+        // Mechanisms come first: --set may go on to set their parameters.
+        let mut set: Vec<String> = self.shortcuts().map(|(seam, name)| format!("mechanism.{seam}={name}")).collect();
         set.extend(warp_width.map(|width| format!("sm.warp_width={width}")));
+        set.extend(self.set.iter().cloned());
         Machine::load(source, &set).map_err(|mut problems| {
             self.name_shortcuts(&mut problems);
             for problem in problems.iter_mut().filter(|p| p.path == "sm.simd_width" && p.help.is_none()) {

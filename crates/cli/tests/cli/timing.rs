@@ -153,6 +153,14 @@ fn mechanisms_are_checked() {
 }
 
 #[test]
+fn parameters_go_with_the_mechanism_named_beside_them() {
+    let ended = run(&["--issue", "two-level", "--set", "mechanism.issue.active=3", "--json"]);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    let issue = &value["machine"]["config"]["mechanism"]["issue"];
+    assert_eq!((&issue["name"], &issue["active"]), (&Value::from("two-level"), &Value::from(3)), "{issue}");
+}
+
+#[test]
 fn tables_have_every_counter() {
     let folder = Folder::new().with("saxpy.ptx", &saxpy());
     for name in ["a.csv", "a.json", "a.parquet"] {
