@@ -1,6 +1,8 @@
 //! The speed of the timing model on the reference kernels, and its cycles beside the reference's.
 //!
 //! `timing [kernels|micro|small] [FILTER] [KEY=VALUE]...`
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout)] // A benchmark prints its result.
 
 use raddle_testkit::timing;
 use std::time::Instant;

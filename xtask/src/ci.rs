@@ -62,6 +62,7 @@ const STEPS: &[Step] = &[
     Step("build",   Group::Build, "programs and tests compile",     |_| build()),
     Step("rustdoc", Group::Build, "the API documentation builds",   |_| rustdoc()),
     Step("doctest", Group::Rest,  "examples in comments work",      |_| doctest()),
+    Step("example", Group::Rest,  "the examples run",               |_| example()),
     Step("fuzz",    Group::Rest,  "short fuzzing samples pass",     |_| fuzz::samples()),
     Step("test",    Group::Tests, "all tests pass",                 test),
 ];
@@ -136,6 +137,10 @@ fn rustdoc() -> Result {
 
 fn doctest() -> Result {
     run_cargo(&words("test --locked --workspace --doc"))
+}
+
+fn example() -> Result {
+    run_cargo(&words("run --locked -p raddle-mech --example custom_scheduler"))
 }
 
 /// Runs all tests, letting their output through, and keeps the runner's summary for the end.

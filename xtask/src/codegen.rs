@@ -37,6 +37,8 @@ const GENERATORS: &[Generator] = &[
         path: "docs/src/reference/config.md",
         text: crate::machine_keys::page,
     },
+    Generator { name: "the counters", path: "docs/src/reference/counters.md", text: || Ok(crate::counters::page()) },
+    Generator { name: "the mechanisms", path: "docs/src/reference/mechanisms.md", text: crate::mechanisms::page },
     Generator {
         name: "register counts against the reference",
         path: "docs/src/validation/registers.md",

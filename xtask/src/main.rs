@@ -5,9 +5,11 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to the terminal")]
 
+mod accuracy;
 mod ci;
 mod codegen;
 mod command_line;
+mod counters;
 mod deps;
 mod docs;
 mod files;
@@ -15,6 +17,7 @@ mod fuzz;
 mod host_instructions;
 mod instructions;
 mod machine_keys;
+mod mechanisms;
 mod registers;
 mod tidy;
 
@@ -34,6 +37,12 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Compare the timing model with the reference simulator and write the page about it
+    Accuracy {
+        /// Write nothing; run a sample and compare its cycles with those of the page
+        #[arg(long)]
+        check: bool,
+    },
     /// Run everything CI runs, in the same order
     Ci(ci::Args),
     /// Write the generated files
@@ -59,7 +68,7 @@ enum Command {
     Fuzz(fuzz::Args),
     /// Count host instructions per simulated instruction under callgrind
     HostInstructions,
-    /// Run what CI only samples: every reference kernel on every path, 500 differential programs
+    /// Run what CI only samples: every reference kernel on every path, accuracy, 500 differential programs
     Long,
     /// Check the repository rules
     Tidy,
@@ -67,6 +76,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Args::parse().command {
+        Command::Accuracy { check } => accuracy::run(check),
         Command::Ci(args) => return ci::run(&args),
         Command::Codegen { check } => codegen::run(check),
         Command::Deps => deps::run(),
@@ -97,6 +107,7 @@ fn differential(first: u64, programs: u64) -> Result {
 fn long() -> Result {
     let mut tests = files::cargo(&["test", "--release", "-p", "raddle-exec", "--test", "integration"]);
     files::run_command(tests.env("RADDLE_LONG", "1"))?;
+    accuracy::check_all()?;
     differential(0, 500)
 }
 

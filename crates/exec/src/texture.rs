@@ -95,6 +95,20 @@ impl Texture {
         }
     }
 
+    /// The number of the texel a fetch falls into (the first of those it blends); `None` outside.
+    #[must_use]
+    pub fn texel_at(&self, coords: Coords) -> Option<u64> {
+        let number = |v: f32, size: u32| self.texel_number(self.place(v, size).floor() as i64, size);
+        let (x, y) = match coords {
+            Coords::Int([x, y]) => {
+                let x = self.texel_number(i64::from(x), self.width);
+                (x, self.row(|height| self.texel_number(i64::from(y), height)))
+            }
+            Coords::Float([x, y]) => (number(x, self.width), self.row(|height| number(y, height))),
+        };
+        Some(u64::from(y?) * u64::from(self.width) + u64::from(x?))
+    }
+
     /// The same texture with its bytes as fractions. Whole, because such textures are small and
     /// rare in compute kernels.
     fn fractions(&self) -> Self {

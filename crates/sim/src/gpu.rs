@@ -137,7 +137,7 @@ impl<'m> Gpu<'m> {
             scratch: Scratch::default(),
             residency: most,
         };
-        let ending = run.to_end(memory);
+        let ending = run.until_done(memory);
         Ok(run.finish(ending, &kernel))
     }
 }
@@ -172,7 +172,7 @@ struct Run<'r, 'm, 'k, 'o> {
 const PROGRESS_WINDOWS: u64 = 4096;
 
 impl Run<'_, '_, '_, '_> {
-    fn to_end(&mut self, memory: &mut DeviceMemory) -> Ending {
+    fn until_done(&mut self, memory: &mut DeviceMemory) -> Ending {
         let mut windows = 0u64;
         loop {
             let from = self.gpu.now;
@@ -268,8 +268,8 @@ impl Run<'_, '_, '_, '_> {
         }
         system.run(from, to, memory);
         for (number, sm) in self.sms.iter_mut().enumerate() {
-            while let Some(reply) = system.receive(number as u32) {
-                sm.port().inbox.push_back(reply);
+            while let Some((at, reply)) = system.receive(number as u32) {
+                sm.deliver(at, reply);
             }
         }
         self.observe();

@@ -5,6 +5,7 @@
 //! * [`mem`]: interconnect, L2, DRAM.
 //! * [`sm`]: one streaming multiprocessor.
 //! * [`gpu`]: all of it, window by window.
+//! * [`job`]: a kernel with its buffers, for examples and small tests.
 //! * [`residency`]: how many blocks an SM holds.
 //! * [`seam`]: what mechanisms decide, and their registry.
 //! * [`event`]: what happened, for those who listen.
@@ -14,6 +15,7 @@
 pub mod config;
 pub mod event;
 pub mod gpu;
+pub mod job;
 pub mod kernel;
 pub mod mem;
 pub mod packet;

@@ -1,4 +1,6 @@
 //! Prints our counters beside the reference's for chosen kernels: `compare [kernels|micro] FILTER`.
+#![allow(clippy::print_stdout, reason = "a tool prints its result")]
+#![forbid(unsafe_code)]
 
 use raddle_testkit::timing;
 

@@ -5,11 +5,13 @@
 //! - [`coverage`]: which instructions the kernel files use.
 //! - [`mod@reference`]: the kernels of the reference simulator with their inputs and outputs.
 //! - [`timing`]: the same kernels on the timing model, beside what the reference simulator measured.
+//! - [`accuracy`]: how close the two are, as a page of the book.
 //! - [`differential`]: generated programs, compiled for the device and for the host, whose memory
 //!   after the run must be the same.
 
 #![forbid(unsafe_code)]
 
+pub mod accuracy;
 pub mod coverage;
 pub mod differential;
 pub mod engine;

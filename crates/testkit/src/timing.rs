@@ -48,8 +48,9 @@ pub fn micros() -> Vec<Point> {
 /// The smaller sizes of the six kernels.
 #[must_use]
 pub fn small() -> Vec<Point> {
-    type Make = fn(usize) -> Case;
-    let table: [(Make, &str, &[(usize, u64)]); 7] = [
+    /// A kernel by size, a scheduler, sizes with their cycles.
+    type Sizes = (fn(usize) -> Case, &'static str, &'static [(usize, u64)]);
+    let table: [Sizes; 7] = [
         (reference::vecadd, "gto", &[(32, 1356), (256, 1442), (4096, 1691), (65536, 5673)]),
         (reference::matmul, "gto", &[(16, 3843), (64, 7830), (128, 24646)]),
         (reference::matmul, "lrr", &[(16, 3887), (64, 7871), (128, 26860)]),

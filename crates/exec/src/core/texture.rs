@@ -1,9 +1,10 @@
 //! Texture fetches.
 
-use super::{Core, Issue, LaneFault, lanes_in};
+use super::{Core, Issue, LaneFault, Lanes, lanes_in};
 use crate::fault::FaultKind;
 use crate::image::LoadError;
-use crate::op::{Class, NO_PC, NONE};
+use crate::lanes::LANES;
+use crate::op::{Class, NO_PC, NONE, Op};
 use crate::texture::Coords;
 use raddle_ptx::ir::VarId;
 use raddle_ptx::isa::Type;
@@ -38,14 +39,43 @@ impl Core<'_> {
         }
     }
 
+    /// The number of the texture a thread fetches from.
+    fn texture_index(&mut self, op: &Op, row: u32, lane: usize) -> usize {
+        if op.target == NO_PC {
+            let handle = self.file.get(row, op.s[4], op.s_bank[4], lane);
+            return self.texture_by_handle(handle);
+        }
+        self.texture_vars.iter().find(|(v, _)| *v == op.target).map_or(usize::MAX, |(_, i)| *i)
+    }
+
+    /// Where each lane of `mask` fetches from, as texture number and texel number; `None` outside the texture and for
+    /// queries.
+    pub fn texels(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> [Option<(usize, u64)>; LANES] {
+        let mut out = [None; LANES];
+        if matches!(op.variant, 6 | 7) {
+            return out;
+        }
+        for lane in lanes_in(mask) {
+            let home = lanes.home(lane);
+            let (row, own) = (home.row, usize::from(home.lane));
+            let index = self.texture_index(op, row, own);
+            let mut coord = |n: usize| {
+                if op.s[n] == NONE { 0 } else { self.file.get(row, op.s[n], op.s_bank[n], own) as u32 }
+            };
+            let (x, y) = (coord(0), coord(1));
+            let coords = match op.variant {
+                1 => Coords::Int([x.cast_signed(), y.cast_signed()]),
+                _ => Coords::Float([f32::from_bits(x), f32::from_bits(y)]),
+            };
+            let texture = self.launch.textures.get(index);
+            out[lane] = texture.and_then(|(_, t)| t.texel_at(coords)).map(|texel| (index, texel));
+        }
+        out
+    }
+
     pub(super) fn texture(&mut self, Issue { op, row, mask, .. }: Issue<'_>) -> Result<(), LaneFault> {
         for lane in lanes_in(mask) {
-            let index = if op.target == NO_PC {
-                let handle = self.file.get(row, op.s[4], op.s_bank[4], lane);
-                self.texture_by_handle(handle)
-            } else {
-                self.texture_vars.iter().find(|(v, _)| *v == op.target).map_or(usize::MAX, |(_, i)| *i)
-            };
+            let index = self.texture_index(op, row, lane);
             let float = op.access.float;
             let launch = self.launch;
             let Some((_, texture)) = launch.textures.get(index) else {

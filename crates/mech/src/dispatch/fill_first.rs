@@ -5,6 +5,15 @@
 //!
 //! # Source
 //! The opposite end of the choice to round robin; for experiments with unused SMs.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Simplifications
+//! What room an SM has is looked at once per window, so the room of a block that ends is given away in the next one.
+//!
+//! # Counters
+//! None of its own; `ctas` of each SM shows what it does.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;

@@ -5,6 +5,12 @@
 //! run one after the other and become one again at the branch's immediate post-dominator. Calls and branch tables
 //! split in as many parts as there are targets.
 //!
+//! # Source
+//! Fung et al., MICRO 2007; TBC paper (HPCA 2011), section 2.2.2.
+//!
+//! # Parameters
+//! Which side of a branch runs first.
+//!
 //! # Simplifications
 //! When the part on top waits at a barrier or for other lanes of its warp, the next part that can run does, so that
 //! barriers inside divergent code are reached by all threads. Where no part waits, this is the stack.

@@ -5,6 +5,15 @@
 //!
 //! # Source
 //! GPGPU-Sim's fetch stage; BAWS paper, section 2.2.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Simplifications
+//! None known.
+//!
+//! # Counters
+//! None of its own; `fetches`, `fetch_misses` and `stall_fetch` show what it does.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;

@@ -2,6 +2,18 @@
 //!
 //! # What it models
 //! A machine without power gating; the baseline of every gating study.
+//!
+//! # Source
+//! Baseline.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Simplifications
+//! None: it does nothing, and the SM does not ask it.
+//!
+//! # Counters
+//! None.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;

@@ -6,6 +6,15 @@
 //!
 //! # Source
 //! Rogers et al., MICRO 2012; BAWS paper, section 2.2.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Simplifications
+//! None known. Age is a number that grows with every warp, so two warps are never equally old.
+//!
+//! # Counters
+//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
 use super::{by_age, oldest_of};
 use crate::NoConfig;
@@ -39,6 +48,11 @@ impl IssueScheduler for Gto {
         if let Some(at) = order.iter().position(|w| Some(*w) == self.last) {
             order[..=at].rotate_right(1);
         }
+    }
+
+    fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
+        let rank = |w: WarpId| (Some(w) != self.last, view.age[w.index()]);
+        rank(a) < rank(b)
     }
 
     fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {

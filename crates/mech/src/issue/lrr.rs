@@ -1,10 +1,19 @@
 //! Loose round robin.
 //!
 //! # What it models
-//! From the warp after the last served, the first that can issue.
+//! From the warp after the last served, the first that can issue. A warp that cannot is passed over and not waited for.
 //!
 //! # Source
 //! The baseline of most studies; BAWS paper, section 2.2.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Simplifications
+//! None known. The order is that of the warp slots, not of arrival.
+//!
+//! # Counters
+//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
@@ -35,6 +44,11 @@ impl IssueScheduler for Lrr {
     fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
         order.extend(view.warps.iter().filter(|w| *w >= self.next));
         order.extend(view.warps.iter().filter(|w| *w < self.next));
+    }
+
+    fn is_before(&self, _: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
+        // Warps before the one to be served next come last.
+        (a < self.next, a) < (b < self.next, b)
     }
 
     fn pick(&mut self, _: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {

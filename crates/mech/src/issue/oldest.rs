@@ -5,6 +5,15 @@
 //!
 //! # Source
 //! Greedy then oldest without the greed.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Simplifications
+//! None known.
+//!
+//! # Counters
+//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
 use super::{by_age, oldest_of};
 use crate::NoConfig;
@@ -33,6 +42,10 @@ impl Oldest {
 impl IssueScheduler for Oldest {
     fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
         by_age(view, order);
+    }
+
+    fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
+        view.age[a.index()] < view.age[b.index()]
     }
 
     fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {

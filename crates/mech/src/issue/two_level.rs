@@ -7,9 +7,15 @@
 //! # Source
 //! Gebhart et al., ISCA 2011; used as TLS by BAWS and as the base of Origami.
 //!
+//! # Parameters
+//! The size of the active set.
+//!
 //! # Simplifications
 //! Our reading: leaving and entering take no time, and a warp leaves when its next instruction needs the result, not
-//! when the load issues.
+//! when the load issues. The set is brought up to date in cycles in which some warp can issue.
+//!
+//! # Counters
+//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};

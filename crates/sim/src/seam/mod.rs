@@ -11,7 +11,8 @@ mod set;
 pub use divergence::{Divergence, Outcome, StackEntry, WarpTable};
 pub use registry::{Mechanism, MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
 pub use schedule::{
-    Assignment, DispatchView, Dispatcher, FetchScheduler, FetchView, Gating, IssueScheduler, SchedulerView, Shape,
+    Assignment, DispatchView, Dispatcher, FetchScheduler, FetchView, Gating, IssueScheduler, IssueViews, SchedulerView,
+    Shape,
 };
 pub use set::{MAX_WARPS, WarpId, WarpSet};
 

@@ -47,6 +47,15 @@ pub trait IssueScheduler: Send {
         scratch.iter().copied().find(|w| eligible.contains(*w))
     }
 
+    /// Whether `a` comes before `b` in the priority order. Asked only now and then, but worth an answer that does not
+    /// make the whole order.
+    fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
+        let mut order = Vec::new();
+        self.priority_order(view, &mut order);
+        let place = |warp: WarpId| order.iter().position(|w| *w == warp);
+        place(a) < place(b)
+    }
+
     /// A warp has issued.
     fn issued(&mut self, view: &SchedulerView<'_>, warp: WarpId) {
         let _ = (view, warp);
@@ -83,6 +92,9 @@ pub trait IssueScheduler: Send {
     }
 }
 
+/// Calls a function with what issue scheduler number `n` sees.
+pub type IssueViews<'a> = &'a dyn Fn(usize, &mut dyn FnMut(&SchedulerView<'_>));
+
 /// What a fetch scheduler may look at.
 pub struct FetchView<'a> {
     /// Now.
@@ -94,7 +106,7 @@ pub struct FetchView<'a> {
     /// The issue schedulers; warp `w` belongs to number `w` modulo their count.
     pub issue: &'a [Box<dyn IssueScheduler>],
     /// What issue scheduler `n` sees.
-    pub issue_view: &'a dyn Fn(usize, &mut dyn FnMut(&SchedulerView<'_>)),
+    pub issue_view: IssueViews<'a>,
 }
 
 /// Which warp's next instructions are fetched. One object per SM.

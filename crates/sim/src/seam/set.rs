@@ -16,30 +16,45 @@ impl WarpId {
 /// Warps an SM can have at most.
 pub const MAX_WARPS: usize = 1024;
 
+/// Words of a set.
+const WORDS: usize = MAX_WARPS / 64;
+
 /// A set of warps. Only the words a machine needs are ever looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarpSet {
-    words: Vec<u64>,
+    words: [u64; WORDS],
+    used: u8,
 }
 
 impl WarpSet {
     /// An empty set for `warps` warps.
     #[must_use]
     pub fn new(warps: usize) -> Self {
-        Self { words: vec![0; warps.div_ceil(64).max(1)] }
+        Self { words: [0; WORDS], used: warps.div_ceil(64).clamp(1, WORDS) as u8 }
     }
 
     /// Its words, lowest warps first.
     #[inline]
     #[must_use]
     pub fn words(&self) -> &[u64] {
-        &self.words
+        &self.words[..usize::from(self.used)]
     }
 
     /// Its words, to be changed.
     #[inline]
     pub fn words_mut(&mut self) -> &mut [u64] {
-        &mut self.words
+        &mut self.words[..usize::from(self.used)]
+    }
+
+    /// Whether it has members in common with another.
+    #[inline]
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
+        let mut common = 0;
+        for n in 0..usize::from(self.used) {
+            common |= self.words[n] & other.words[n];
+        }
+        common != 0
     }
 
     /// Adds or removes a warp.
@@ -64,13 +79,13 @@ impl WarpSet {
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.words.iter().all(|w| *w == 0)
+        self.words().iter().all(|w| *w == 0)
     }
 
     /// How many members it has.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.words.iter().map(|w| w.count_ones() as usize).sum()
+        self.words().iter().map(|w| w.count_ones() as usize).sum()
     }
 
     /// Removes everything.
@@ -81,7 +96,7 @@ impl WarpSet {
     /// The members, lowest first.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = WarpId> + '_ {
-        self.words.iter().enumerate().flat_map(|(n, word)| {
+        self.words().iter().enumerate().flat_map(|(n, word)| {
             let mut word = *word;
             std::iter::from_fn(move || {
                 let bit = word.trailing_zeros();
@@ -95,8 +110,14 @@ impl WarpSet {
     #[inline]
     #[must_use]
     pub fn next_from(&self, from: WarpId) -> Option<WarpId> {
-        let (start, low) = (from.index() / 64 % self.words.len(), from.0 % 64);
-        let count = self.words.len();
+        let count = usize::from(self.used);
+        let (start, low) = (from.index() / 64 % count, from.0 % 64);
+        if count == 1 {
+            let word = self.words[0];
+            let ahead = word & u64::MAX << low;
+            let found = if ahead == 0 { word } else { ahead };
+            return (found != 0).then(|| WarpId(found.trailing_zeros() as u16));
+        }
         for step in 0..=count {
             let n = (start + step) % count;
             let mut word = self.words[n];

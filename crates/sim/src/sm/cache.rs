@@ -72,6 +72,8 @@ pub struct Cache {
     /// Entries whose line has come, in order.
     ready: VecDeque<u32>,
     sm: u16,
+    /// Grows with every change that could turn a refusal into something else.
+    version: u64,
     /// Counters.
     pub counters: CacheCounters,
 }
@@ -90,8 +92,31 @@ impl Cache {
             queue: VecDeque::with_capacity(config.miss_queue as usize + 2),
             ready: VecDeque::with_capacity(config.mshr_entries as usize),
             sm,
+            version: 0,
             counters: CacheCounters::default(),
         }
+    }
+
+    /// Grows with every change that could turn a refusal into something else.
+    #[inline]
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Takes the next request for the interconnect.
+    pub fn pop_request(&mut self) -> Option<Request> {
+        self.version += 1;
+        self.queue.pop_front()
+    }
+
+    /// A sector that is not the last of its line is on its way and counts as come: nobody can tell. False when it is
+    /// the last.
+    pub fn absorb(&mut self, token: u32) -> bool {
+        let left = &mut self.entries[token as usize].left;
+        let more = *left > 1;
+        *left -= u32::from(more);
+        more
     }
 
     /// Whether there is a cache at all.
@@ -243,6 +268,7 @@ impl Cache {
 
     /// A sector of a line has come.
     pub fn fill(&mut self, token: u32, now: Cycle) {
+        self.version += 1;
         let e = &mut self.entries[token as usize];
         e.left -= 1;
         if e.left > 0 {
@@ -266,7 +292,12 @@ impl Cache {
     }
 
     /// Takes an access whose line has come.
+    #[inline]
     pub fn next_ready(&mut self) -> Option<u32> {
+        if self.ready.is_empty() {
+            return None;
+        }
+        self.version += 1;
         let entry = &mut self.entries[*self.ready.front()? as usize];
         let waiter = entry.waiters.pop_front();
         if entry.waiters.is_empty() {

@@ -10,28 +10,25 @@ use std::collections::VecDeque;
 /// An instruction in the pipeline, by its number in the SM's table.
 pub type InstId = u32;
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Unit {
-    inst: InstId,
-    busy: bool,
-    /// Operands still to come.
-    waiting: u8,
-}
-
 /// The collector units of one pipeline.
 #[derive(Clone, Debug)]
 struct Group {
-    first: usize,
-    count: usize,
+    /// Its units, as bits.
+    units: u64,
     /// Where each port last found a ready instruction.
-    last: Vec<usize>,
+    last: Vec<u32>,
 }
 
 /// The operand collector with the registers in front of it and behind it.
 pub struct Collector {
     enabled: bool,
     banks: usize,
-    units: Vec<Unit>,
+    /// Instruction and operands still to come of each collector unit.
+    units: Vec<(InstId, u8)>,
+    /// Units with an instruction.
+    busy: u64,
+    /// Units whose instruction has all its operands.
+    ready: u64,
     groups: [Group; UNITS],
     /// Operands each bank has to deliver, as numbers of collector units.
     queues: Vec<VecDeque<u8>>,
@@ -57,7 +54,8 @@ impl Collector {
         let ports = [config.sp_ports, config.sfu_ports, config.mem_ports].map(|n| n as usize);
         let mut first = 0;
         let groups = std::array::from_fn(|n| {
-            let group = Group { first, count: counts[n], last: vec![0; ports[n]] };
+            let units = if counts[n] == 0 { 0 } else { (u64::MAX >> (64 - counts[n])) << first };
+            let group = Group { units, last: vec![first as u32; ports[n]] };
             first += counts[n];
             group
         });
@@ -65,7 +63,9 @@ impl Collector {
         Self {
             enabled: config.enabled,
             banks: config.banks as usize,
-            units: vec![Unit::default(); first],
+            units: vec![(0, 0); first],
+            busy: 0,
+            ready: 0,
             groups,
             queues: vec![VecDeque::with_capacity(16); config.banks as usize],
             requested: 0,
@@ -143,24 +143,50 @@ impl Collector {
         self.written = 0;
     }
 
+    /// Whether something in it moves in the next cycle; `mem_busy` says that the load-store unit takes nothing.
+    #[inline]
+    #[must_use]
+    pub fn can_move(&self, mem_busy: bool) -> bool {
+        if self.occupied == 0 {
+            return false;
+        }
+        if self.requested != 0 {
+            return true;
+        }
+        for n in 0..UNITS {
+            let waits = !self.output[n].is_empty();
+            let full = self.output[n].len() >= self.width[n];
+            let units = self.groups[n].units;
+            let accepts = if self.enabled { !self.busy & units != 0 } else { !full };
+            if waits && (n != UnitKind::Mem as usize || !mem_busy)
+                || !full && self.ready & units != 0
+                || accepts && !self.input[n].is_empty()
+            {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Instructions with all operands go on.
     fn send(&mut self) {
         for (number, group) in self.groups.iter_mut().enumerate() {
+            let mut ready = self.ready & group.units;
+            if ready == 0 {
+                continue;
+            }
             for last in &mut group.last {
-                if self.output[number].len() >= self.width[number] {
+                if ready == 0 || self.output[number].len() >= self.width[number] {
                     break;
                 }
-                let mut ready = (1..=group.count).map(|step| (*last + step) % group.count);
-                let found = ready.find(|u| {
-                    let unit = &self.units[group.first + u];
-                    unit.busy && unit.waiting == 0
-                });
-                if let Some(found) = found {
-                    *last = found;
-                    let unit = &mut self.units[group.first + found];
-                    unit.busy = false;
-                    self.output[number].push_back(unit.inst);
-                }
+                // The first behind the one that was sent last.
+                let behind = ready & u64::MAX.checked_shl(*last + 1).unwrap_or(0);
+                let found = if behind == 0 { ready.trailing_zeros() } else { behind.trailing_zeros() };
+                *last = found;
+                ready &= !(1 << found);
+                self.busy &= !(1 << found);
+                self.ready &= !(1 << found);
+                self.output[number].push_back(self.units[found as usize].0);
             }
         }
     }
@@ -177,7 +203,9 @@ impl Collector {
             banks &= banks - 1;
             let queue = &mut self.queues[bank];
             if let Some(unit) = queue.pop_front() {
-                self.units[usize::from(unit)].waiting -= 1;
+                let waiting = &mut self.units[usize::from(unit)].1;
+                *waiting -= 1;
+                self.ready |= u64::from(*waiting == 0) << unit;
             }
             self.conflicts += queue.len() as u64;
             if queue.is_empty() {
@@ -191,14 +219,19 @@ impl Collector {
         for number in 0..UNITS {
             for _ in 0..self.groups[number].last.len() {
                 let Some(&inst) = self.input[number].front() else { break };
-                let Group { first, count, .. } = self.groups[number];
-                let Some(free) = (first..first + count).find(|u| !self.units[*u].busy) else { break };
+                let free = self.groups[number].units & !self.busy;
+                if free == 0 {
+                    break;
+                }
+                let unit = free.trailing_zeros();
                 self.input[number].pop_front();
                 let (registers, warp) = reads(inst);
-                self.units[free] = Unit { inst, busy: true, waiting: registers.len() as u8 };
+                self.units[unit as usize] = (inst, registers.len() as u8);
+                self.busy |= 1 << unit;
+                self.ready |= u64::from(registers.is_empty()) << unit;
                 for register in registers {
                     let bank = self.bank(*register, warp);
-                    self.queues[bank].push_back(free as u8);
+                    self.queues[bank].push_back(unit as u8);
                     self.requested |= 1 << bank;
                 }
             }

@@ -7,6 +7,7 @@ use crate::config::MachineConfig;
 use crate::event::EventKind;
 use crate::packet::{Cycle, Purpose};
 use crate::seam::{FetchView, WarpId};
+use std::collections::VecDeque;
 
 /// Where instructions are in memory.
 const CODE_BASE: u64 = 0xF000_0000;
@@ -15,8 +16,8 @@ const CODE_BASE: u64 = 0xF000_0000;
 pub struct Fetch {
     /// Instruction cache.
     pub cache: Cache,
-    /// What has been fetched and is decoded in the next cycle: warp and operation.
-    buffer: Vec<(WarpId, u32)>,
+    /// What has been fetched: the time it is there, warp and operation. It is decoded in the cycle after that.
+    buffer: VecDeque<(Cycle, WarpId, u32)>,
     instruction_bytes: u64,
     sector: u32,
 }
@@ -25,7 +26,7 @@ impl Fetch {
     pub(super) fn new(config: &MachineConfig, sm: u16) -> Self {
         Self {
             cache: Cache::new(&config.sm.l1i, sm, config.l2.sector),
-            buffer: Vec::new(),
+            buffer: VecDeque::new(),
             instruction_bytes: u64::from(config.sm.fetch.instruction_bytes),
             sector: config.l2.sector,
         }
@@ -42,14 +43,13 @@ impl Fetch {
 
 impl Sm<'_> {
     /// Fetched instructions go to the buffers of their warps.
-    pub(super) fn decode(&mut self) {
-        if self.fetch.buffer.is_empty() {
-            return;
-        }
+    pub(super) fn decode(&mut self, now: Cycle) {
         let width = self.config.sm.fetch.width;
         let end = self.kernel.ops.len() as u32;
-        let mut fetched = std::mem::take(&mut self.fetch.buffer);
-        for (warp, pc) in fetched.drain(..) {
+        while let Some(&(at, warp, pc)) = self.fetch.buffer.front()
+            && at < now
+        {
+            self.fetch.buffer.pop_front();
             let front = &mut self.fronts[warp.index()];
             front.fetching = false;
             if self.table.get(warp).valid && !self.table.get(warp).ended {
@@ -60,7 +60,6 @@ impl Sm<'_> {
             }
             self.refresh(warp);
         }
-        self.fetch.buffer = fetched;
     }
 
     /// Chooses warps and looks their instructions up.
@@ -70,7 +69,7 @@ impl Sm<'_> {
             if let Some(waiter) = self.fetch.cache.next_ready() {
                 let warp = WarpId(waiter as u16);
                 let pc = self.fronts[warp.index()].next_pc;
-                self.fetch.buffer.push((warp, pc));
+                self.fetch.buffer.push_back((now, warp, pc));
                 continue;
             }
             if self.sets.wanting.is_empty() {
@@ -88,7 +87,8 @@ impl Sm<'_> {
             match answer {
                 Answer::Hit => {
                     self.counters.fetches += 1;
-                    self.fetch.buffer.push((warp, pc));
+                    let latency = if present { self.fetch.cache.latency() } else { 0 };
+                    self.fetch.buffer.push_back((now + Cycle::from(latency), warp, pc));
                 }
                 Answer::Pending | Answer::Miss => self.counters.fetch_misses += 1,
                 Answer::Fail => {}
@@ -100,7 +100,7 @@ impl Sm<'_> {
             }
         }
         if self.fetch.can_send(&self.port)
-            && let Some(request) = self.fetch.cache.queue.pop_front()
+            && let Some(request) = self.fetch.cache.pop_request()
         {
             let kind = EventKind::Request { address: request.address, bytes: request.bytes, write: false };
             self.emit(now, kind);

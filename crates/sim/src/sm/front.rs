@@ -1,9 +1,9 @@
 //! Keeping the sets of warps up to date, and why a slot stays empty.
 
 use super::Sm;
-use super::state::Hazard;
+use super::state::{Hazard, Place};
 use crate::kernel::UnitKind;
-use crate::seam::{Cause, WarpId, WarpSet};
+use crate::seam::{Cause, WarpId};
 
 impl Sm<'_> {
     /// Brings the sets up to date for every warp whose control flow changed.
@@ -27,43 +27,46 @@ impl Sm<'_> {
 
     /// Brings the sets up to date for one warp.
     pub(super) fn refresh(&mut self, warp: WarpId) {
-        self.sets.clear(warp);
         let info = self.table.get(warp);
         let front = &mut self.fronts[warp.index()];
         if !info.valid {
             self.sets.wanting.set(warp, false);
+            self.sets.put(warp, Place::Free);
             return;
         }
         let fetch = &self.config.sm.fetch;
-        let room = if fetch.only_when_empty { front.len() == 0 } else { front.len() + fetch.width <= fetch.ibuffer };
+        let decoded = front.decoded();
+        let room = if fetch.only_when_empty { decoded == 0 } else { decoded + fetch.width <= fetch.ibuffer };
         self.sets.wanting.set(warp, !fetch.ideal && !info.ended && !front.fetching && room);
-        if front.fence && front.in_flight == 0 && front.stores == 0 && front.atomics == 0 {
+        if front.fence && front.is_drained() {
             front.fence = false;
         }
+        let place = self.place_of(warp);
+        self.sets.put(warp, place);
+    }
+
+    #[inline]
+    fn place_of(&self, warp: WarpId) -> Place {
+        let (info, front) = (self.table.get(warp), &self.fronts[warp.index()]);
         if let Some(cause) = info.blocked {
-            let set = match cause {
-                Cause::ExitWait => &mut self.sets.ended,
-                Cause::Barrier => &mut self.sets.barrier,
-                _ => &mut self.sets.held,
+            return match cause {
+                Cause::ExitWait => Place::Ended,
+                Cause::Barrier => Place::Barrier,
+                _ => Place::Held,
             };
-            set.set(warp, true);
-            self.sets.waiting.set(warp, true);
-            return;
         }
         if front.atomics > 0 || front.fence {
-            self.sets.fence.set(warp, true);
-            self.sets.waiting.set(warp, true);
-            return;
+            return Place::Fence;
         }
-        if !fetch.ideal {
+        if !self.config.sm.fetch.ideal {
             match front.head() {
-                None => return self.sets.starved.set(warp, true),
-                Some(head) if head != info.pc => return self.sets.hazard.set(warp, true),
+                None => return Place::Starved,
+                Some(head) if head != info.pc => return Place::Hazard,
                 Some(_) => {}
             }
         }
         if self.config.sm.single_in_flight && front.in_flight > 0 {
-            return self.sets.data_alu.set(warp, true);
+            return Place::DataAlu;
         }
         let op = &self.kernel.ops[info.pc as usize];
         let mut hazard = Hazard::None;
@@ -74,39 +77,50 @@ impl Sm<'_> {
             Hazard::Alu => {}
         });
         match hazard {
-            Hazard::Memory => self.sets.data_memory.set(warp, true),
-            Hazard::Alu => self.sets.data_alu.set(warp, true),
-            Hazard::None => self.sets.ready[op.unit as usize].set(warp, true),
+            Hazard::Memory => Place::DataMemory,
+            Hazard::Alu => Place::DataAlu,
+            Hazard::None => Place::ready(op.unit),
         }
     }
 
     /// Why a scheduler cannot issue, from the sets. Where warps of a scheduler are held up by different things,
     /// the one closest to issue counts: a warp that only waits for its unit before one that waits for data, that
     /// before one whose instruction is not there, and so on.
-    pub(super) fn idle_cause(&self, scheduler: usize) -> Cause {
-        let own = self.scheduler_used[scheduler].words();
-        let any = |set: &WarpSet| set.words().iter().zip(own).any(|(a, b)| a & b != 0);
+    #[inline]
+    pub(super) fn idle_cause(&mut self, scheduler: usize) -> Cause {
+        let key = (self.sets.version, self.ldst.is_stalled());
+        let (known, cause) = self.idle_causes[scheduler];
+        if known == key {
+            return cause;
+        }
+        let cause = self.find_idle_cause(scheduler);
+        self.idle_causes[scheduler] = (key, cause);
+        cause
+    }
+
+    fn find_idle_cause(&self, scheduler: usize) -> Cause {
+        let own = &self.scheduler_used[scheduler];
         let sets = &self.sets;
-        if own.iter().all(|w| *w == 0) {
+        if own.is_empty() {
             return Cause::NoWarp;
         }
         for (unit, cause) in
             [(UnitKind::Mem, Cause::UnitMem), (UnitKind::Sfu, Cause::UnitSfu), (UnitKind::Sp, Cause::UnitSp)]
         {
-            if any(&sets.ready[unit as usize]) {
+            if own.meets(sets.ready(unit)) {
                 let full = unit == UnitKind::Mem && self.ldst.is_stalled();
                 return if full { Cause::BackPressure } else { cause };
             }
         }
         let rest = [
-            (&sets.data_memory, Cause::DataMemory),
-            (&sets.data_alu, Cause::DataAlu),
-            (&sets.hazard, Cause::Control),
-            (&sets.starved, Cause::Fetch),
-            (&sets.fence, Cause::Fence),
-            (&sets.held, Cause::Mechanism),
-            (&sets.barrier, Cause::Barrier),
+            (Place::DataMemory, Cause::DataMemory),
+            (Place::DataAlu, Cause::DataAlu),
+            (Place::Hazard, Cause::Control),
+            (Place::Starved, Cause::Fetch),
+            (Place::Fence, Cause::Fence),
+            (Place::Held, Cause::Mechanism),
+            (Place::Barrier, Cause::Barrier),
         ];
-        rest.iter().find(|(set, _)| any(set)).map_or(Cause::ExitWait, |(_, cause)| *cause)
+        rest.iter().find(|(place, _)| own.meets(sets.at(*place))).map_or(Cause::ExitWait, |(_, cause)| *cause)
     }
 }

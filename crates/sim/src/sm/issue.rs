@@ -1,5 +1,6 @@
 //! Issue: each scheduler picks a warp, the instruction is executed functionally and goes on to its unit.
 
+use super::state::Place;
 use super::{Sm, view};
 use crate::event::EventKind;
 use crate::kernel::{MemKind, UnitKind};
@@ -54,11 +55,13 @@ impl Sm<'_> {
 
     fn schedule(&mut self, scheduler: usize, now: Cycle, memory: &DeviceMemory) {
         let own = self.scheduler_used[scheduler].words();
-        let open = [UnitKind::Sp, UnitKind::Sfu, UnitKind::Mem].map(|unit| self.collector.accepts(unit));
+        let open = |unit: UnitKind| if self.collector.accepts(unit) { u64::MAX } else { 0 };
+        let (sp, sfu, mem) = (open(UnitKind::Sp), open(UnitKind::Sfu), open(UnitKind::Mem));
+        let ready = |unit: UnitKind| self.sets.ready(unit).words();
+        let (on_sp, on_sfu, on_mem) = (ready(UnitKind::Sp), ready(UnitKind::Sfu), ready(UnitKind::Mem));
         let mut any = 0;
         for (n, word) in self.eligible.words_mut().iter_mut().enumerate() {
-            let ready = |unit: usize| if open[unit] { self.sets.ready[unit].words()[n] } else { 0 };
-            *word = (ready(0) | ready(1) | ready(2)) & own[n];
+            *word = (on_sp[n] & sp | on_sfu[n] & sfu | on_mem[n] & mem) & own[n];
             any |= *word;
         }
         let mut vetoed = None;
@@ -75,8 +78,7 @@ impl Sm<'_> {
             if n > 0 {
                 let unit = info.valid && info.blocked.is_none();
                 let unit = unit.then(|| self.op(info.pc).unit);
-                let again =
-                    unit.is_some_and(|u| self.sets.ready[u as usize].contains(warp) && self.collector.accepts(u));
+                let again = unit.is_some_and(|u| self.sets.ready(u).contains(warp) && self.collector.accepts(u));
                 if !again {
                     break;
                 }
@@ -118,26 +120,25 @@ impl Sm<'_> {
 
     /// Warps that are looked at before the pick and whose decoded instructions are wrong drop them.
     fn flush_ahead(&mut self, scheduler: usize, pick: Option<WarpId>, now: Cycle) {
-        let own = self.scheduler_used[scheduler].words();
-        if self.sets.hazard.words().iter().zip(own).all(|(a, b)| a & b == 0) {
+        if !self.sets.at(Place::Hazard).meets(&self.scheduler_used[scheduler]) {
             return;
         }
         let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
         let seen = view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.kernel);
-        self.scratch.clear();
-        self.mechanisms.issue[scheduler].priority_order(&seen, &mut self.scratch);
-        for n in 0..self.scratch.len() {
-            let warp = self.scratch[n];
-            if Some(warp) == pick {
-                break;
-            }
-            if self.sets.hazard.contains(warp) {
-                let pc = self.table.get(warp).pc;
-                self.fronts[warp.index()].flush(pc);
-                self.counters.fetch_flushes += 1;
-                self.refresh(warp);
-            }
+        let policy = &self.mechanisms.issue[scheduler];
+        let mut looked_at = std::mem::take(&mut self.scratch);
+        looked_at.clear();
+        looked_at.extend(sets.at(Place::Hazard).iter().filter(|w| used[scheduler].contains(*w)));
+        if let Some(pick) = pick {
+            looked_at.retain(|w| policy.is_before(&seen, *w, pick));
         }
+        for warp in looked_at.drain(..) {
+            let pc = self.table.get(warp).pc;
+            self.fronts[warp.index()].flush(pc);
+            self.counters.fetch_flushes += 1;
+            self.refresh(warp);
+        }
+        self.scratch = looked_at;
     }
 
     /// Issues the instruction a warp is at.

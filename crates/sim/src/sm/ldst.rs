@@ -34,6 +34,8 @@ pub struct LoadStore {
     lookups: VecDeque<(Cycle, InstId, Access)>,
     /// Loads on their way through shared memory, with the time they are done.
     shared: VecDeque<(Cycle, InstId)>,
+    /// Hits of the constant and the texture cache, with the time their data come.
+    hits: [VecDeque<(Cycle, InstId)>; 2],
     /// What is written to the registers in this cycle.
     writeback: Option<InstId>,
     turn: usize,
@@ -50,6 +52,25 @@ pub struct LoadStore {
     shared_latency: u32,
     sector: u32,
     stalled: bool,
+    /// Why the current instruction could not hand on its request in the last cycle.
+    stuck: Stuck,
+    /// The data cache refused the first look-up when it was at this version.
+    refused: Option<u64>,
+}
+
+/// Why the current instruction could not hand on its request: it will fail again until that changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stuck {
+    /// It could.
+    No,
+    /// The look-up queue of the data cache is full.
+    Lookups,
+    /// The port has fewer flits than this.
+    Port(u32),
+    /// The constant cache refused at this version.
+    Constant(u64),
+    /// The texture cache refused at this version.
+    Texture(u64),
 }
 
 impl LoadStore {
@@ -62,6 +83,7 @@ impl LoadStore {
             current: None,
             lookups: VecDeque::new(),
             shared: VecDeque::new(),
+            hits: Default::default(),
             writeback: None,
             turn: 0,
             past_l1: None,
@@ -73,6 +95,8 @@ impl LoadStore {
             shared_latency: config.sm.shared.latency,
             sector: config.l2.sector,
             stalled: false,
+            stuck: Stuck::No,
+            refused: None,
         }
     }
 
@@ -81,29 +105,70 @@ impl LoadStore {
         self.stalled
     }
 
+    /// Whether an instruction is handing out its requests.
+    pub(super) fn is_occupied(&self) -> bool {
+        self.current.is_some()
+    }
+
     /// Replies at the port.
     pub(super) fn held(&self) -> usize {
         self.ejected.len()
     }
 
+    /// Whether the current instruction would fail again to hand on its request.
+    fn is_stuck(&self, port: &Port) -> bool {
+        match self.stuck {
+            Stuck::No => false,
+            Stuck::Lookups => self.lookups.len() >= self.l1d.latency().max(1) as usize,
+            Stuck::Port(flits) => port.free_flits < flits,
+            Stuck::Constant(version) => self.l1c.version() == version,
+            Stuck::Texture(version) => self.l1t.version() == version,
+        }
+    }
+
+    /// Whether the first look-up would be refused again.
+    fn is_refused(&self) -> bool {
+        self.refused == Some(self.l1d.version())
+    }
+
     /// Whether something in it moves in this cycle.
     pub(super) fn is_busy(&self, port: &Port, now: Cycle) -> bool {
         let sends = |cache: &Cache| cache.queue.front().is_some_and(|r| port.accepts(r));
-        self.current.is_some()
+        self.current.is_some() && !self.is_stuck(port)
             || self.writeback.is_some()
             || self.past_l1.is_some()
             || !self.responses.is_empty()
             || !self.ejected.is_empty()
-            || self.lookups.front().is_some_and(|l| l.0 <= now)
+            || self.lookups.front().is_some_and(|l| l.0 <= now) && !self.is_refused()
             || self.shared.front().is_some_and(|s| s.0 <= now)
+            || self.hits.iter().any(|h| h.front().is_some_and(|h| h.0 <= now))
             || [&self.l1d, &self.l1c, &self.l1t].iter().any(|c| c.has_ready() || sends(c))
     }
 
     /// When something in it next moves by itself.
     pub(super) fn next_event(&self) -> Option<Cycle> {
-        let lookup = self.lookups.front().map(|l| l.0);
+        let lookup = self.lookups.front().map(|l| l.0).filter(|_| !self.is_refused());
         let shared = self.shared.front().map(|s| s.0);
-        lookup.into_iter().chain(shared).min()
+        let hits = self.hits.iter().filter_map(|h| h.front().map(|h| h.0));
+        lookup.into_iter().chain(shared).chain(hits).min()
+    }
+
+    /// Counts refusals of cycles in which nothing moved; gives the stalls among them.
+    pub(super) fn skip(&mut self, now: Cycle, cycles: u64) -> u64 {
+        let mut stalls = 0;
+        if self.lookups.front().is_some_and(|l| l.0 <= now) {
+            self.l1d.counters.reservation_fails += cycles;
+            stalls += cycles;
+        }
+        if self.current.is_some() {
+            stalls += cycles;
+            match self.stuck {
+                Stuck::Constant(_) => self.l1c.counters.reservation_fails += cycles,
+                Stuck::Texture(_) => self.l1t.counters.reservation_fails += cycles,
+                _ => {}
+            }
+        }
+        stalls
     }
 }
 
@@ -131,10 +196,29 @@ impl Sm<'_> {
         }
     }
 
+    /// A reply will arrive at `at`. All sectors of a line but the last count at once.
+    pub fn deliver(&mut self, at: Cycle, reply: Reply) {
+        let cache = match reply.purpose {
+            Purpose::Inst => &mut self.fetch.cache,
+            Purpose::Const => &mut self.ldst.l1c,
+            Purpose::Texture => &mut self.ldst.l1t,
+            Purpose::GlobalRead | Purpose::LocalRead if reply.token & PAST_L1 == 0 => &mut self.ldst.l1d,
+            _ => return self.port.inbox.push_back((at, reply)),
+        };
+        if cache.absorb(reply.token) {
+            self.port.received += 1;
+            let data = matches!(reply.purpose, Purpose::GlobalRead | Purpose::LocalRead);
+            self.counters.reads_done += u64::from(data);
+        } else {
+            self.port.inbox.push_back((at, reply));
+        }
+    }
+
     pub(super) fn ldst_cycle(&mut self, now: Cycle) {
         self.ldst_writeback(now);
         self.take_response(now);
         self.send_misses(now);
+        self.take_hits(now);
         self.look_up(now);
         self.hand_out(now);
         if self.ldst.current.is_none()
@@ -161,7 +245,10 @@ impl Sm<'_> {
             let entry = self.insts.get(inst);
             let warp = entry.warp;
             let numbers = self.op(entry.pc).write_numbers();
-            let free = numbers.iter().fold(true, |free, n| self.collector.write(*n, warp) && free);
+            let mut free = true;
+            for number in numbers {
+                free &= self.collector.write(*number, warp);
+            }
             if free {
                 self.ldst.writeback = None;
                 let entry = self.insts.get_mut(inst);
@@ -236,6 +323,22 @@ impl Sm<'_> {
         self.ldst.responses.pop_front();
     }
 
+    /// Data of hits in the constant and texture cache have come.
+    fn take_hits(&mut self, now: Cycle) {
+        for which in 0..2 {
+            while let Some(&(at, inst)) = self.ldst.hits[which].front()
+                && at <= now
+            {
+                self.ldst.hits[which].pop_front();
+                let entry = self.insts.get_mut(inst);
+                entry.pending -= 1;
+                if entry.pending == 0 && self.ldst.current != Some(inst) {
+                    self.complete(inst);
+                }
+            }
+        }
+    }
+
     fn finish_atomic(&mut self, inst: InstId, work: Box<raddle_exec::atomics::AtomicWork>) {
         let entry = self.insts.get(inst);
         let (warp, pc, row) = (WarpId(entry.warp), entry.pc, entry.row);
@@ -254,7 +357,7 @@ impl Sm<'_> {
                 _ => &mut self.ldst.l1d,
             };
             if cache.queue.front().is_some_and(|r| self.port.accepts(r))
-                && let Some(request) = cache.queue.pop_front()
+                && let Some(request) = cache.pop_request()
             {
                 if which == 2 && !request.purpose.is_write() {
                     self.ldst.sent_at[request.token as usize] = now;
@@ -292,9 +395,11 @@ impl Sm<'_> {
         };
         self.ldst.stalled = answer == Answer::Fail;
         if answer == Answer::Fail {
+            self.ldst.refused = Some(self.ldst.l1d.version());
             self.counters.memory_stalls += 1;
             return;
         }
+        self.ldst.refused = None;
         self.ldst.lookups.pop_front();
         if is_store {
             let front = &mut self.fronts[usize::from(warp)];
@@ -326,6 +431,7 @@ impl Sm<'_> {
     /// The current instruction hands out a request.
     fn hand_out(&mut self, now: Cycle) {
         let Some(inst) = self.ldst.current else { return };
+        self.ldst.stuck = Stuck::No;
         let entry = self.insts.get(inst);
         let op = self.op(entry.pc);
         let done = match op.mem {
@@ -381,20 +487,32 @@ impl Sm<'_> {
         let answer = if cache.is_present() { cache.read(access.address, purpose, inst, now) } else { Answer::Hit };
         self.ldst.stalled = answer == Answer::Fail;
         if answer == Answer::Fail {
+            self.ldst.stuck = match purpose {
+                Purpose::Const => Stuck::Constant(self.ldst.l1c.version()),
+                _ => Stuck::Texture(self.ldst.l1t.version()),
+            };
             self.counters.memory_stalls += 1;
             return false;
         }
         let entry = self.insts.get_mut(inst);
         entry.accesses.pop();
+        let empty = entry.accesses.is_empty();
         if answer == Answer::Hit {
-            entry.pending -= 1;
+            let constant = purpose == Purpose::Const;
+            let latency = if constant { self.ldst.l1c.latency() } else { self.ldst.l1t.latency() };
+            if latency == 0 {
+                entry.pending -= 1;
+            } else {
+                self.ldst.hits[usize::from(!constant)].push_back((now + Cycle::from(latency), inst));
+            }
         }
-        entry.accesses.is_empty()
+        empty
     }
 
     fn hand_to_l1(&mut self, inst: InstId, now: Cycle) -> bool {
         let latency = self.ldst.l1d.latency();
         if self.ldst.lookups.len() >= latency.max(1) as usize {
+            self.ldst.stuck = Stuck::Lookups;
             self.counters.memory_stalls += 1;
             return false;
         }
@@ -422,6 +540,7 @@ impl Sm<'_> {
         let token = if is_store { u32::from(entry.warp) } else { inst | PAST_L1 };
         let request = Request { sm: self.id, token, purpose, address, bytes, posted: false, byte_mask, atomic: None };
         if !self.port.accepts(&request) {
+            self.ldst.stuck = Stuck::Port(self.port.flits(&request));
             self.ldst.stalled = true;
             self.counters.memory_stalls += 1;
             return false;
@@ -455,6 +574,7 @@ impl Sm<'_> {
             atomic: entry.work.pop(),
         };
         if !self.port.accepts(&request) {
+            self.ldst.stuck = Stuck::Port(self.port.flits(&request));
             self.ldst.stalled = true;
             self.counters.memory_stalls += 1;
             self.insts.get_mut(inst).work.extend(request.atomic);

@@ -13,6 +13,9 @@ use raddle_exec::op::{Class, MemSpace, Op};
 /// Where local memory is in the address space of the timing model.
 const LOCAL_BASE: u64 = 0x1_0000_0000;
 
+/// Where textures are.
+const TEXTURE_BASE: u64 = 0x100_0000_0000;
+
 /// Lanes of an access by where their addresses point.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spaces {
@@ -37,7 +40,10 @@ impl Sm<'_> {
         let (pc, row) = (info.pc, info.row);
         let timed = self.op(pc);
         let lanes = self.table.lanes(warp);
-        if timed.mem == MemKind::Texture || timed.mem == MemKind::Fence || active == 0 {
+        if timed.mem == MemKind::Texture {
+            return self.texture_op(inst, warp, op, active, memory);
+        }
+        if timed.mem == MemKind::Fence || active == 0 {
             let global = &mut Global::Logged(memory, &mut self.log);
             return self.core.execute(global, op, lanes, active).map(|_| ());
         }
@@ -105,6 +111,39 @@ impl Sm<'_> {
             *(if is_write { &mut self.counters.local_stores } else { &mut self.counters.local_loads }) += count;
         }
         entry.shared = spaces.shared != 0 && entry.accesses.is_empty();
+        Ok(())
+    }
+
+    /// Texture fetches: texels of four bytes, row by row, each texture by itself.
+    fn texture_op(
+        &mut self,
+        inst: InstId,
+        warp: WarpId,
+        op: &Op,
+        active: u32,
+        memory: &DeviceMemory,
+    ) -> Result<(), LaneFault> {
+        let lanes = self.table.lanes(warp);
+        let texels = self.core.texels(op, lanes, active);
+        let global = &mut Global::Logged(memory, &mut self.log);
+        self.core.execute(global, op, lanes, active)?;
+        let (mut addresses, mut inside) = ([0; 32], 0);
+        for lane in lanes_in(active) {
+            if let Some((texture, texel)) = texels[lane] {
+                addresses[lane] = TEXTURE_BASE + ((texture as u64) << 32) + 4 * texel;
+                inside |= 1 << lane;
+            }
+        }
+        let rules = Rules {
+            coalescing: self.config.sm.coalescing,
+            lane_bytes: 4,
+            segment: self.config.sm.l1t.line,
+            exclusive: false,
+            is_write: false,
+        };
+        let entry = self.insts.get_mut(inst);
+        coalesce(rules, &addresses, inside, &mut entry.accesses);
+        self.counters.texture_loads += entry.accesses.len() as u64;
         Ok(())
     }
 

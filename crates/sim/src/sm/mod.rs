@@ -23,9 +23,11 @@ pub mod units;
 
 use crate::config::MachineConfig;
 use crate::event::{Event, EventKind};
-use crate::kernel::{TimedKernel, TimedOp};
+use crate::kernel::{TimedKernel, TimedOp, UnitKind};
 use crate::packet::Cycle;
-use crate::seam::{Divergence, FetchScheduler, Gating, IssueScheduler, SchedulerView, WarpId, WarpSet, WarpTable};
+use crate::seam::{
+    Cause, Divergence, FetchScheduler, Gating, IssueScheduler, SchedulerView, WarpId, WarpSet, WarpTable,
+};
 use collector::{Collector, InstId};
 use counters::SmCounters;
 use fetch::Fetch;
@@ -35,7 +37,7 @@ use raddle_exec::core::{Arrival, Core};
 use raddle_exec::fault::Fault;
 use raddle_exec::memory::{DeviceMemory, StoreLog};
 use raddle_exec::{Launch, LoadError};
-use state::{Front, InFlightTable, Scoreboard, Sets};
+use state::{Front, InFlightTable, Place, Scoreboard, Sets};
 use std::collections::VecDeque;
 use units::Units;
 
@@ -109,6 +111,8 @@ pub struct Sm<'k> {
     arrivals: Vec<Arrival>,
     scratch: Vec<WarpId>,
     eligible: WarpSet,
+    /// Why each scheduler could not issue, for the state of the sets it was found in.
+    idle_causes: Vec<((u64, bool), Cause)>,
     has_warp_ops: bool,
     /// What ended the run here, and when.
     fault: Option<(Cycle, Box<Fault>)>,
@@ -176,6 +180,7 @@ impl<'k> Sm<'k> {
             arrivals: Vec::new(),
             scratch: Vec::new(),
             eligible: WarpSet::new(slots),
+            idle_causes: vec![((u64::MAX, false), Cause::NoWarp); schedulers],
             has_warp_ops: kernel.program.ops.iter().any(|op| op.class == raddle_exec::op::Class::Warp),
             fault: None,
             printed: Vec::new(),
@@ -319,7 +324,7 @@ impl<'k> Sm<'k> {
         self.ldst_cycle(now);
         self.collect();
         self.issue_stage(now, memory);
-        self.decode();
+        self.decode(now);
         self.fetch_stage(now);
         self.retire(now);
         self.start_blocks(now);
@@ -328,11 +333,14 @@ impl<'k> Sm<'k> {
 
     /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
     fn sleeps_until(&mut self, now: Cycle) -> Option<Cycle> {
-        let movable = !self.collector.is_empty()
+        let issues = |unit: UnitKind| self.collector.accepts(unit) && !self.sets.ready(unit).is_empty();
+        let movable = self.collector.can_move(self.ldst.is_occupied())
             || self.fetch.is_busy()
+            || issues(UnitKind::Sp)
+            || issues(UnitKind::Mem)
+            || issues(UnitKind::Sfu)
             || !self.sets.wanting.is_empty()
-            || !self.sets.hazard.is_empty()
-            || self.sets.ready.iter().any(|r| !r.is_empty())
+            || !self.sets.at(Place::Hazard).is_empty()
             || self.ldst.is_busy(&self.port, now)
             || !self.fetch.cache.queue.is_empty() && self.fetch.can_send(&self.port);
         if movable || self.can_retire() {
@@ -362,6 +370,7 @@ impl<'k> Sm<'k> {
 
     /// Charges cycles in which nothing moved.
     fn charge_idle(&mut self, now: Cycle, cycles: u64) {
+        self.counters.memory_stalls += self.ldst.skip(now, cycles);
         for scheduler in 0..self.scheduler_warps.len() {
             let cause = self.idle_cause(scheduler);
             *self.counters.stall(cause) += cycles;
@@ -423,7 +432,6 @@ impl<'k> Sm<'k> {
             self.next_age += 1;
             self.issued[warp.index()] = 0;
             self.issued_threads[warp.index()] = 0;
-            self.sets.used.set(warp, true);
             let scheduler = warp.index() % self.scheduler_used.len();
             self.scheduler_used[scheduler].set(warp, true);
             self.mechanisms.issue[scheduler].warp_changed(warp, true);
@@ -442,16 +450,16 @@ impl<'k> Sm<'k> {
     }
 
     fn can_retire(&self) -> bool {
-        self.sets.ended.iter().any(|w| self.fronts[w.index()].is_drained())
+        self.sets.at(Place::Ended).iter().any(|w| self.fronts[w.index()].is_drained())
     }
 
     /// Frees warps that have ended and have nothing outstanding, and blocks whose warps are all gone.
     fn retire(&mut self, now: Cycle) {
-        if self.sets.ended.is_empty() {
+        if self.sets.at(Place::Ended).is_empty() {
             return;
         }
         let mut from = WarpId(0);
-        while let Some(warp) = self.sets.ended.next_from(from).filter(|w| *w >= from) {
+        while let Some(warp) = self.sets.at(Place::Ended).next_from(from).filter(|w| *w >= from) {
             from = WarpId(warp.0 + 1);
             if self.fronts[warp.index()].is_drained() {
                 self.retire_warp(now, warp);
@@ -466,9 +474,8 @@ impl<'k> Sm<'k> {
         let slot = self.table.get(warp).cta;
         let (warp_insts, thread_insts) = (self.issued[warp.index()], self.issued_threads[warp.index()]);
         self.emit(now, EventKind::WarpExit { warp: warp.0, slot, warp_insts, thread_insts });
-        self.sets.clear(warp);
+        self.sets.put(warp, Place::Free);
         self.sets.wanting.set(warp, false);
-        self.sets.used.set(warp, false);
         let scheduler = warp.index() % self.scheduler_used.len();
         self.scheduler_used[scheduler].set(warp, false);
         self.mechanisms.issue[scheduler].warp_changed(warp, false);
@@ -504,7 +511,7 @@ fn view<'a>(
     SchedulerView {
         now,
         warps: &used[n],
-        waits_for_memory: &sets.data_memory,
+        waits_for_memory: sets.at(Place::DataMemory),
         waiting: &sets.waiting,
         table,
         age,

@@ -26,7 +26,8 @@ impl Sm<'_> {
     /// Every warp that has not ended, and what it waits for. `source` is the PTX text.
     #[must_use]
     pub fn blocked_warps(&self, source: Option<&str>) -> Vec<BlockedWarp> {
-        let warps = self.sets.used.iter().filter(|w| !self.table.get(*w).ended);
+        let slots = (0..self.table.slots()).map(|n| WarpId(n as u16));
+        let warps = slots.filter(|w| self.table.get(*w).valid && !self.table.get(*w).ended);
         warps.map(|warp| self.blocked_warp(warp, source)).collect()
     }
 

@@ -1,6 +1,6 @@
 //! State the stages of an SM share: warps' front ends, sets kept up to date by events, instructions in flight.
 
-use crate::kernel::{TimedOp, UNITS};
+use crate::kernel::{TimedOp, UnitKind};
 use crate::packet::Cycle;
 use crate::seam::{WarpId, WarpSet};
 use crate::sm::coalesce::Access;
@@ -41,7 +41,7 @@ impl Front {
     /// Decoded instructions.
     #[inline]
     #[must_use]
-    pub fn len(&self) -> u32 {
+    pub fn decoded(&self) -> u32 {
         u32::from(self.len)
     }
 
@@ -74,77 +74,106 @@ impl Front {
     }
 }
 
-/// Sets of warps by what they could do next; each warp in use is in exactly one of those that say why it cannot
-/// issue, or in one of `ready`.
+/// What a warp could do next, or why it cannot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Not in use.
+    Free,
+    /// Can issue to the SPs.
+    ReadySp,
+    /// Can issue to the SFU.
+    ReadySfu,
+    /// Can issue to the load-store unit.
+    ReadyMem,
+    /// The decoded instruction is not the one the warp is at.
+    Hazard,
+    /// Waits for a register from memory.
+    DataMemory,
+    /// Waits for a register from an arithmetic unit, or for the instruction before it.
+    DataAlu,
+    /// Has no decoded instruction.
+    Starved,
+    /// At a fence, or waiting for atomics.
+    Fence,
+    /// Held by a mechanism.
+    Held,
+    /// At a barrier, or waiting for lanes of its warp.
+    Barrier,
+    /// Ended.
+    Ended,
+}
+
+/// Places there are.
+const PLACES: usize = 12;
+
+impl Place {
+    /// Ready to issue to a unit.
+    #[inline]
+    #[must_use]
+    pub fn ready(unit: UnitKind) -> Self {
+        match unit {
+            UnitKind::Sp => Self::ReadySp,
+            UnitKind::Sfu => Self::ReadySfu,
+            UnitKind::Mem => Self::ReadyMem,
+        }
+    }
+
+    /// What schedulers see as waiting: at a barrier, a fence, held, or ended.
+    fn is_waiting(self) -> bool {
+        matches!(self, Self::Fence | Self::Held | Self::Barrier | Self::Ended)
+    }
+}
+
+/// Warps by place: each is in exactly one.
 #[derive(Clone, Debug)]
 pub struct Sets {
-    /// In use.
-    pub used: WarpSet,
-    /// Can issue, by unit.
-    pub ready: [WarpSet; UNITS],
-    /// The decoded instruction is not the one the warp is at.
-    pub hazard: WarpSet,
-    /// Waits for a register from memory.
-    pub data_memory: WarpSet,
-    /// Waits for a register from an arithmetic unit, or for the instruction before it.
-    pub data_alu: WarpSet,
-    /// Has no decoded instruction.
-    pub starved: WarpSet,
-    /// At a barrier, or waiting for lanes of its warp.
-    pub barrier: WarpSet,
-    /// At a fence, or waiting for atomics.
-    pub fence: WarpSet,
-    /// Ended.
-    pub ended: WarpSet,
-    /// Held by a mechanism.
-    pub held: WarpSet,
+    places: Vec<Place>,
+    sets: [WarpSet; PLACES],
     /// Wants instructions.
     pub wanting: WarpSet,
     /// At a barrier, a fence, held, or ended: what schedulers see as waiting.
     pub waiting: WarpSet,
+    /// Grows with every change of a place.
+    pub version: u64,
 }
 
 impl Sets {
-    /// All empty.
+    /// All warps free.
     #[must_use]
     pub fn new(slots: usize) -> Self {
         let set = || WarpSet::new(slots);
         Self {
-            used: set(),
-            ready: std::array::from_fn(|_| set()),
-            hazard: set(),
-            data_memory: set(),
-            data_alu: set(),
-            starved: set(),
-            barrier: set(),
-            fence: set(),
-            ended: set(),
-            held: set(),
+            places: vec![Place::Free; slots],
+            sets: std::array::from_fn(|_| set()),
             wanting: set(),
             waiting: set(),
+            version: 0,
         }
     }
 
-    /// Takes a warp out of all sets but `used` and `wanting`.
+    /// The warps at a place.
     #[inline]
-    pub fn clear(&mut self, warp: WarpId) {
-        let (word, bit) = (warp.index() / 64, !(1u64 << (warp.0 % 64)));
-        for set in &mut self.ready {
-            set.words_mut()[word] &= bit;
-        }
-        let rest = [
-            &mut self.hazard,
-            &mut self.data_memory,
-            &mut self.data_alu,
-            &mut self.starved,
-            &mut self.barrier,
-            &mut self.fence,
-            &mut self.ended,
-            &mut self.held,
-            &mut self.waiting,
-        ];
-        for set in rest {
-            set.words_mut()[word] &= bit;
+    #[must_use]
+    pub fn at(&self, place: Place) -> &WarpSet {
+        &self.sets[place as usize]
+    }
+
+    /// The warps that can issue to a unit.
+    #[inline]
+    #[must_use]
+    pub fn ready(&self, unit: UnitKind) -> &WarpSet {
+        self.at(Place::ready(unit))
+    }
+
+    /// Moves a warp.
+    #[inline]
+    pub fn put(&mut self, warp: WarpId, place: Place) {
+        let old = std::mem::replace(&mut self.places[warp.index()], place);
+        if old != place {
+            self.version += 1;
+            self.sets[old as usize].set(warp, false);
+            self.sets[place as usize].set(warp, true);
+            self.waiting.set(warp, place.is_waiting());
         }
     }
 }

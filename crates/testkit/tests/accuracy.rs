@@ -1,0 +1,72 @@
+//! The timing model against the reference simulator, and against the page of the book that says how close it is.
+
+use raddle_testkit::accuracy::{PAGE, Row, differences, goldens, mean_and_max, measure};
+use raddle_testkit::timing::{self, Point};
+use std::path::Path;
+
+/// Most the mean of the absolute errors of the six kernels may be, in percent.
+const MEAN: f64 = 10.0;
+/// Most one of them may be.
+const EACH: f64 = 20.0;
+/// Most a micro run may be.
+const MICRO: f64 = 10.0;
+
+fn page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Runs points; every cycle count must be the page's, and no error larger than `most`.
+fn check(points: &[Point], most: f64) -> Vec<Row> {
+    let goldens = goldens(&page());
+    let rows: Vec<Row> = points.iter().map(measure).collect();
+    let mut wrong = String::new();
+    for row in &rows {
+        let key = (row.name.clone(), row.scheduler.clone());
+        let (cycles, golden) = (row.ours.cycles, goldens.get(&key));
+        if golden != Some(&cycles) {
+            wrong += &format!("{} {}: {cycles} cycles, {PAGE} says {golden:?}\n", row.name, row.scheduler);
+        }
+        if row.error().abs() > most {
+            wrong += &format!("{} {}: {:.1} % off the reference\n", row.name, row.scheduler, row.error());
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}if this is meant, run `cargo xtask accuracy` and commit the page");
+    rows
+}
+
+#[test]
+fn small_sizes_take_the_cycles_of_the_page() {
+    check(&timing::small(), EACH);
+}
+
+#[test]
+fn micro_runs_take_the_cycles_of_the_page() {
+    let rows = check(&timing::micros(), MICRO);
+    assert!(rows.iter().all(Row::same_instructions), "instruction counts");
+}
+
+/// The page's own figures for the six kernels keep the bounds; that they are true is the next test.
+#[test]
+fn the_page_keeps_the_bounds() {
+    let goldens = goldens(&page());
+    let errors: Vec<f64> = timing::kernels()
+        .iter()
+        .map(|p| {
+            let ours = goldens[&(p.case.name.clone(), p.scheduler.clone())] as f64;
+            100.0 * (ours / p.cycles() as f64 - 1.0).abs()
+        })
+        .collect();
+    assert_eq!(errors.len(), 12);
+    assert!(errors.iter().sum::<f64>() / 12.0 <= MEAN && errors.iter().all(|e| *e <= EACH), "{errors:?}");
+}
+
+#[test]
+#[ignore = "large; `cargo xtask long` runs the same kernels"]
+fn full_sizes_take_the_cycles_of_the_page() {
+    let rows = check(&timing::kernels(), EACH);
+    assert!(mean_and_max(&rows).0 <= MEAN, "mean {:.1} %", mean_and_max(&rows).0);
+    assert!(rows.iter().all(Row::same_instructions), "instruction counts");
+    let opposite: Vec<_> = differences(&rows).into_iter().filter(|d| d.is_relevant() && !d.agrees()).collect();
+    assert!(opposite.is_empty(), "{opposite:?}");
+}

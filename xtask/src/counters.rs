@@ -1,0 +1,69 @@
+//! The page of all counters.
+
+use std::fmt::Write;
+
+use raddle_sim::mem::crossbar::CrossbarCounters;
+use raddle_sim::mem::dram::DramCounters;
+use raddle_sim::mem::l2::L2Counters;
+use raddle_sim::sm::cache::CacheCounters;
+use raddle_sim::sm::counters::SmCounters;
+use raddle_sim::stats::{CounterInfo, Counters, Unit};
+
+const INTRODUCTION: &str = "\
+<!-- Written by `cargo xtask codegen` from the declarations in crates/sim; do not edit. -->
+
+# Counters
+
+Everything the timing model counts, by the part that counts it. Totals are sums over parts of one kind. Counters of SMs
+and their caches start at zero with every launch, those of L2, DRAM and interconnect with the GPU.
+
+Every scheduler slot of every cycle is counted once, either in an `issued_` or in a `stall_` counter of its SM. What the
+causes mean is on the page about [time](../timing-model.md#why-a-slot-stays-empty).
+";
+
+/// The groups: heading, what there is one of, declarations.
+const GROUPS: &[(&str, &str, &[CounterInfo])] = &[
+    ("SM", "One group for each SM.", SmCounters::INFO),
+    (
+        "First-level caches",
+        "One group for each instruction, data, constant and texture cache of an SM.",
+        CacheCounters::INFO,
+    ),
+    ("Interconnect", "One group for each direction.", CrossbarCounters::INFO),
+    ("L2", "One group for each slice.", L2Counters::INFO),
+    ("DRAM", "One group for each channel.", DramCounters::INFO),
+];
+
+/// The whole page.
+pub fn page() -> String {
+    let mut text = INTRODUCTION.to_owned();
+    for (name, about, infos) in GROUPS {
+        let _ = write!(text, "\n## {name}\n\n{about}\n\n| counter | unit | counts |\n| --- | --- | --- |\n");
+        for CounterInfo { name, unit, doc } in *infos {
+            let _ = writeln!(text, "| `{name}` | {} | {doc} |", word(*unit));
+        }
+    }
+    text
+}
+
+fn word(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Cycles => "cycles",
+        Unit::Slots => "slots",
+        Unit::WarpInsts => "warp-instructions",
+        Unit::ThreadInsts => "thread-instructions",
+        Unit::Events => "events",
+        Unit::Bytes => "bytes",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_group_is_there() {
+        let page = super::page();
+        for counter in ["`warp_insts`", "`pending_hits`", "`flits`", "`sector_misses`", "`row_hits`"] {
+            assert!(page.contains(&format!("\n| {counter} |")), "{counter}");
+        }
+    }
+}
