@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::out;
 use clap::Subcommand;
 use raddle_runtime::Error;
-use raddle_sim::config::{DEFAULT_PRESET, Machine, Source, file_schema};
+use raddle_sim::config::{DEFAULT_PRESET, Machine, Origin, Problem, Source, file_schema};
 use std::path::{Path, PathBuf};
 
 /// The commands under `raddle config`.
@@ -52,7 +52,7 @@ pub fn run(command: &Command) -> Result<Exit, Failure> {
 /// The options that choose a machine.
 #[derive(clap::Args)]
 pub struct MachineArgs {
-    /// A machine that comes with Raddle; `raddle list presets` lists them
+    /// A machine that comes with Raddle, see `raddle list presets`
     #[arg(long, value_name = "NAME", default_value = DEFAULT_PRESET, help_heading = "Machine")]
     preset: String,
     /// A machine file
@@ -61,18 +61,110 @@ pub struct MachineArgs {
     /// Change one value, as in sm.l1d.sets=64; may be given several times
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Machine")]
     set: Vec<String>,
+    /// Issue scheduler, see `raddle list mechanisms` for this and the next
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    issue: Option<String>,
+    /// Divergence model
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    divergence: Option<String>,
+    /// Fetch scheduler
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    fetch: Option<String>,
+    /// Dispatcher of thread blocks
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    dispatch: Option<String>,
+    /// Power gating
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    gating: Option<String>,
 }
 
 impl MachineArgs {
     /// The machine they choose.
     pub fn load(&self) -> Result<Machine, Failure> {
-        let file = self.config.as_deref().map(|path| Ok::<_, Failure>((path.display().to_string(), read(path)?)));
-        let file = file.transpose()?;
+        self.load_with(None)
+    }
+
+    /// The same, with warps of this many lanes and with its mechanisms checked.
+    pub fn load_checked(&self, warp_width: Option<u32>) -> Result<Machine, Failure> {
+        let machine = self.load_with(warp_width)?;
+        let checked = raddle_mech::registry().check(&machine.config).map(drop);
+        match checked {
+            Ok(()) => Ok(machine),
+            Err(list) => {
+                let problem = |(key, text): (String, String)| {
+                    let origin = machine.origin(&key).cloned();
+                    let problem = Problem::new(key.clone(), format!("`{key}`: {text}"));
+                    Problem { origin, ..problem }.help("`raddle list mechanisms` says what there is")
+                };
+                let mut problems: Vec<Problem> = list.into_iter().map(problem).collect();
+                self.name_shortcuts(&mut problems);
+                let file = self.file()?.map(Box::new);
+                Err(Failure::Machine { problems, file })
+            }
+        }
+    }
+
+    fn load_with(&self, warp_width: Option<u32>) -> Result<Machine, Failure> {
+        let file = self.file()?;
         let source = match &file {
             Some((name, text)) => Source::File { name, text },
             None => Source::Preset(&self.preset),
         };
-        Machine::load(source, &self.set).map_err(|problems| Failure::Machine { problems, file: file.map(Box::new) })
+        // Mechanisms come first: --set may go on to set their parameters.
+        let mut set: Vec<String> = self.shortcuts().map(|(seam, name)| format!("mechanism.{seam}={name}")).collect();
+        set.extend(warp_width.map(|width| format!("sm.warp_width={width}")));
+        set.extend(self.set.iter().cloned());
+        Machine::load(source, &set).map_err(|mut problems| {
+            self.name_shortcuts(&mut problems);
+            for problem in problems.iter_mut().filter(|p| p.path == "sm.simd_width" && p.help.is_none()) {
+                problem.help =
+                    warp_width.map(|n| format!("--set sm.simd_width={n} makes the pipelines as wide as warps"));
+            }
+            Failure::Machine { problems, file: file.map(Box::new) }
+        })
+    }
+
+    /// An option that was given though it means nothing without a machine.
+    pub fn given(&self) -> Option<&'static str> {
+        let shortcut = self.shortcuts().next().map(|(seam, _)| match seam {
+            "issue" => "--issue",
+            "divergence" => "--divergence",
+            "fetch" => "--fetch",
+            "dispatch" => "--dispatch",
+            _ => "--gating",
+        });
+        let file = self.config.is_some().then_some("--config");
+        file.or((!self.set.is_empty()).then_some("--set")).or(shortcut)
+    }
+
+    fn file(&self) -> Result<Option<(String, String)>, Failure> {
+        let read = |path: &PathBuf| Ok::<_, Failure>((path.display().to_string(), read(path)?));
+        self.config.as_ref().map(read).transpose()
+    }
+
+    /// The mechanisms chosen by options of their own.
+    fn shortcuts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let all = [
+            ("issue", &self.issue),
+            ("divergence", &self.divergence),
+            ("fetch", &self.fetch),
+            ("dispatch", &self.dispatch),
+            ("gating", &self.gating),
+        ];
+        all.into_iter().filter_map(|(seam, name)| Some((seam, name.as_deref()?)))
+    }
+
+    /// What was given as `--issue gto` is called that, not by the override it stands for.
+    fn name_shortcuts(&self, problems: &mut [Problem]) {
+        for problem in problems {
+            let Some(Origin::Set(text)) = &problem.origin else { continue };
+            let found = self.shortcuts().find(|(seam, name)| *text == format!("mechanism.{seam}={name}"));
+            if let Some((seam, name)) = found {
+                problem.origin = Some(Origin::Option(format!("--{seam} {name}")));
+            } else if let Some(width) = text.strip_prefix("sm.warp_width=").filter(|_| !self.set.contains(text)) {
+                problem.origin = Some(Origin::Option(format!("--warp-width {width}")));
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! How a command ends: the exit codes, all of them here.
 
-use raddle_runtime::{Error, Problem};
+use raddle_runtime::outcome::Stop;
+use raddle_runtime::{Error, Outcome, Problem};
 use std::io;
 use std::process::ExitCode;
 
@@ -13,12 +14,29 @@ pub enum Exit {
     Bad,
     /// The command line or an input file cannot be used; clap exits with the same code.
     Usage,
+    /// A kernel came to a point where nothing can go on.
+    Deadlock,
+    /// The limit of instructions ended a kernel.
+    InstructionLimit,
+    /// The limit of cycles ended a kernel.
+    CycleLimit,
 }
 
 impl Exit {
     /// `Good` if `good`, else `Bad`.
     pub fn good_if(good: bool) -> Self {
         if good { Self::Good } else { Self::Bad }
+    }
+
+    /// The exit of a run.
+    pub fn of_run(outcome: &Outcome) -> Self {
+        match outcome.stop().map(Stop::name) {
+            None => Self::good_if(outcome.is_good()),
+            Some("deadlock") => Self::Deadlock,
+            Some("instruction limit") => Self::InstructionLimit,
+            Some("cycle limit") => Self::CycleLimit,
+            Some(_) => Self::Bad,
+        }
     }
 }
 
@@ -28,6 +46,9 @@ impl From<Exit> for ExitCode {
             Exit::Good => 0,
             Exit::Bad => 1,
             Exit::Usage => 2,
+            Exit::Deadlock => 3,
+            Exit::InstructionLimit => 4,
+            Exit::CycleLimit => 5,
         })
     }
 }

@@ -4,7 +4,14 @@ use crate::exit::{Exit, Failure};
 use crate::out;
 use clap::Subcommand;
 use raddle_sim::config::PRESETS;
+use raddle_sim::mem::crossbar::CrossbarCounters;
+use raddle_sim::mem::dram::DramCounters;
+use raddle_sim::mem::l2::L2Counters;
+use raddle_sim::sm::cache::CacheCounters;
+use raddle_sim::sm::counters::SmCounters;
+use raddle_sim::stats::{CounterInfo, Counters};
 use serde::Serialize;
+use serde_json::json;
 
 /// The commands under `raddle list`.
 #[derive(Subcommand)]
@@ -13,6 +20,25 @@ pub enum Command {
     #[command(after_help = "Example:\n  raddle list presets")]
     Presets {
         /// Print one JSON object per preset
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the mechanisms a machine can have, with their parameters
+    #[command(after_help = "\
+Parameters are set in a machine file or with --set.
+
+Examples:
+  raddle list mechanisms
+  raddle run examples/saxpy.toml --issue two-level --set mechanism.issue.active=4")]
+    Mechanisms {
+        /// Print one JSON object per mechanism
+        #[arg(long)]
+        json: bool,
+    },
+    /// List everything that is counted, and by whom
+    #[command(after_help = "Example:\n  raddle list counters")]
+    Counters {
+        /// Print one JSON object per counter
         #[arg(long)]
         json: bool,
     },
@@ -27,19 +53,99 @@ struct Record {
 
 /// Runs one of them.
 pub fn run(command: &Command) -> Result<Exit, Failure> {
-    let Command::Presets { json } = command;
-    let records: Vec<Record> = PRESETS.iter().map(|preset| Record { name: preset.name, about: preset.about }).collect();
-    print(&records, *json)
+    match command {
+        Command::Presets { json } => presets(*json)?,
+        Command::Mechanisms { json } => mechanisms(*json)?,
+        Command::Counters { json } => counters(*json)?,
+    }
+    Ok(Exit::Good)
 }
 
-fn print(records: &[Record], json: bool) -> Result<Exit, Failure> {
-    let width = records.iter().map(|record| record.name.len()).max().unwrap_or(0);
+fn presets(json: bool) -> Result<(), Failure> {
+    let records = PRESETS.iter().map(|preset| Record { name: preset.name, about: preset.about });
+    let width = PRESETS.iter().map(|preset| preset.name.len()).max().unwrap_or(0);
     for record in records {
         if json {
-            out::json(record)?;
+            out::json(&record)?;
         } else {
             out::data(&format!("{:<width$}  {}\n", record.name, record.about))?;
         }
     }
-    Ok(Exit::Good)
+    Ok(())
+}
+
+fn mechanisms(json: bool) -> Result<(), Failure> {
+    let registry = raddle_mech::registry();
+    let mut text = String::new();
+    let mut last = None;
+    for mechanism in registry.iter() {
+        let (info, parameters) = (mechanism.info, &mechanism.parameters);
+        if json {
+            let parameters = parameters
+                .iter()
+                .map(|p| json!({"name": p.name, "about": one_line(&p.doc), "default": p.default, "range": p.range}));
+            let refuses =
+                info.refuses.iter().map(|r| json!({"seam": r.seam.key(), "name": r.name, "reason": r.reason}));
+            out::json(&json!({
+                "name": info.name,
+                "seam": info.seam.key(),
+                "about": info.summary,
+                "source": info.source,
+                "parameters": parameters.collect::<Vec<_>>(),
+                "refuses": refuses.collect::<Vec<_>>(),
+            }))?;
+            continue;
+        }
+        if last.replace(info.seam) != Some(info.seam) {
+            text += &format!("{}{}\n", if text.is_empty() { "" } else { "\n" }, info.seam.key());
+        }
+        text += &format!("  {:<12}  {}\n", info.name, info.summary);
+        if !info.source.is_empty() {
+            text += &format!("  {:<12}  from {}\n", "", info.source);
+        }
+        for p in parameters {
+            let about = one_line(&p.doc);
+            let range = if p.range.is_empty() { String::new() } else { format!(" ({})", p.range) };
+            text += &format!("  {:<12}  {} = {}{range}: {about}\n", "", p.name, p.default);
+        }
+        for r in info.refuses {
+            text += &format!("  {:<12}  not with {} {}: {}\n", "", r.seam.key(), r.name, r.reason);
+        }
+    }
+    Ok(out::data(&text)?)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn counters(json: bool) -> Result<(), Failure> {
+    let groups: [(&str, &str, &[CounterInfo]); 5] = [
+        ("sm", "an SM", SmCounters::INFO),
+        ("l1i, l1d, l1c, l1t", "a first-level cache", CacheCounters::INFO),
+        ("l2", "an L2 slice", L2Counters::INFO),
+        ("dram", "a DRAM channel", DramCounters::INFO),
+        ("network-up, network-down", "a direction of the interconnect", CrossbarCounters::INFO),
+    ];
+    let all = || groups.iter().flat_map(|g| g.2);
+    let name = all().map(|c| c.name.len()).max().unwrap_or(0);
+    let unit = all().map(|c| c.unit.name().len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for (kinds, about, infos) in groups {
+        text += &format!("{}{kinds}: {about}\n", if text.is_empty() { "" } else { "\n" });
+        for info in infos {
+            if json {
+                let kinds: Vec<&str> = kinds.split(", ").collect();
+                out::json(&json!({
+                    "name": info.name, "unit": info.unit.name(), "about": info.doc, "kinds": kinds,
+                }))?;
+            } else {
+                text += &format!("  {:<name$}  {:<unit$}  {}\n", info.name, info.unit.name(), info.doc);
+            }
+        }
+    }
+    if !json {
+        out::data(&text)?;
+    }
+    Ok(())
 }

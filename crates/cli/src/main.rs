@@ -13,7 +13,9 @@
 mod config;
 mod exit;
 mod list;
+mod measure;
 mod out;
+mod progress;
 mod ptx;
 mod render;
 mod run;
@@ -36,12 +38,18 @@ Example:
 Exit codes:
   0  everything went well
   1  a check found errors, an expectation failed or a kernel faulted
-  2  the command line or an input file cannot be used";
+  2  the command line or an input file cannot be used
+  3  a kernel came to a point where nothing can go on
+  4  the limit of instructions ended a kernel (--max-insts)
+  5  the limit of cycles ended a kernel (--max-cycles)";
 
 #[derive(Subcommand)]
 enum Command {
     /// Run a kernel, or the launches a file lists, and look at what comes out
     Run(Box<run::Args>),
+    /// Run launches and measure how their warps part and wait
+    #[command(subcommand, after_help = "Example:\n  raddle measure barriers examples/saxpy.toml")]
+    Measure(measure::Command),
     /// Check, print and analyse PTX files
     #[command(subcommand, after_help = "Example:\n  raddle ptx check kernel.ptx")]
     Ptx(ptx::Command),
@@ -56,6 +64,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Measure(command) => measure::run(&command),
         Command::Ptx(command) => ptx::run(&command),
         Command::Config(command) => config::run(&command),
         Command::List(command) => list::run(&command),

@@ -104,6 +104,13 @@ fn plain(message: &str, help: Option<&str>) -> String {
     Text::new("", "").problem(&problem)
 }
 
+/// Why a launch stopped: a title with notes under it.
+pub fn stopped(id: &str, title: &str, notes: &[String], help: Option<&str>) -> String {
+    let group = Level::ERROR.primary_title(title).id(id).elements(std::iter::empty::<Element<'_>>());
+    let notes = notes.iter().map(|n| Level::NOTE.message(n.as_str()).into());
+    render(group, notes.chain(help.map(|h| Level::HELP.message(h).into())))
+}
+
 /// What a failed command says; nothing when nobody listens any more.
 pub fn failure(failure: &Failure) -> Option<String> {
     Some(match failure {

@@ -1,14 +1,22 @@
 //! `raddle run`.
 
+mod figures;
 mod report;
 mod spec;
+mod stop;
+mod timing_json;
 
+use crate::config::MachineArgs;
 use crate::exit::{Exit, Failure};
 use crate::out;
+use crate::progress::Line;
 use crate::render::Text;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use raddle_runtime::session::RunOptions;
-use raddle_runtime::{Engine, EngineOptions, Plan, PtxFile, Session};
+use raddle_runtime::stats_table::{self, Format};
+use raddle_runtime::timing::{LaunchObserver, TimingOptions, Watch};
+use raddle_runtime::{Engine, EngineOptions, Error, Outcome, Plan, Problem, PtxFile, Session};
+use raddle_sim::config::Machine;
 use spec::{Printed, Shape};
 use std::path::PathBuf;
 
@@ -40,24 +48,40 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", help_heading = "Launch (PTX file only)")]
     shared: Option<u32>,
 
-    /// What executes the kernel: fast, gather or reference, see below
+    #[command(flatten)]
+    machine: MachineArgs,
+
+    /// What executes the kernel, see below
     #[arg(
         long,
-        default_value = "fast",
+        default_value = "timing",
+        value_name = "NAME",
         value_parser = engines(),
         hide_possible_values = true,
         help_heading = "Execution"
     )]
     engine: Engine,
-    /// Lanes of a warp
-    #[arg(long, default_value = "32", value_parser = widths(), value_name = "LANES", help_heading = "Execution")]
-    warp_width: u32,
+    /// Lanes of a warp, instead of what the machine has [possible values: 4, 8, 16, 32]
+    #[arg(long, value_parser = widths(), value_name = "LANES", hide_possible_values = true, help_heading = "Execution")]
+    warp_width: Option<u32>,
+    /// Registers per thread, instead of what the PTX suggests
+    #[arg(long, value_name = "N", help_heading = "Execution")]
+    registers: Option<u32>,
+    /// End a launch after this many cycles
+    #[arg(long, value_name = "N", help_heading = "Execution")]
+    max_cycles: Option<u64>,
     /// End a launch soon after this many thread-instructions
     #[arg(long, value_name = "N", help_heading = "Execution")]
     max_insts: Option<u64>,
+    /// Run every cycle, idle ones too: the same figures, slower, and a deadlock goes on
+    #[arg(long, help_heading = "Execution")]
+    no_skip: bool,
     /// Stop where a register or memory is read that was never written
     #[arg(long, help_heading = "Execution")]
     report_uninitialised: bool,
+    /// In the end, compare all of memory with what the reference interpreter computes
+    #[arg(long, help_heading = "Execution")]
+    check: bool,
 
     /// Print a buffer in the end, or its first N elements
     #[arg(long, value_name = "BUF[:N]", help_heading = "Output")]
@@ -65,6 +89,9 @@ pub struct Args {
     /// Print one JSON object with everything there is to say
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Write every counter to a table; FILE ends in .csv, .json or .parquet
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    stats: Option<PathBuf>,
 }
 
 const GRAMMAR: &str = "\
@@ -84,13 +111,15 @@ Kernel arguments (ARG):
  say how close floating-point elements must be.
 Types: u8 u16 u32 u64 s8 s16 s32 s64 b8 b16 b32 b64 f16 bf16 f32 f64
 
-Engines: fast runs the lanes of a warp together; gather does the same with each lane fetched from its
-thread's registers; reference runs one thread at a time and is there to check the others.
+Engines: timing runs the kernel on a machine, cycle by cycle. The others know no time: fast runs the
+lanes of a warp together; gather does the same with each lane fetched from its thread's registers;
+reference runs one thread at a time and is there to check the others.
 
 What the kernel prints, and what --print asks for, goes to stdout; the summary goes to stderr.
 
 Examples:
   raddle run examples/saxpy.toml
+  raddle run examples/saxpy.toml --issue lrr --set gpu.sms=1 --stats saxpy.csv --check
   raddle run examples/saxpy.ptx --grid 4 --block 256 --arg 1024 --arg 2 \\
       --arg buf:f32:1024=iota --arg y=buf:f32:1024=const:1,out=y.npy --print y:8";
 
@@ -106,25 +135,81 @@ fn widths() -> impl TypedValueParser<Value = u32> {
 }
 
 impl Args {
-    fn options(&self) -> RunOptions {
+    /// Whether data for machines is asked for.
+    pub fn json(&self) -> bool {
+        self.json
+    }
+
+    /// Refuses engines without time.
+    pub fn need_timing(&self) -> Result<(), Failure> {
+        match self.engine {
+            Engine::Timing => Ok(()),
+            other => Err(Problem::new(format!("there is nothing to measure on the engine `{other}`")).into()),
+        }
+    }
+
+    /// The machine, when the engine is one with time.
+    fn machine(&self) -> Result<Option<Machine>, Failure> {
+        if self.engine == Engine::Timing {
+            return self.machine.load_checked(self.warp_width).map(Some);
+        }
+        let only_timed = [
+            ("--registers", self.registers.is_some()),
+            ("--max-cycles", self.max_cycles.is_some()),
+            ("--no-skip", self.no_skip),
+            ("--stats", self.stats.is_some()),
+        ];
+        let given = only_timed.iter().find(|(_, given)| *given).map(|(name, _)| *name);
+        match given.or(self.machine.given()) {
+            Some(name) => Err(Problem::new(format!("{name} needs the engine `timing`")).into()),
+            None => Ok(None),
+        }
+    }
+
+    fn options(&self, machine: Option<&Machine>) -> RunOptions {
+        let timing = machine.map(|machine| {
+            Box::new(TimingOptions {
+                machine: machine.config.clone(),
+                registers: self.registers,
+                max_cycles: self.max_cycles,
+                never_skip: self.no_skip,
+            })
+        });
         RunOptions {
-            engine: EngineOptions { engine: self.engine, warp_width: self.warp_width },
+            engine: EngineOptions { engine: self.engine, warp_width: self.warp_width.unwrap_or(32) },
             max_thread_insts: self.max_insts,
             report_uninitialised: self.report_uninitialised,
+            timing,
+            check: self.check,
         }
     }
 }
 
+/// Something to do with what a run left behind.
+pub type Then<'t> = &'t mut dyn FnMut(&Ran<'_>) -> Result<(), Failure>;
+
+/// What a run left behind.
+pub struct Ran<'r> {
+    pub machine: Option<&'r Machine>,
+    pub outcome: &'r Outcome,
+}
+
+/// `raddle run`.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
+    with(args, None, None)
+}
+
+/// Runs what the options say, with somebody who listens; `then` is done instead of reporting the run.
+pub fn with(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<Then<'_>>) -> Result<Exit, Failure> {
     if args.file.extension().is_some_and(|e| e == "toml") {
-        return run_file(args);
+        return run_file(args, observer, then);
     }
     let ptx = PtxFile::read(&args.file)?;
     let plan = spec::plan(args, &ptx)?;
-    execute(args, &plan, &ptx)
+    execute(args, &plan, &ptx, observer, then)
 }
 
-fn run_file(args: &Args) -> Result<Exit, Failure> {
+fn run_file(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<Then<'_>>) -> Result<Exit, Failure> {
     spec::refuse_launch_options(args)?;
     let path = args.file.display().to_string();
     let (plan, text) = match Plan::from_file(&args.file) {
@@ -135,29 +220,49 @@ fn run_file(args: &Args) -> Result<Exit, Failure> {
         }
     };
     let ptx = PtxFile::read(&plan.module)?;
-    execute(args, &plan, &ptx).map_err(|failure| match failure {
-        Failure::Runtime { error, .. } => Failure::Runtime { error, file: Some(Box::new((path, text))) },
+    execute(args, &plan, &ptx, observer, then).map_err(|failure| match failure {
+        Failure::Runtime { error, file: None } => Failure::Runtime { error, file: Some(Box::new((path, text))) },
         other => other,
     })
 }
 
-fn execute(args: &Args, plan: &Plan, ptx: &PtxFile) -> Result<Exit, Failure> {
+fn execute(
+    args: &Args,
+    plan: &Plan,
+    ptx: &PtxFile,
+    observer: Option<&mut dyn LaunchObserver>,
+    then: Option<Then<'_>>,
+) -> Result<Exit, Failure> {
     let text = Text::new(&ptx.path, &ptx.source);
     for warning in &ptx.warnings {
         out::talk(&(text.diagnostic(warning) + "\n"));
     }
     let printed = spec::resolve_prints(&args.print, plan)?;
-    let mut session = Session::new(plan, ptx, args.options())?;
-    let outcome = session.run()?;
-    let report = report::Report { plan, ptx, session: &session, outcome: &outcome, printed: &printed };
-    if args.json {
-        out::json(&report.json())?;
+    let stats = args.stats.as_deref().map(|path| Ok::<_, Error>((path, Format::of(path)?))).transpose()?;
+    let machine = args.machine()?;
+    let mut session = Session::new(plan, ptx, args.options(machine.as_ref()))?;
+    let mut line = Line::new(args.json);
+    let mut progress = |number, progress| line.show(number, progress);
+    let observer = observer.map(|o| o as &mut dyn LaunchObserver);
+    let outcome = session.run(Watch { observer, progress: Some(&mut progress) })?;
+    line.clear();
+    if let Some((path, format)) = stats {
+        stats_table::write(path, format, &stats_table::rows(&outcome))?;
+    }
+    if let Some(then) = then {
+        then(&Ran { machine: machine.as_ref(), outcome: &outcome })?;
     } else {
-        out::data(&report.data())?;
-        out::talk(&report.summary());
+        let machine = machine.as_ref();
+        let report = report::Report { plan, ptx, session: &session, outcome: &outcome, printed: &printed, machine };
+        if args.json {
+            out::json(&report.json())?;
+        } else {
+            out::data(&report.data())?;
+            out::talk(&report.summary());
+        }
     }
-    if let Some(fault) = outcome.fault() {
-        out::talk(&text.fault(fault, &ptx.module));
+    if let Some(stop) = outcome.stop() {
+        out::talk(&stop::text(stop, &text, ptx));
     }
-    Ok(Exit::good_if(outcome.is_good()))
+    Ok(Exit::of_run(&outcome))
 }

@@ -15,11 +15,13 @@ pub enum Engine {
     Gather,
     /// One thread at a time, written apart to check the others.
     Reference,
+    /// On a machine, cycle by cycle: the timing model.
+    Timing,
 }
 
 impl Engine {
     /// Every engine.
-    pub const ALL: [Self; 3] = [Self::Fast, Self::Gather, Self::Reference];
+    pub const ALL: [Self; 4] = [Self::Timing, Self::Fast, Self::Gather, Self::Reference];
 
     /// Its name.
     #[must_use]
@@ -28,6 +30,7 @@ impl Engine {
             Self::Fast => "fast",
             Self::Gather => "gather",
             Self::Reference => "reference",
+            Self::Timing => "timing",
         }
     }
 }
@@ -43,7 +46,7 @@ impl fmt::Display for Engine {
 pub struct EngineOptions {
     /// By which executor.
     pub engine: Engine,
-    /// Lanes of a warp.
+    /// Lanes of a warp; on the timing model the machine says it.
     pub warp_width: u32,
 }
 
@@ -56,7 +59,7 @@ impl Default for EngineOptions {
 /// A kernel made ready for one of the executors; it can be launched any number of times.
 #[derive(Clone, Debug)]
 pub enum Kernel {
-    /// Decoded, for the fast and the gather path.
+    /// Decoded, for the fast and the gather path and the timing model.
     Decoded(Box<Program>, RunOptions),
     /// As it stands, for the reference interpreter.
     Interpreted(Box<(Image, KernelLayout)>, reference::Options),
@@ -70,7 +73,7 @@ impl Kernel {
     pub fn new(image: &Image, layout: &KernelLayout, options: &EngineOptions) -> Result<Self, Error> {
         let warp_width = options.warp_width;
         match options.engine {
-            Engine::Fast | Engine::Gather => {
+            Engine::Fast | Engine::Gather | Engine::Timing => {
                 let gather = options.engine == Engine::Gather;
                 let options = RunOptions { warp_width, gather, ..RunOptions::default() };
                 Ok(Self::Decoded(Box::new(Program::new(image, layout)?), options))
@@ -82,7 +85,16 @@ impl Kernel {
         }
     }
 
-    /// Runs one launch to its end or to its first fault.
+    /// The decoded program; the reference interpreter has none.
+    #[must_use]
+    pub fn program(&self) -> Option<&Program> {
+        match self {
+            Self::Decoded(program, _) => Some(program),
+            Self::Interpreted(..) => None,
+        }
+    }
+
+    /// Runs one launch to its end or to its first fault, without a notion of time.
     ///
     /// # Errors
     /// When the launch does not fit the kernel.

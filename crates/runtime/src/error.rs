@@ -103,6 +103,9 @@ pub enum Error {
         /// All diagnostics.
         diagnostics: Vec<Diagnostic>,
     },
+    /// The machine cannot run this.
+    #[error("{0}")]
+    Machine(String),
     /// The module or kernel cannot be run.
     #[error(transparent)]
     Load(#[from] LoadError),

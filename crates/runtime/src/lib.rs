@@ -12,7 +12,8 @@
 //! * [`element`], [`fill`], [`npy`], [`data`]: values, contents of buffers and files of them.
 //! * [`params`]: the arguments of a launch against the parameters the kernel declares.
 //! * [`session`]: running a plan.
-//! * [`engine`]: the executors under one name each.
+//! * [`engine`], [`timing`]: the executors under one name each, and the timing model.
+//! * [`outcome`]: what a run did; [`stats_table`]: its counters as a table; [`measure`]: how its warps waited.
 //!
 //! Nothing here prints. What the user got wrong is an [`Error`] that knows its place in the launch
 //! file, where there is one.
@@ -26,13 +27,18 @@ pub mod engine;
 pub mod error;
 pub mod file;
 pub mod fill;
+pub mod measure;
 pub mod npy;
+pub mod outcome;
 pub mod params;
 pub mod plan;
 pub mod session;
+pub mod stats_table;
+pub mod timing;
 
 pub use element::Element;
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, Problem};
+pub use outcome::Outcome;
 pub use plan::Plan;
-pub use session::{Outcome, PtxFile, Session};
+pub use session::{PtxFile, Session};

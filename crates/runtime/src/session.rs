@@ -1,17 +1,19 @@
 //! Running a plan.
 
-use crate::compare::{Comparison, compare};
+use crate::compare::compare;
 use crate::element::Element;
-use crate::engine::{EngineOptions, Kernel};
+use crate::engine::{Engine, EngineOptions, Kernel};
 use crate::error::{Error, Problem};
 use crate::fill::Fill;
+use crate::outcome::{Checked, Launched, MemoryCheck, Outcome, Stop, timeless};
 use crate::params;
 use crate::plan::{Buffer, Expect, LaunchPlan, Plan, Want};
-use raddle_exec::{DeviceMemory, Fault, Image, Launch, Report};
+use crate::timing::{Asked, Timer, TimingOptions, Watch};
+use raddle_exec::{DeviceMemory, Image, KernelLayout, Launch};
 use raddle_ptx::{Diagnostic, Module};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The most bytes a buffer may have.
 const MAX_BYTES: u64 = 1 << 36;
@@ -69,7 +71,7 @@ impl PtxFile {
 }
 
 /// What to watch for while running.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// Executor and warp width.
     pub engine: EngineOptions,
@@ -77,55 +79,10 @@ pub struct RunOptions {
     pub max_thread_insts: Option<u64>,
     /// Report reads of registers and memory never written.
     pub report_uninitialised: bool,
-}
-
-/// A launch that was made.
-#[derive(Clone, Debug)]
-pub struct Launched {
-    /// Kernel.
-    pub kernel: String,
-    /// Thread blocks.
-    pub grid: [u32; 3],
-    /// Threads per block.
-    pub block: [u32; 3],
-    /// Counts and printed text, or how it went wrong.
-    pub result: Result<Report, Fault>,
-    /// Time on this machine.
-    pub wall: Duration,
-}
-
-/// An expectation that was checked.
-#[derive(Clone, Debug)]
-pub struct Checked {
-    /// Index of the buffer.
-    pub buffer: usize,
-    /// What came out of the comparison.
-    pub comparison: Comparison,
-}
-
-/// What a run did.
-#[derive(Clone, Debug, Default)]
-pub struct Outcome {
-    /// Launches in order; only the last can be a fault.
-    pub launches: Vec<Launched>,
-    /// Checks in order; none after a fault.
-    pub checks: Vec<Checked>,
-    /// Files written: index of the buffer and path.
-    pub written: Vec<(usize, String)>,
-}
-
-impl Outcome {
-    /// The fault that ended the run.
-    #[must_use]
-    pub fn fault(&self) -> Option<&Fault> {
-        self.launches.last().and_then(|l| l.result.as_ref().err())
-    }
-
-    /// Whether nothing went wrong.
-    #[must_use]
-    pub fn is_good(&self) -> bool {
-        self.fault().is_none() && self.checks.iter().all(|c| c.comparison.wrong == 0)
-    }
+    /// The machine and its limits, for the timing model.
+    pub timing: Option<Box<TimingOptions>>,
+    /// In the end, compare memory with what the reference interpreter makes of the same launches.
+    pub check: bool,
 }
 
 /// A launch that has been checked.
@@ -133,6 +90,7 @@ struct Ready<'a> {
     plan: &'a LaunchPlan,
     name: String,
     kernel: Kernel,
+    layout: KernelLayout,
     launch: Launch,
 }
 
@@ -192,7 +150,7 @@ impl<'a> Session<'a> {
             report_uninitialised: self.options.report_uninitialised,
         };
         let kernel = Kernel::new(&self.image, &layout, &self.options.engine)?;
-        Ok(Ready { plan, name: name.to_owned(), kernel, launch })
+        Ok(Ready { plan, name: name.to_owned(), kernel, layout, launch })
     }
 
     fn want(&self, expect: &Expect) -> Result<Vec<u8>, Error> {
@@ -214,22 +172,20 @@ impl<'a> Session<'a> {
         Ok(bytes)
     }
 
-    /// Makes all launches, then compares and writes what the plan asks for. Ends early at a fault.
+    /// Makes all launches, then compares and writes what the plan asks for. Ends early where a launch does not
+    /// complete.
     ///
     /// # Errors
     /// When the executor cannot run a kernel, or a file cannot be written.
-    pub fn run(&mut self) -> Result<Outcome, Error> {
+    pub fn run(&mut self, mut watch: Watch<'_>) -> Result<Outcome, Error> {
+        let initial = self.options.check.then(|| self.memory.clone());
         let mut outcome = Outcome::default();
-        for Ready { plan, name, kernel, launch } in &self.ready {
-            for _ in 0..plan.repeat {
-                let start = Instant::now();
-                let result = kernel.launch(launch, &mut self.memory)?;
-                let (wall, kernel) = (start.elapsed(), name.clone());
-                outcome.launches.push(Launched { kernel, grid: plan.grid, block: plan.block, result, wall });
-                if outcome.fault().is_some() {
-                    return Ok(outcome);
-                }
-            }
+        self.launch_all(&mut outcome, &mut watch)?;
+        if outcome.stop().is_some() {
+            return Ok(outcome);
+        }
+        if let Some(memory) = initial {
+            outcome.memory = Some(self.check(memory)?);
         }
         for (expect, want) in &self.wants {
             let ty = self.plan.buffers[expect.buffer].ty;
@@ -241,6 +197,60 @@ impl<'a> Session<'a> {
             outcome.written.push((output.buffer, output.file.path.display().to_string()));
         }
         Ok(outcome)
+    }
+
+    fn launch_all(&mut self, outcome: &mut Outcome, watch: &mut Watch<'_>) -> Result<(), Error> {
+        let registry = raddle_mech::registry();
+        let timing = self.options.timing.as_deref().filter(|_| self.options.engine.engine == Engine::Timing);
+        if timing.is_none() && self.options.engine.engine == Engine::Timing {
+            return Err(Error::Machine("the timing model needs a machine".to_owned()));
+        }
+        let mut timer = timing.map(|options| Timer::new(options, &registry)).transpose()?;
+        for Ready { plan, name, kernel, launch, .. } in &self.ready {
+            for _ in 0..plan.repeat {
+                let start = Instant::now();
+                let number = outcome.launches.len();
+                let (report, stop, timed) = match (&mut timer, kernel.program()) {
+                    (Some(timer), Some(program)) => {
+                        let asked = Asked { number, program, launch, ptx: self.ptx };
+                        let (stop, timed) = timer.launch(&asked, &mut self.memory, watch)?;
+                        (timed.report(), stop, Some(Box::new(timed)))
+                    }
+                    _ => {
+                        let (report, stop) = timeless(kernel.launch(launch, &mut self.memory)?);
+                        (report, stop, None)
+                    }
+                };
+                let (wall, kernel) = (start.elapsed(), name.clone());
+                let (grid, block) = (plan.grid, plan.block);
+                outcome.launches.push(Launched { kernel, grid, block, report, stop, timed, wall });
+                if outcome.stop().is_some() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the same launches on the reference interpreter and compares all of memory.
+    fn check(&self, mut memory: DeviceMemory) -> Result<MemoryCheck, Error> {
+        let engine = EngineOptions { engine: Engine::Reference, ..self.warps() };
+        for Ready { plan, layout, launch, .. } in &self.ready {
+            let kernel = Kernel::new(&self.image, layout, &engine)?;
+            for _ in 0..plan.repeat {
+                if let (_, Some(Stop::Fault(fault))) = timeless(kernel.launch(launch, &mut memory)?) {
+                    return Ok(MemoryCheck::stopped(fault));
+                }
+            }
+        }
+        Ok(MemoryCheck::of(&self.memory, &memory))
+    }
+
+    /// Warps are as wide as on the machine.
+    fn warps(&self) -> EngineOptions {
+        let machine = self.options.timing.as_ref().filter(|_| self.options.engine.engine == Engine::Timing);
+        let warp_width = machine.map_or(self.options.engine.warp_width, |t| t.machine.sm.warp_width);
+        EngineOptions { warp_width, ..self.options.engine }
     }
 
     /// The bytes of a buffer as they are now.

@@ -10,12 +10,12 @@ use crate::event::Event;
 use crate::kernel::TimedKernel;
 use crate::mem::system::MemorySystem;
 use crate::packet::Cycle;
+use crate::residency::Residency;
 use crate::result::{Ending, LaunchResult};
 use crate::seam::{Assignment, DispatchView, Dispatcher, Mechanisms};
 use crate::sm::Sm;
 use raddle_exec::memory::{DeviceMemory, merge_logs};
 use raddle_exec::{Launch, Program};
-use raddle_ptx::analysis::Resources;
 
 /// Why a launch could not start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -108,7 +108,7 @@ impl<'m> Gpu<'m> {
         options: RunOptions<'_>,
     ) -> Result<LaunchResult, GpuError> {
         let kernel = TimedKernel::new(program, self.config);
-        let most = resident_ctas(self.config, program, launch, options.registers)?;
+        let most = Residency::new(self.config, program, launch, options.registers)?.ctas;
         let wrong = |e: raddle_exec::LoadError| GpuError::Launch(e.to_string());
         let mut sms = Vec::new();
         for id in 0..self.config.gpu.sms {
@@ -140,38 +140,6 @@ impl<'m> Gpu<'m> {
         let ending = run.until_done(memory);
         Ok(run.finish(ending, &kernel))
     }
-}
-
-/// Blocks an SM can hold at once, by each of its resources.
-///
-/// # Errors
-/// When not even one fits, with the resource that is short.
-pub fn resident_ctas(
-    config: &MachineConfig,
-    program: &Program,
-    launch: &Launch,
-    registers: Option<u32>,
-) -> Result<u32, GpuError> {
-    let sm = &config.sm;
-    let threads = launch.threads_per_cta().next_multiple_of(sm.warp_width);
-    let registers = registers.unwrap_or_else(|| {
-        let module = &program.image.module;
-        Resources::new(module, program.layout.kernel).registers
-    });
-    let per_thread = registers.max(1).next_multiple_of(sm.register_grain.max(1));
-    let shared = program.layout.static_shared + launch.dynamic_shared;
-    let limits = [
-        ("threads", sm.threads / threads.max(1), threads, sm.threads),
-        ("blocks", sm.ctas, 1, sm.ctas),
-        ("registers", sm.registers / (threads * per_thread), threads * per_thread, sm.registers),
-        ("bytes of shared memory", sm.shared_bytes.checked_div(shared).unwrap_or(u32::MAX), shared, sm.shared_bytes),
-    ];
-    for (what, fits, needs, has) in limits {
-        if fits == 0 {
-            return Err(GpuError::Launch(format!("a block needs {needs} {what}, an SM has {has}")));
-        }
-    }
-    Ok(limits.iter().map(|l| l.1).min().unwrap_or(1))
 }
 
 #[derive(Default)]

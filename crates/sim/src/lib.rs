@@ -6,6 +6,7 @@
 //! * [`sm`]: one streaming multiprocessor.
 //! * [`gpu`]: all of it, window by window.
 //! * [`job`]: a kernel with its buffers, for examples and small tests.
+//! * [`residency`]: how many blocks an SM holds.
 //! * [`seam`]: what mechanisms decide, and their registry.
 //! * [`event`]: what happened, for those who listen.
 //! * [`stats`]: counters, declared once.
@@ -18,6 +19,7 @@ pub mod job;
 pub mod kernel;
 pub mod mem;
 pub mod packet;
+pub mod residency;
 pub mod result;
 pub mod seam;
 pub mod sm;

@@ -17,6 +17,21 @@ pub enum Unit {
     Bytes,
 }
 
+impl Unit {
+    /// Its name in outputs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cycles => "cycles",
+            Self::Slots => "slots",
+            Self::WarpInsts => "warp instructions",
+            Self::ThreadInsts => "thread instructions",
+            Self::Events => "events",
+            Self::Bytes => "bytes",
+        }
+    }
+}
+
 /// A counter as it is declared.
 #[derive(Clone, Copy, Debug)]
 pub struct CounterInfo {
@@ -36,6 +51,8 @@ pub trait Counters: Clone + Default {
     fn values(&self) -> Vec<u64>;
     /// Adds another component's counters.
     fn add(&mut self, other: &Self);
+    /// Takes away what had been counted before.
+    fn subtract(&mut self, before: &Self);
 }
 
 /// Declares a struct of counters: `name: Unit, "what it counts";`.
@@ -59,6 +76,10 @@ macro_rules! counters {
 
             fn add(&mut self, other: &Self) {
                 $(self.$field += other.$field;)+
+            }
+
+            fn subtract(&mut self, before: &Self) {
+                $(self.$field -= before.$field;)+
             }
         }
     };

@@ -1,9 +1,14 @@
 //! What a run has to say: data, a summary for people, JSON for machines.
 
+use super::figures::Figures;
+use super::timing_json;
+use crate::out::grouped;
+use raddle_exec::Fault;
 use raddle_runtime::compare::{Comparison, Difference};
+use raddle_runtime::outcome::{Launched, MemoryCheck, Stop};
 use raddle_runtime::params::shape_text;
-use raddle_runtime::session::Launched;
 use raddle_runtime::{Outcome, Plan, PtxFile, Session};
+use raddle_sim::config::Machine;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -15,6 +20,8 @@ pub struct Report<'a> {
     pub outcome: &'a Outcome,
     /// Buffers to print: index, and how many elements.
     pub printed: &'a [(usize, Option<usize>)],
+    /// The machine, if there was one.
+    pub machine: Option<&'a Machine>,
 }
 
 impl Report<'_> {
@@ -30,11 +37,7 @@ impl Report<'_> {
 
     /// What the kernels printed, then the buffers asked for, one per line.
     pub fn data(&self) -> String {
-        let printed = |l: &Launched| match &l.result {
-            Ok(report) => report.output.clone(),
-            Err(fault) => fault.output.clone(),
-        };
-        let mut text: String = self.outcome.launches.iter().map(printed).collect();
+        let mut text: String = self.outcome.launches.iter().map(|l| l.report.output.as_str()).collect();
         for (buffer, first) in self.printed {
             text += &format!("{}: {}\n", self.name(*buffer), self.elements(*buffer, *first).join(" "));
         }
@@ -45,8 +48,9 @@ impl Report<'_> {
     pub fn summary(&self) -> String {
         let mut lines = Vec::new();
         for launches in self.outcome.launches.chunk_by(is_same) {
-            lines.extend(launch_lines(launches));
+            lines.extend(self.launch_lines(launches));
         }
+        lines.extend(self.outcome.memory.as_ref().map(memory_line));
         for check in &self.outcome.checks {
             lines.extend(self.check_lines(check.buffer, &check.comparison));
         }
@@ -93,6 +97,8 @@ impl Report<'_> {
         json!({
             "ok": self.outcome.is_good(),
             "module": self.ptx.path,
+            "machine": self.machine.map(timing_json::machine),
+            "memory": self.outcome.memory.as_ref().map(memory_json),
             "launches": launches,
             "checks": self.outcome.checks.iter().map(|c| check(c.buffer, &c.comparison)).collect::<Vec<_>>(),
             "written": written,
@@ -107,63 +113,114 @@ impl Report<'_> {
             "block": launch.block,
             "seconds": launch.wall.as_secs_f64(),
         });
-        match &launch.result {
-            Ok(report) => {
-                value["thread_insts"] = report.thread_insts.into();
-                // Without warps there is nothing to count.
-                value["warp_insts"] = Some(report.warp_insts).filter(|n| *n > 0).into();
-                value["output"] = report.output.as_str().into();
+        value["ending"] = launch.stop.as_ref().map_or("completed", Stop::name).into();
+        value["output"] = launch.report.output.as_str().into();
+        if launch.stop.is_none() || launch.timed.is_some() {
+            value["thread_insts"] = launch.report.thread_insts.into();
+            // Without warps there is nothing to count.
+            value["warp_insts"] = Some(launch.report.warp_insts).filter(|n| *n > 0).into();
+        }
+        match &launch.stop {
+            Some(Stop::Fault(fault)) => value["fault"] = self.fault_json(fault),
+            Some(Stop::Deadlock(stuck) | Stop::InstructionLimit(stuck)) => {
+                value["warps"] =
+                    stuck.warps.iter().map(|warp| timing_json::warp(warp, stuck)).collect::<Vec<_>>().into();
             }
-            Err(fault) => {
-                let thread = fault.thread.map(|t| json!({"cta": t.cta, "thread": t.thread}));
-                let at = fault.at.map(|(func, inst)| {
-                    let function = self.ptx.module.func(func);
-                    let found = function.insts.get(inst.index());
-                    let lines = raddle_ptx::source::LineIndex::new(&self.ptx.source);
-                    let loc = found.and_then(|i| i.loc);
-                    json!({
-                        "function": function.name,
-                        "instruction": inst.0,
-                        "line": found.map(|i| lines.line(i.span.start)),
-                        "text": found.map(|i| i.span.text(&self.ptx.source)),
-                        "source_file": loc.and_then(|l| self.ptx.module.file(l.file)),
-                        "source_line": loc.map(|l| l.line),
-                    })
-                });
-                value["output"] = fault.output.as_str().into();
-                value["fault"] = json!({"message": fault.kind.to_string(), "thread": thread, "at": at});
-            }
+            Some(Stop::CycleLimit) | None => {}
+        }
+        if let (Some(timed), Some(machine)) = (&launch.timed, self.machine) {
+            value["timing"] = timing_json::timed(timed, &machine.config);
         }
         value
     }
+
+    fn fault_json(&self, fault: &Fault) -> Value {
+        let thread = fault.thread.map(|t| json!({"cta": t.cta, "thread": t.thread}));
+        let at = fault.at.map(|(func, inst)| {
+            let function = self.ptx.module.func(func);
+            let found = function.insts.get(inst.index());
+            let lines = raddle_ptx::source::LineIndex::new(&self.ptx.source);
+            let loc = found.and_then(|i| i.loc);
+            json!({
+                "function": function.name,
+                "instruction": inst.0,
+                "line": found.map(|i| lines.line(i.span.start)),
+                "text": found.map(|i| i.span.text(&self.ptx.source)),
+                "source_file": loc.and_then(|l| self.ptx.module.file(l.file)),
+                "source_line": loc.map(|l| l.line),
+            })
+        });
+        json!({"message": fault.kind.to_string(), "thread": thread, "at": at})
+    }
+
+    /// The lines for one launch, or for the same launch several times.
+    fn launch_lines(&self, launches: &[Launched]) -> Vec<String> {
+        let Some(first) = launches.first() else { return Vec::new() };
+        let times = if launches.len() > 1 { format!("  {} times", launches.len()) } else { String::new() };
+        let shape = format!("grid {}  block {}", shape_text(first.grid), shape_text(first.block));
+        let mut lines = vec![format!("{}  {shape}{times}", first.kernel)];
+        let wall: Duration = launches.iter().map(|l| l.wall).sum();
+        if let Some(machine) = self.machine {
+            let timed: Vec<_> = launches.iter().filter_map(|l| l.timed.as_deref()).collect();
+            lines.extend(Figures::sum(&timed).map(|f| f.text(&machine.config, wall)).unwrap_or_default());
+        } else if first.stop.is_none() {
+            lines.push(timeless_line(launches, wall));
+        }
+        if launches.iter().any(|l| l.stop.is_some()) {
+            lines.push(String::new());
+        }
+        lines
+    }
+}
+
+/// Whether memory is what the reference interpreter makes of it.
+fn memory_line(check: &MemoryCheck) -> String {
+    if let Some(fault) = &check.stopped {
+        return format!("  memory cannot be checked: the reference interpreter stopped with: {}", fault.kind);
+    }
+    match &check.first {
+        None => format!("  memory is equal to the reference interpreter's ({} bytes)", grouped(check.bytes)),
+        Some(d) => format!(
+            "  memory is not equal to the reference interpreter's: {} of {} bytes differ, first byte {} of `{}`: \
+             {:#04x}, reference {:#04x}",
+            grouped(check.wrong),
+            grouped(check.bytes),
+            d.offset,
+            d.name,
+            d.got,
+            d.want
+        ),
+    }
+}
+
+fn memory_json(check: &MemoryCheck) -> Value {
+    let first = check.first.as_ref();
+    json!({
+        "equal": check.is_equal(),
+        "bytes": check.bytes,
+        "wrong": check.wrong,
+        "first": first.map(|d| json!({"buffer": d.name, "offset": d.offset, "got": d.got, "want": d.want})),
+        "stopped": check.stopped.as_ref().map(|f| f.kind.to_string()),
+    })
 }
 
 fn is_same(a: &Launched, b: &Launched) -> bool {
-    (&a.kernel, a.grid, a.block, a.result.is_ok()) == (&b.kernel, b.grid, b.block, b.result.is_ok())
+    (&a.kernel, a.grid, a.block, a.stop.is_none()) == (&b.kernel, b.grid, b.block, b.stop.is_none())
 }
 
-/// The lines for one launch, or for the same launch several times.
-fn launch_lines(launches: &[Launched]) -> Vec<String> {
-    let Some(first) = launches.first() else { return Vec::new() };
-    let times = if launches.len() > 1 { format!("  {} times", launches.len()) } else { String::new() };
-    let head = format!("{}  grid {}  block {}{times}", first.kernel, shape_text(first.grid), shape_text(first.block));
-    let mut wall = Duration::ZERO;
-    let (mut threads, mut warps) = (0u64, 0u64);
-    for launch in launches {
-        let Ok(report) = &launch.result else { return vec![head, String::new()] };
-        wall += launch.wall;
-        threads += report.thread_insts;
-        warps += report.warp_insts;
-    }
+fn timeless_line(launches: &[Launched], wall: Duration) -> String {
+    let threads: u64 = launches.iter().map(|l| l.report.thread_insts).sum();
+    let warps: u64 = launches.iter().map(|l| l.report.warp_insts).sum();
     let rate = threads as f64 / wall.as_secs_f64().max(1e-9) / 1e6;
     let time = time_text(wall);
     // The reference interpreter has no warps to count; what is not counted is not printed.
     let warps = if warps > 0 { format!(", {} warp-instructions", grouped(warps)) } else { String::new() };
     let threads = grouped(threads);
-    vec![head, format!("  {threads} thread-instructions{warps} in {time}, {rate:.1} million thread-instructions/s")]
+    format!("  {threads} thread-instructions{warps} in {time}, {rate:.1} million thread-instructions/s")
 }
 
-fn time_text(time: Duration) -> String {
+/// A time on this machine.
+pub fn time_text(time: Duration) -> String {
     match time.as_secs_f64() {
         s if s >= 1.0 => format!("{s:.2} s"),
         s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
@@ -171,27 +228,12 @@ fn time_text(time: Duration) -> String {
     }
 }
 
-/// A number with a comma every three digits.
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_times_are_readable() {
-        let texts = [0, 999, 1000, 1_234_567].map(grouped);
-        assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
+    fn times_are_readable() {
         assert_eq!(time_text(Duration::from_micros(12)), "12 us");
         assert_eq!(time_text(Duration::from_micros(12_345)), "12.35 ms");
         assert_eq!(time_text(Duration::from_millis(12_345)), "12.35 s");

@@ -71,7 +71,7 @@ fn import_writes_a_machine_and_lists_the_rest() {
     );
     let machine = std::fs::read_to_string(folder.0.join("m.toml")).unwrap();
     assert!(
-        machine.starts_with("gpu.sms    = 20  # -gpgpu_n_clusters\ngpu.window = 4   # preset gtx480\n"),
+        machine.starts_with("gpu.sms    = 20  # -gpgpu_n_clusters\ngpu.window = 5   # preset gtx480\n"),
         "{machine}"
     );
     assert_eq!(folder.raddle(&["config", "show", "--config", "m.toml"]).code, 0);

@@ -5,6 +5,7 @@ mod config;
 mod execute;
 mod ptx;
 mod run;
+mod timing;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -71,7 +72,7 @@ fn saxpy() -> String {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let commands: [&[&str]; 13] = [
+    let commands: [&[&str]; 18] = [
         &[],
         &["run"],
         &["ptx"],
@@ -85,6 +86,11 @@ fn every_command_has_help_with_an_example() {
         &["config", "import"],
         &["list"],
         &["list", "presets"],
+        &["list", "mechanisms"],
+        &["list", "counters"],
+        &["measure"],
+        &["measure", "barriers"],
+        &["measure", "warp-divergence"],
     ];
     for command in commands {
         let help = raddle(&root(), &[command, &["--help"]].concat());

@@ -1,0 +1,191 @@
+//! What the timing model measured, in a few lines for people.
+
+use super::report::time_text;
+use crate::out::{grouped, table};
+use raddle_runtime::timing::Timed;
+use raddle_sim::config::MachineConfig;
+use raddle_sim::mem::dram::DramCounters;
+use raddle_sim::mem::l2::L2Counters;
+use raddle_sim::residency::Residency;
+use raddle_sim::result::SmResult;
+use raddle_sim::sm::counters::SmCounters;
+use raddle_sim::stats::Counters;
+use std::time::Duration;
+
+/// The figures of one launch, or of the same launch several times.
+pub struct Figures {
+    /// Cycles.
+    pub cycles: u64,
+    /// All SMs.
+    pub sm: SmResult,
+    /// All L2 slices.
+    pub l2: L2Counters,
+    /// All DRAM channels.
+    pub dram: DramCounters,
+    residency: Residency,
+}
+
+impl Figures {
+    /// The sum over launches of the same shape; none without a launch.
+    pub fn sum(launches: &[&Timed]) -> Option<Self> {
+        let mut sum: Option<Self> = None;
+        for timed in launches {
+            let result = &timed.result;
+            let (sm, l2, dram) = (result.total(), result.l2_total(), result.dram_total());
+            let Some(sum) = &mut sum else {
+                sum = Some(Self { cycles: result.cycles, sm, l2, dram, residency: timed.residency.clone() });
+                continue;
+            };
+            sum.cycles += result.cycles;
+            sum.sm.sm.add(&sm.sm);
+            sum.sm.l1d.add(&sm.l1d);
+            sum.l2.add(&l2);
+            sum.dram.add(&dram);
+        }
+        sum
+    }
+
+    /// Warp and thread instructions per cycle.
+    pub fn ipc(&self) -> (f64, f64) {
+        let cycles = self.cycles.max(1) as f64;
+        (self.sm.sm.warp_insts as f64 / cycles, self.sm.sm.thread_insts as f64 / cycles)
+    }
+
+    /// Active lanes per issued instruction, of the lanes a warp has.
+    pub fn simd_efficiency(&self, machine: &MachineConfig) -> f64 {
+        ratio(self.sm.sm.thread_insts, self.sm.sm.warp_insts * u64::from(machine.sm.warp_width))
+    }
+
+    /// Bytes DRAM moved.
+    pub fn dram_bytes(&self, machine: &MachineConfig) -> u64 {
+        (self.dram.reads + self.dram.writes) * u64::from(machine.dram.burst_bytes)
+    }
+
+    /// The share of column commands DRAM could have carried out in the time.
+    pub fn dram_use(&self, machine: &MachineConfig) -> f64 {
+        let clock = f64::from(machine.clock.dram) / f64::from(machine.clock.core.max(1));
+        let commands = self.cycles as f64 * clock / f64::from(machine.dram.timing.ccd.max(1));
+        (self.dram.reads + self.dram.writes) as f64 / (commands * f64::from(machine.dram.channels)).max(1.0)
+    }
+
+    /// Core cycles from a request to the last reply of its line.
+    pub fn read_latency(&self) -> f64 {
+        self.sm.sm.read_latency as f64 / self.sm.sm.lines_done.max(1) as f64
+    }
+
+    /// A few lines.
+    pub fn text(&self, machine: &MachineConfig, wall: Duration) -> Vec<String> {
+        let (sm, l1d, l2) = (&self.sm.sm, &self.sm.l1d, &self.l2);
+        let rate = self.cycles as f64 / wall.as_secs_f64().max(1e-9) / 1e3;
+        let (warp_ipc, thread_ipc) = self.ipc();
+        let Residency { ctas, warps, registers, shared, limit } = &self.residency;
+        let mut rows = vec![
+            ("cycles", format!("{}  (simulated in {}, {rate:.0} thousand/s)", grouped(self.cycles), time_text(wall))),
+            ("warp-instructions", format!("{}  (IPC {warp_ipc:.3})", grouped(sm.warp_insts))),
+            ("thread-instructions", format!("{}  (IPC {thread_ipc:.2})", grouped(sm.thread_insts))),
+            ("SIMD efficiency", percent(self.simd_efficiency(machine))),
+            ("residency", format!("{ctas} blocks ({warps} warps) per SM, limited by {limit}")),
+            ("a block takes", format!("{registers} registers per thread, {shared} bytes of shared memory")),
+        ];
+        if l1d.accesses > 0 {
+            let hits = percent(ratio(l1d.hits, l1d.accesses));
+            let pending = percent(ratio(l1d.pending_hits, l1d.accesses));
+            rows.push(("L1D hits", format!("{hits} of {}, {pending} on their way", accesses(l1d.accesses))));
+        }
+        if l2.accesses > 0 {
+            let hits = percent(ratio(l2.hits, l2.accesses));
+            let pending = percent(ratio(l2.pending_hits, l2.accesses));
+            rows.push(("L2 hits", format!("{hits} of {}, {pending} on their way", accesses(l2.accesses))));
+        }
+        let bytes = self.dram_bytes(machine);
+        rows.push(("DRAM", format!("{} bytes, {} of its bandwidth", grouped(bytes), percent(self.dram_use(machine)))));
+        if sm.lines_done > 0 {
+            let lines = grouped(sm.lines_done);
+            rows.push(("mean read latency", format!("{:.0} cycles over {lines} lines", self.read_latency())));
+        }
+        let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
+        let mut lines: Vec<String> = rows.iter().map(|(name, value)| format!("  {name:<width$}  {value}")).collect();
+        lines.push(format!("  issue slots: {}", grouped(sm.slots())));
+        let slots = slots(sm).into_iter().map(|(name, count, share)| {
+            vec![format!("    {name}"), grouped(count), format!("{}.{} %", share / 10, share % 10)]
+        });
+        lines.extend(table(&slots.collect::<Vec<_>>()).lines().map(str::to_owned));
+        lines
+    }
+}
+
+fn accesses(n: u64) -> String {
+    format!("{} access{}", grouped(n), if n == 1 { "" } else { "es" })
+}
+
+/// A share of something; 0 of nothing.
+pub fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// Every use of issue slots that occurred: name, slots, and its share in thousandths, which add up to 1000.
+pub fn slots(sm: &SmCounters) -> Vec<(String, u64, u64)> {
+    let mut rows: Vec<(String, u64, u64)> = Vec::new();
+    for (info, value) in SmCounters::INFO.iter().zip(sm.values()).filter(|(_, value)| *value > 0) {
+        let name = match (info.name.strip_prefix("issued_"), info.name.strip_prefix("stall_")) {
+            (Some(lanes), _) => format!("issued, {} lanes", lanes.replace('_', " to ")),
+            (None, Some(cause)) => cause_text(cause).to_owned(),
+            (None, None) => continue,
+        };
+        rows.push((name, value, 0));
+    }
+    share_out(&mut rows);
+    rows
+}
+
+fn cause_text(cause: &str) -> &str {
+    match cause {
+        "control" => "wrong path",
+        "data_memory" => "wait for memory",
+        "data_alu" => "wait for arithmetic",
+        "unit_sp" => "SPs busy",
+        "unit_sfu" => "SFUs busy",
+        "unit_mem" => "load-store unit busy",
+        "back_pressure" => "memory full",
+        "fetch" => "not fetched",
+        "barrier" => "wait at barrier",
+        "fence" => "wait for fence or atomic",
+        "exit_wait" => "wait to end",
+        "mechanism" => "held by mechanism",
+        "no_warp" => "no warp",
+        other => other,
+    }
+}
+
+/// Shares in thousandths by largest remainder, so that they add up to 1000.
+fn share_out(rows: &mut [(String, u64, u64)]) {
+    let total: u128 = rows.iter().map(|r| u128::from(r.1)).sum();
+    if total == 0 {
+        return;
+    }
+    let exact = |count: u64| (u128::from(count) * 1000 / total, u128::from(count) * 1000 % total);
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|n| std::cmp::Reverse(exact(rows[*n].1).1));
+    rows.iter_mut().for_each(|r| r.2 = exact(r.1).0 as u64);
+    let missing = 1000 - rows.iter().map(|r| r.2).sum::<u64>();
+    order.iter().take(missing as usize).for_each(|n| rows[*n].2 += 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_add_up() {
+        let sm = SmCounters { issued_29_32: 1, stall_fetch: 1, stall_no_warp: 1, ..SmCounters::default() };
+        let rows = slots(&sm);
+        let shares: Vec<u64> = rows.iter().map(|r| r.2).collect();
+        assert_eq!(shares, [334, 333, 333]);
+        assert_eq!(rows[0].0, "issued, 29 to 32 lanes");
+        assert!(slots(&SmCounters::default()).is_empty());
+    }
+}

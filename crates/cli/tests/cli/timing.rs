@@ -1,0 +1,218 @@
+//! `raddle run` and `raddle measure` on the timing model, `raddle list`.
+
+use crate::{Ended, Folder, raddle, root, saxpy};
+use serde_json::Value;
+
+const ARGS: [&str; 14] = [
+    "run",
+    "saxpy.ptx",
+    "-g",
+    "2",
+    "-b",
+    "64",
+    "-a",
+    "100",
+    "-a",
+    "2",
+    "-a",
+    "buf:f32:100=iota",
+    "-a",
+    "y=buf:f32:100=zero",
+];
+
+fn run(more: &[&str]) -> Ended {
+    Folder::new().with("saxpy.ptx", &saxpy()).raddle(&[&ARGS[..], more].concat())
+}
+
+#[track_caller]
+fn contains(text: &str, part: &str) {
+    assert!(text.contains(part), "`{part}` is not in:\n{text}");
+}
+
+/// Two warps, of which one waits at a barrier for threads that never come.
+const STUCK: &str = "\
+.version 6.0
+.target sm_50
+.address_size 64
+.file 1 \"stuck.cu\"
+.visible .entry stuck()
+{
+    .loc 1 7 3
+    bar.sync 1, 96;
+    ret;
+}
+";
+
+#[test]
+fn every_slot_has_a_cause() {
+    let ended = run(&["--check", "--set", "gpu.sms=2"]);
+    assert_eq!((ended.code, ended.out.as_str()), (0, ""), "{}", ended.err);
+    contains(&ended.err, "\n  thread-instructions  2,124  (");
+    contains(&ended.err, "\n  residency            8 blocks (16 warps) per SM, limited by blocks\n");
+    contains(&ended.err, "\n  memory is equal to the reference interpreter's (800 bytes)\n");
+    let (_, slots) = ended.err.split_once("issue slots: ").unwrap();
+    let rows: Vec<&str> = slots.lines().skip(1).take_while(|l| l.starts_with("    ")).collect();
+    let tenths = |row: &&str| -> u64 {
+        let share = row.split_whitespace().rev().nth(1).unwrap();
+        share.replace('.', "").parse().unwrap()
+    };
+    assert_eq!(rows.iter().map(tenths).sum::<u64>(), 1000, "{slots}");
+}
+
+#[test]
+fn json_has_every_counter() {
+    let ended = run(&["--json", "--issue", "lrr", "--set", "gpu.sms=2"]);
+    assert_eq!(ended.err, "");
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(value["machine"]["mechanisms"]["issue"], "lrr");
+    assert_eq!(value["machine"]["config"]["gpu"]["sms"], 2);
+    let launch = &value["launches"][0];
+    assert_eq!(launch["ending"], "completed");
+    let timing = &launch["timing"];
+    assert_eq!(timing["sms"].as_array().unwrap().len(), 2);
+    assert_eq!(timing["dram"].as_array().unwrap().len(), 6);
+    assert_eq!(timing["total"]["sm"]["thread_insts"], launch["thread_insts"]);
+    assert_eq!(timing["total"]["sm"]["cycles"].as_u64(), timing["cycles"].as_u64().map(|c| 2 * c));
+    let sum = |key: &str| timing["pcs"].as_array().unwrap().iter().map(|p| p[key].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(launch["warp_insts"], sum("warp_insts"));
+    assert_eq!(launch["thread_insts"], sum("thread_insts"));
+    assert!(timing["networks"]["up"]["packets"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn the_l2_stays_warm_and_launches_are_told_apart() {
+    let toml = "module = \"saxpy.ptx\"\n[buffers.x]\ntype = \"f32\"\nlen = 64\nfill = \"iota\"\n\
+                [[launch]]\ngrid = 1\nblock = 64\nrepeat = 2\nargs = [64, 2.0, \"x\", \"x\"]\n";
+    let folder = Folder::new().with("saxpy.ptx", &saxpy()).with("a.toml", toml);
+    let ended = folder.raddle(&["run", "a.toml", "--json"]);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    let of = |n: usize, group: &str, name: &str| value["launches"][n]["timing"]["total"][group][name].as_u64().unwrap();
+    assert_eq!(of(0, "l2", "requests"), of(1, "l2", "requests"));
+    assert!(of(0, "dram", "reads") > 0);
+    assert_eq!(of(1, "dram", "reads"), 0);
+}
+
+#[test]
+fn skipping_changes_nothing() {
+    let timing = |more: &[&str]| -> Value {
+        let mut value: Value = serde_json::from_str(&run(&[&["--json"], more].concat()).out).unwrap();
+        value["launches"][0]["timing"].take()
+    };
+    assert_eq!(timing(&[]), timing(&["--no-skip"]));
+}
+
+#[test]
+fn a_deadlock_lists_who_waits() {
+    let folder = Folder::new().with("stuck.ptx", STUCK);
+    let ended = folder.raddle(&["run", "stuck.ptx", "-g", "1", "-b", "64"]);
+    assert_eq!(ended.code, 3, "{}", ended.err);
+    contains(&ended.err, "error[deadlock]: nothing can go on: 2 warps cannot continue\n");
+    contains(&ended.err, "SM 0, block (0,0,0), warp 1: waits at barrier 1: 64 of 96 threads have arrived\n");
+    contains(&ended.err, "PTX line 8: bar.sync 1, 96; (stuck.cu:7:3)\n");
+    let ended = folder.raddle(&["run", "stuck.ptx", "-g", "1", "-b", "64", "--json"]);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(value["launches"][0]["ending"], "deadlock");
+    assert_eq!(value["launches"][0]["warps"][1]["warp"], 1);
+    assert_eq!(folder.raddle(&["run", "stuck.ptx", "-g", "1", "-b", "64", "--engine", "fast"]).code, 3);
+}
+
+#[test]
+fn limits_say_where_it_was() {
+    let ptx = saxpy().replace("@%outside bra\tdone;", "again: bra again;");
+    let folder = Folder::new().with("saxpy.ptx", &ptx);
+    let ended = folder.raddle(&[&ARGS[..], &["--max-insts", "5000"]].concat());
+    assert_eq!(ended.code, 4, "{}", ended.err);
+    contains(&ended.err, "error[instruction-limit]: the limit of instructions ended the launch; warps were at\n");
+    contains(&ended.err, "= note: 4 warps at pc ");
+    contains(&ended.err, "again;\n");
+    let ended = folder.raddle(&[&ARGS[..], &["--max-cycles", "2000"]].concat());
+    assert_eq!(ended.code, 5, "{}", ended.err);
+    contains(&ended.err, "  cycles               2,000  (");
+    contains(&ended.err, "= help: raise the limit with --max-cycles\n");
+}
+
+#[test]
+fn mechanisms_are_checked() {
+    run(&["--issue", "gtoo"]).expect(
+        2,
+        "",
+        "error: --issue gtoo: `mechanism.issue`: there is no `gtoo`; known are lrr, gto, oldest, two-level
+ |
+ = help: `raddle list mechanisms` says what there is
+",
+    );
+    run(&["--engine", "fast", "--max-cycles", "9"]).expect(2, "", "error: --max-cycles needs the engine `timing`\n");
+    run(&["--engine", "fast", "--issue", "lrr"]).expect(2, "", "error: --issue needs the engine `timing`\n");
+    let ended = run(&["--warp-width", "8"]);
+    assert_eq!(ended.code, 2);
+    contains(&ended.err, "= help: --set sm.simd_width=8 makes the pipelines as wide as warps\n");
+    assert_eq!(run(&["--warp-width", "8", "--set", "sm.simd_width=8", "--check"]).code, 0);
+    let ended = run(&["--registers", "4000"]);
+    assert_eq!(ended.code, 2);
+    contains(&ended.err, "error: a block needs 256000 registers, an SM has 32768\n");
+}
+
+#[test]
+fn parameters_go_with_the_mechanism_named_beside_them() {
+    let ended = run(&["--issue", "two-level", "--set", "mechanism.issue.active=3", "--json"]);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    let issue = &value["machine"]["config"]["mechanism"]["issue"];
+    assert_eq!((&issue["name"], &issue["active"]), (&Value::from("two-level"), &Value::from(3)), "{issue}");
+}
+
+#[test]
+fn tables_have_every_counter() {
+    let folder = Folder::new().with("saxpy.ptx", &saxpy());
+    for name in ["a.csv", "a.json", "a.parquet"] {
+        let ended = folder.raddle(&[&ARGS[..], &["--stats", name, "--set", "gpu.sms=1"]].concat());
+        assert_eq!(ended.code, 0, "{}", ended.err);
+    }
+    let csv = std::fs::read_to_string(folder.0.join("a.csv")).unwrap();
+    assert!(csv.starts_with("launch,kernel,kind,number,counter,unit,value\n0,saxpy,launch,0,cycles,cycles,"), "{csv}");
+    contains(&csv, "\n0,saxpy,sm,0,ctas,events,2\n");
+    contains(&csv, "\n0,saxpy,pc,0,warp_insts,warp instructions,4\n");
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(folder.0.join("a.json")).unwrap()).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), csv.lines().count() - 1);
+    assert!(std::fs::read(folder.0.join("a.parquet")).unwrap().starts_with(b"PAR1"));
+    run(&["--stats", "a.xls"]).expect(
+        2,
+        "",
+        "error: it is not clear what format a.xls should have\n |\n = help: end its name in .csv, .json or .parquet\n",
+    );
+}
+
+#[test]
+fn barriers_are_measured() {
+    let kernel = "tests/reference/gtx480/kernels/reduce.ptx";
+    let args = ["-g", "2", "-b", "256", "-a", "buf:f32:1024=iota", "-a", "buf:f32:2", "-a", "1024"];
+    let ended = raddle(&root(), &[&["measure", "barriers", kernel], &args[..]].concat());
+    assert_eq!((ended.code, ended.err.as_str()), (0, ""), "{}", ended.err);
+    contains(&ended.out, "reduce: 2 blocks, 16 warps\n  waiting at barriers ");
+    contains(&ended.out, "\n  phase  blocks  mean RTRU\n  0           2 ");
+    let folder = Folder::new();
+    let csv = folder.0.join("b.csv").display().to_string();
+    let more = ["--json", "--csv", &csv];
+    let ended = raddle(&root(), &[&["measure", "warp-divergence", kernel], &args[..], &more].concat());
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(value["launches"][0]["divergences"].as_array().unwrap().len(), 2);
+    assert_eq!(std::fs::read_to_string(&csv).unwrap().lines().count(), 3);
+    let ended = raddle(&root(), &[&["measure", "barriers", kernel, "--engine", "fast"], &args[..]].concat());
+    ended.expect(2, "", "error: there is nothing to measure on the engine `fast`\n");
+}
+
+#[test]
+fn names_are_listed() {
+    let ended = raddle(&root(), &["list", "mechanisms"]);
+    contains(&ended.out, "\nissue\n  lrr ");
+    contains(&ended.out, "active = 8 (1 to 1024): Warps in the active set of each scheduler.\n");
+    let ended = raddle(&root(), &["list", "counters"]);
+    contains(&ended.out, "sm: an SM\n  cycles ");
+    contains(&ended.out, "\ndram: a DRAM channel\n  reads ");
+    for what in ["mechanisms", "presets", "counters"] {
+        let ended = raddle(&root(), &["list", what, "--json"]);
+        for line in ended.out.lines() {
+            let value: Value = serde_json::from_str(line).unwrap();
+            assert!(value["name"].is_string() && value["about"].is_string(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Records from hand-made events.
+
+use super::*;
+
+fn record(residency: u32, events: &[(Cycle, EventKind)]) -> LaunchRecord {
+    let mut record = LaunchRecord { residency, ..LaunchRecord::default() };
+    events.iter().for_each(|(at, kind)| record.event(&Event { at: *at, sm: 0, kind: *kind }));
+    record
+}
+
+fn start(cta: u64, slot: u32) -> EventKind {
+    EventKind::CtaStart { cta, slot }
+}
+
+fn end(cta: u64, slot: u32) -> EventKind {
+    EventKind::CtaEnd { cta, slot }
+}
+
+fn warp(warp: u16, slot: u32) -> EventKind {
+    EventKind::WarpStart { warp, slot, lanes: 32 }
+}
+
+fn exit(warp: u16, slot: u32, warp_insts: u64) -> EventKind {
+    EventKind::WarpExit { warp, slot, warp_insts, thread_insts: warp_insts * 32 }
+}
+
+fn arrive(warp: u16) -> EventKind {
+    EventKind::BarrierArrive { warp, slot: 0, number: 0 }
+}
+
+fn leave(warp: u16) -> EventKind {
+    EventKind::BarrierLeave { warp, slot: 0, number: 0 }
+}
+
+#[test]
+fn rtru_of_the_paper() {
+    assert_eq!(rtru(&[10, 20, 30, 40]), 0.375);
+    assert_eq!(rtru(&[]), 0.0);
+}
+
+#[test]
+fn waits_at_barriers_and_at_the_end() {
+    let events = [
+        (0, start(0, 0)),
+        (0, warp(0, 0)),
+        (0, warp(1, 0)),
+        (10, arrive(0)),
+        (30, arrive(1)),
+        (30, leave(0)),
+        (30, leave(1)),
+        (40, exit(0, 0, 4)),
+        (50, exit(1, 0, 6)),
+        (50, end(0, 0)),
+    ];
+    let summary = LaunchSummary::new(&record(1, &events), 1);
+    assert_eq!((summary.blocks, summary.warps, summary.barriers), (1, 2, 2));
+    assert_eq!((summary.life, summary.barrier_wait, summary.exit_wait), (100, 20, 10));
+    assert_eq!((summary.barrier_share(), summary.exit_share()), (0.2, 0.1));
+    // Phase 0 takes 10 and 30 cycles, phase 1 takes 10 and 20.
+    assert_eq!(summary.phases, [(1, rtru(&[10, 30])), (1, rtru(&[10, 20]))]);
+    assert_eq!(summary.insts_over, [1, 1, 1, 1]);
+    assert_eq!(summary.cycles_over, [0, 1, 1, 1]);
+}
+
+#[test]
+fn parts_of_a_warp_wait_from_the_last_arrival() {
+    let events = [
+        (0, start(0, 0)),
+        (0, warp(0, 0)),
+        (5, arrive(0)),
+        (9, arrive(0)),
+        (12, leave(0)),
+        (20, exit(0, 0, 1)),
+        (20, end(0, 0)),
+    ];
+    let record = record(1, &events);
+    assert_eq!(record.blocks[0].warps[0].waits, [Wait { number: 0, arrive: 9, leave: Some(12) }]);
+}
+
+#[test]
+fn slots_are_used_again() {
+    let mut events = Vec::new();
+    // The blocks of Figure 1 of the VTW paper, one after the other on one SM that holds one.
+    let mut now = 0;
+    for (cta, times) in [[40, 50, 30], [50, 30, 40], [25, 40, 45]].into_iter().enumerate() {
+        let begin = now;
+        events.push((begin, start(cta as u64, 0)));
+        events.extend((0..3).map(|w| (begin, warp(w, 0))));
+        let mut exits: Vec<(u64, u16)> = times.into_iter().zip(0..).collect();
+        exits.sort_unstable();
+        events.extend(exits.iter().map(|(time, w)| (begin + time, exit(*w, 0, 7))));
+        now += exits[2].0;
+        events.push((now, end(cta as u64, 0)));
+    }
+    assert_eq!(now, 145);
+    let record = record(1, &events);
+    let summary = LaunchSummary::new(&record, 1);
+    let dwr: Vec<f64> = summary.divergences.iter().map(BlockDivergence::dwr).collect();
+    assert_eq!(dwr, [1.0 - 30.0 / 50.0, 1.0 - 30.0 / 50.0, 1.0 - 25.0 / 45.0]);
+    // Only the first two of three blocks end while another waits.
+    assert_eq!(summary.dwr, Some((dwr[0] + dwr[1]) / 2.0));
+    assert_eq!(summary.insts_over, [0; 4]);
+    assert_eq!(summary.cycles_over, [3, 3, 3, 3]);
+}
+
+#[test]
+fn stalls_count_where_warps_have_ended() {
+    let stall = |cycles| EventKind::Stall { scheduler: 0, cause: raddle_sim::seam::Cause::Fetch, cycles };
+    let events = [
+        (0, start(0, 0)),
+        (0, warp(0, 0)),
+        (0, warp(1, 0)),
+        (5, stall(10)),
+        (20, exit(0, 0, 1)),
+        (20, stall(30)),
+        (40, exit(1, 0, 1)),
+        (40, end(0, 0)),
+    ];
+    // Ten empty slots before the first exit, twenty after it until the block's end.
+    assert_eq!(LaunchSummary::new(&record(1, &events), 1).dws, 20.0 / 30.0);
+}
+
+#[test]
+fn blocks_that_have_not_ended_do_not_count() {
+    let summary = LaunchSummary::new(&record(1, &[(0, start(0, 0)), (0, warp(0, 0))]), 1);
+    assert_eq!((summary.blocks, summary.life, summary.dwr), (0, 0, None));
+}

@@ -1,0 +1,277 @@
+//! Every counter of a run as one long table: a row for each value.
+//!
+//! | column | |
+//! | --- | --- |
+//! | `launch` | number of the launch, from 0 |
+//! | `kernel` | its kernel |
+//! | `kind` | `launch`, `sm`, `l1i`, `l1d`, `l1c`, `l1t`, `l2`, `dram`, `network-up`, `network-down` or `pc` |
+//! | `number` | which of its kind: SM, slice, channel; for `pc` the operation |
+//! | `counter`, `unit` | what was counted, and in what |
+//! | `value` | how much |
+
+use crate::error::{Error, Problem};
+use crate::outcome::{Launched, Outcome};
+use crate::timing::Timed;
+use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use raddle_sim::stats::Counters;
+use serde::Serialize;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A value with everything that says what it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// Number of the launch.
+    pub launch: u64,
+    /// Its kernel.
+    pub kernel: String,
+    /// Kind of component.
+    pub kind: &'static str,
+    /// Which of its kind.
+    pub number: u64,
+    /// Counter.
+    pub counter: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Its value.
+    pub value: u64,
+}
+
+/// A file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Comma-separated, with a line of names.
+    Csv,
+    /// A list of objects.
+    Json,
+    /// Apache Parquet.
+    Parquet,
+}
+
+impl Format {
+    /// The format a file's name asks for.
+    ///
+    /// # Errors
+    /// When it asks for none of them.
+    pub fn of(path: &Path) -> Result<Self, Error> {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("csv") => Ok(Self::Csv),
+            Some("json") => Ok(Self::Json),
+            Some("parquet") => Ok(Self::Parquet),
+            _ => {
+                let message = format!("it is not clear what format {} should have", path.display());
+                Err(Problem::new(message).help("end its name in .csv, .json or .parquet").into())
+            }
+        }
+    }
+}
+
+/// The table of a run. Launches without a notion of time have no rows.
+#[must_use]
+pub fn rows(outcome: &Outcome) -> Vec<Row> {
+    let mut table = Table::default();
+    for (number, launched) in outcome.launches.iter().enumerate() {
+        if let Some(timed) = &launched.timed {
+            table.launch(number as u64, launched, timed);
+        }
+    }
+    table.rows
+}
+
+#[derive(Default)]
+struct Table {
+    rows: Vec<Row>,
+    launch: u64,
+    kernel: String,
+}
+
+impl Table {
+    fn push(&mut self, kind: &'static str, number: u64, (counter, unit): (&'static str, &'static str), value: u64) {
+        let (launch, kernel) = (self.launch, self.kernel.clone());
+        self.rows.push(Row { launch, kernel, kind, number, counter, unit, value });
+    }
+
+    fn group<C: Counters>(&mut self, kind: &'static str, number: usize, group: &C) {
+        for (info, value) in C::INFO.iter().zip(group.values()) {
+            self.push(kind, number as u64, (info.name, info.unit.name()), value);
+        }
+    }
+
+    fn launch(&mut self, number: u64, launched: &Launched, timed: &Timed) {
+        (self.launch, self.kernel) = (number, launched.kernel.clone());
+        let Timed { result, residency, pcs } = timed;
+        self.push("launch", 0, ("cycles", "cycles"), result.cycles);
+        self.push("launch", 0, ("ctas", "events"), result.ctas);
+        self.push("launch", 0, ("resident_ctas", "blocks per SM"), u64::from(residency.ctas));
+        for (n, sm) in result.sms.iter().enumerate() {
+            self.group("sm", n, &sm.sm);
+            self.group("l1i", n, &sm.l1i);
+            self.group("l1d", n, &sm.l1d);
+            self.group("l1c", n, &sm.l1c);
+            self.group("l1t", n, &sm.l1t);
+        }
+        result.l2.iter().enumerate().for_each(|(n, slice)| self.group("l2", n, slice));
+        result.dram.iter().enumerate().for_each(|(n, channel)| self.group("dram", n, channel));
+        self.group("network-up", 0, &result.up);
+        self.group("network-down", 0, &result.down);
+        for count in pcs {
+            let pc = u64::from(count.pc);
+            self.push("pc", pc, ("ptx_line", "line"), u64::from(count.ptx_line));
+            if let Some((_, line)) = &count.source {
+                self.push("pc", pc, ("source_line", "line"), u64::from(*line));
+            }
+            self.push("pc", pc, ("warp_insts", "warp instructions"), count.warp_insts);
+            self.push("pc", pc, ("thread_insts", "thread instructions"), count.thread_insts);
+        }
+    }
+}
+
+/// Writes a table to a file.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(path: &Path, format: Format, rows: &[Row]) -> Result<(), Error> {
+    let wrong = |source: io::Error| Error::Write { path: path.display().to_string(), source };
+    let mut file = BufWriter::new(File::create(path).map_err(wrong)?);
+    let written = match format {
+        Format::Csv => write_csv(&mut file, rows),
+        Format::Json => serde_json::to_writer(&mut file, rows).map_err(io::Error::from),
+        Format::Parquet => write_parquet(&mut file, rows).map_err(io::Error::other),
+    };
+    written.and_then(|()| file.flush()).map_err(wrong)
+}
+
+/// Writes rows of anything as comma-separated values.
+///
+/// # Errors
+/// When they cannot be written.
+pub fn write_csv<R: Serialize>(to: impl Write, rows: &[R]) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(to);
+    rows.iter().try_for_each(|row| writer.serialize(row)).map_err(io::Error::from)?;
+    writer.flush()
+}
+
+const SCHEMA: &str = "message counters {
+    required int64 launch;
+    required binary kernel (utf8);
+    required binary kind (utf8);
+    required int64 number;
+    required binary counter (utf8);
+    required binary unit (utf8);
+    required int64 value;
+}";
+
+enum Column {
+    Numbers(Vec<i64>),
+    Texts(Vec<ByteArray>),
+}
+
+fn write_parquet(to: impl Write + Send, rows: &[Row]) -> Result<(), ParquetError> {
+    let schema = Arc::new(parse_message_type(SCHEMA)?);
+    let mut writer = SerializedFileWriter::new(to, schema, Arc::new(WriterProperties::default()))?;
+    let numbers = |f: fn(&Row) -> u64| Column::Numbers(rows.iter().map(|r| f(r) as i64).collect());
+    let texts = |f: for<'r> fn(&'r Row) -> &'r str| Column::Texts(rows.iter().map(|r| ByteArray::from(f(r))).collect());
+    let columns = [
+        numbers(|r| r.launch),
+        texts(|r| &r.kernel),
+        texts(|r| r.kind),
+        numbers(|r| r.number),
+        texts(|r| r.counter),
+        texts(|r| r.unit),
+        numbers(|r| r.value),
+    ];
+    let mut group = writer.next_row_group()?;
+    for column in columns {
+        let Some(mut into) = group.next_column()? else { break };
+        match column {
+            Column::Numbers(values) => into.typed::<Int64Type>().write_batch(&values, None, None)?,
+            Column::Texts(values) => into.typed::<ByteArrayType>().write_batch(&values, None, None)?,
+        };
+        into.close()?;
+    }
+    group.close()?;
+    writer.close()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+
+    fn sample() -> Vec<Row> {
+        let row = |number, counter, value| {
+            let (kernel, unit) = ("a,\"b\"".to_owned(), "events");
+            Row { launch: 1, kernel, kind: "l2", number, counter, unit, value }
+        };
+        vec![row(0, "hits", 5), row(1, "misses", u64::from(u32::MAX) + 1)]
+    }
+
+    struct TempFile(std::path::PathBuf);
+
+    impl TempFile {
+        fn new(name: &str) -> Self {
+            Self(std::env::temp_dir().join(format!("raddle-stats-{}-{name}", std::process::id())))
+        }
+    }
+
+    impl Drop for TempFile {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_file(&self.0);
+        }
+    }
+
+    fn written(name: &str) -> TempFile {
+        let file = TempFile::new(name);
+        write(&file.0, Format::of(&file.0).unwrap(), &sample()).unwrap();
+        file
+    }
+
+    #[test]
+    fn csv_comes_back() {
+        let file = written("a.csv");
+        let mut reader = csv::Reader::from_path(&file.0).unwrap();
+        let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+        assert_eq!(names, ["launch", "kernel", "kind", "number", "counter", "unit", "value"]);
+        let back: Vec<Vec<String>> = reader.records().map(|r| r.unwrap().iter().map(str::to_owned).collect()).collect();
+        assert_eq!(back[1], ["1", "a,\"b\"", "l2", "1", "misses", "events", "4294967296"]);
+        assert_eq!(back.len(), 2);
+    }
+
+    #[test]
+    fn json_comes_back() {
+        let file = written("a.json");
+        let back: serde_json::Value = serde_json::from_slice(&std::fs::read(&file.0).unwrap()).unwrap();
+        assert_eq!(back, serde_json::to_value(sample()).unwrap());
+    }
+
+    #[test]
+    fn parquet_comes_back() {
+        let file = written("a.parquet");
+        let reader = SerializedFileReader::new(File::open(&file.0).unwrap()).unwrap();
+        let back: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+        assert_eq!(back.len(), 2);
+        for (got, want) in back.iter().zip(sample()) {
+            assert_eq!(got.get_long(0).unwrap() as u64, want.launch);
+            assert_eq!(got.get_string(1).unwrap(), &want.kernel);
+            assert_eq!(got.get_string(2).unwrap(), want.kind);
+            assert_eq!(got.get_long(3).unwrap() as u64, want.number);
+            assert_eq!(got.get_string(4).unwrap(), want.counter);
+            assert_eq!(got.get_string(5).unwrap(), want.unit);
+            assert_eq!(got.get_long(6).unwrap() as u64, want.value);
+        }
+    }
+
+    #[test]
+    fn other_endings_are_refused() {
+        let error = Format::of(Path::new("a.xls")).unwrap_err();
+        assert_eq!(error.to_string(), "it is not clear what format a.xls should have");
+    }
+}

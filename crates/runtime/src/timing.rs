@@ -1,0 +1,203 @@
+//! Launches on the timing model: one GPU for all launches of a plan, so that its L2 stays warm.
+
+use crate::error::Error;
+use crate::outcome::{Stop, Stuck};
+use crate::session::PtxFile;
+use raddle_exec::{DeviceMemory, Launch, Program};
+use raddle_ptx::source::LineIndex;
+use raddle_sim::config::MachineConfig;
+use raddle_sim::event::Event;
+use raddle_sim::gpu::{Gpu, Observer, Progress, RunOptions};
+use raddle_sim::mem::crossbar::CrossbarCounters;
+use raddle_sim::mem::dram::DramCounters;
+use raddle_sim::mem::l2::L2Counters;
+use raddle_sim::residency::Residency;
+use raddle_sim::result::{Ending, LaunchResult};
+use raddle_sim::seam::{Mechanisms, Registry};
+use raddle_sim::sm::BlockedWarp;
+use raddle_sim::stats::Counters;
+
+/// How the timing model runs launches.
+#[derive(Clone, Debug)]
+pub struct TimingOptions {
+    /// The machine.
+    pub machine: MachineConfig,
+    /// Registers per thread, when they are known better than from the PTX.
+    pub registers: Option<u32>,
+    /// Ends a launch after this many cycles.
+    pub max_cycles: Option<u64>,
+    /// Runs every cycle, also those in which nothing moves.
+    pub never_skip: bool,
+}
+
+impl TimingOptions {
+    /// A machine with nothing else said.
+    #[must_use]
+    pub fn new(machine: MachineConfig) -> Self {
+        Self { machine, registers: None, max_cycles: None, never_skip: false }
+    }
+}
+
+/// Listens to the events of all launches.
+pub trait LaunchObserver: Observer {
+    /// A launch starts; it is told of at most once per launch, before its first event.
+    fn launch(&mut self, number: usize, residency: &Residency);
+}
+
+/// Who wants to be told what while launches run.
+#[derive(Default)]
+pub struct Watch<'w> {
+    /// Listens to events.
+    pub observer: Option<&'w mut dyn LaunchObserver>,
+    /// Told now and then how far a launch has come; its number comes first.
+    pub progress: Option<&'w mut dyn FnMut(usize, Progress)>,
+}
+
+/// What the timing model measured of a launch.
+#[derive(Clone, Debug)]
+pub struct Timed {
+    /// Every counter; those of the memory system since the start of this launch.
+    pub result: LaunchResult,
+    /// Blocks an SM held at once.
+    pub residency: Residency,
+    /// Operations that were issued, in the order of the program.
+    pub pcs: Vec<PcCount>,
+}
+
+/// How often an operation was issued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PcCount {
+    /// Number of the operation in the program.
+    pub pc: u32,
+    /// Function it is in.
+    pub function: String,
+    /// Line of the PTX file.
+    pub ptx_line: u32,
+    /// File and line it was compiled from.
+    pub source: Option<(String, u32)>,
+    /// Instructions by warp.
+    pub warp_insts: u64,
+    /// Instructions by thread.
+    pub thread_insts: u64,
+}
+
+/// Counters of the memory system, which outlives launches.
+#[derive(Default)]
+struct MemoryCounters {
+    l2: Vec<L2Counters>,
+    dram: Vec<DramCounters>,
+    networks: [CrossbarCounters; 2],
+}
+
+/// A GPU that makes launches.
+pub(crate) struct Timer<'m> {
+    gpu: Gpu<'m>,
+    mechanisms: Mechanisms<'m>,
+    options: &'m TimingOptions,
+    before: MemoryCounters,
+}
+
+/// One launch as the timer is asked for it.
+pub(crate) struct Asked<'a> {
+    pub(crate) number: usize,
+    pub(crate) program: &'a Program,
+    pub(crate) launch: &'a Launch,
+    pub(crate) ptx: &'a PtxFile,
+}
+
+impl<'m> Timer<'m> {
+    pub(crate) fn new(options: &'m TimingOptions, registry: &'m Registry) -> Result<Self, Error> {
+        let wrong = |list: Vec<(String, String)>| {
+            let list: Vec<String> = list.into_iter().map(|(key, text)| format!("{key}: {text}")).collect();
+            Error::Machine(list.join("; "))
+        };
+        let mechanisms = registry.check(&options.machine).map_err(wrong)?;
+        let gpu = Gpu::new(&options.machine).map_err(|e| Error::Machine(e.to_string()))?;
+        Ok(Self { gpu, mechanisms, options, before: MemoryCounters::default() })
+    }
+
+    /// Makes a launch: how it ended, if it did not complete, and what was measured.
+    pub(crate) fn launch(
+        &mut self,
+        asked: &Asked<'_>,
+        memory: &mut DeviceMemory,
+        watch: &mut Watch<'_>,
+    ) -> Result<(Option<Stop>, Timed), Error> {
+        let Asked { number, program, launch, ptx } = *asked;
+        let wrong = |e: raddle_sim::gpu::GpuError| Error::Machine(e.to_string());
+        let options = self.options;
+        let residency = Residency::new(&options.machine, program, launch, options.registers).map_err(wrong)?;
+        if let Some(observer) = &mut watch.observer {
+            observer.launch(number, &residency);
+        }
+        let mut tell = watch.progress.as_mut().map(|tell| move |progress: Progress| tell(number, progress));
+        let mut observer = watch.observer.as_mut().map(|o| Forward(*o));
+        let run = RunOptions {
+            max_cycles: options.max_cycles,
+            max_thread_insts: launch.max_thread_insts,
+            registers: options.registers,
+            never_skip: options.never_skip,
+            observer: observer.as_mut().map(|o| o as &mut dyn Observer),
+            progress: tell.as_mut().map(|t| t as &mut dyn FnMut(Progress)),
+            source: Some(&ptx.source),
+            ..RunOptions::default()
+        };
+        // The model has a limit of its own, which lists warps instead of threads.
+        let launch = Launch { max_thread_insts: None, ..launch.clone() };
+        let mut result = self.gpu.launch(&self.mechanisms, program, &launch, memory, run).map_err(wrong)?;
+        self.take_before(&mut result);
+        let pcs = pc_counts(program, ptx, &result.pcs);
+        let stuck = |warps: &[BlockedWarp]| Box::new(Stuck::new(warps, program, &ptx.source));
+        let stop = match &result.ending {
+            Ending::Completed => None,
+            Ending::Fault(_, fault) => Some(Stop::Fault(fault.clone())),
+            Ending::Deadlock(warps) => Some(Stop::Deadlock(stuck(warps))),
+            Ending::InstructionLimit(warps) => Some(Stop::InstructionLimit(stuck(warps))),
+            Ending::CycleLimit => Some(Stop::CycleLimit),
+        };
+        Ok((stop, Timed { result, residency, pcs }))
+    }
+
+    /// Takes away what the memory system had counted before the launch.
+    fn take_before(&mut self, result: &mut LaunchResult) {
+        let now = MemoryCounters {
+            l2: result.l2.clone(),
+            dram: result.dram.clone(),
+            networks: [result.up.clone(), result.down.clone()],
+        };
+        result.l2.iter_mut().zip(&self.before.l2).for_each(|(now, before)| now.subtract(before));
+        result.dram.iter_mut().zip(&self.before.dram).for_each(|(now, before)| now.subtract(before));
+        result.up.subtract(&self.before.networks[0]);
+        result.down.subtract(&self.before.networks[1]);
+        self.before = now;
+    }
+}
+
+/// An observer of all launches as one of a single launch.
+struct Forward<'a>(&'a mut dyn LaunchObserver);
+
+impl Observer for Forward<'_> {
+    fn event(&mut self, event: &Event) {
+        self.0.event(event);
+    }
+}
+
+fn pc_counts(program: &Program, ptx: &PtxFile, counts: &[[u64; 2]]) -> Vec<PcCount> {
+    let lines = LineIndex::new(&ptx.source);
+    let module = &program.image.module;
+    let count = |(pc, [warp_insts, thread_insts]): (usize, &[u64; 2])| {
+        let origin = program.origins.get(pc)?;
+        let function = module.func(origin.func);
+        let inst = function.insts.get(origin.inst.index())?;
+        let source = inst.loc.map(|loc| (module.file(loc.file).unwrap_or("?").to_owned(), loc.line));
+        Some(PcCount {
+            pc: pc as u32,
+            function: function.name.clone(),
+            ptx_line: lines.line(inst.span.start),
+            source,
+            warp_insts: *warp_insts,
+            thread_insts: *thread_insts,
+        })
+    };
+    counts.iter().enumerate().filter(|(_, c)| c[0] > 0).filter_map(count).collect()
+}
