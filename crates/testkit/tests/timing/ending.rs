@@ -1,0 +1,1 @@
+//! How launches end when they do not end well.
