@@ -47,13 +47,13 @@ impl Sm<'_> {
             return;
         }
         let width = self.config.sm.fetch.width;
-        let end = self.kernel.ops.len() as u32;
         let mut fetched = std::mem::take(&mut self.fetch.buffer);
         for (warp, pc) in fetched.drain(..) {
             let front = &mut self.fronts[warp.index()];
             front.fetching = false;
             if self.table.get(warp).valid && !self.table.get(warp).ended {
-                for next in pc..(pc + width).min(end) {
+                // What lies behind the program is fetched too: the warp is found to be elsewhere and drops it.
+                for next in pc..pc + width {
                     front.push(next);
                 }
                 front.next_pc = pc + width;
