@@ -234,8 +234,10 @@ impl Run<'_, '_, '_, '_> {
             {
                 progress(Progress { cycles: to - self.start, ctas_done: self.done, ctas: self.total });
             }
-            if !self.options.never_skip && !self.jump(memory) {
-                return Ending::Deadlock(self.blocked());
+            match self.next_move() {
+                None => return Ending::Deadlock(self.blocked()),
+                Some(next) if !self.options.never_skip => self.jump(next, memory),
+                Some(_) => {}
             }
         }
     }
@@ -340,8 +342,8 @@ impl Run<'_, '_, '_, '_> {
         Some(Ending::Fault(at - self.start, fault.clone()))
     }
 
-    /// Skips windows in which nothing moves; false when nothing will ever move again.
-    fn jump(&mut self, memory: &DeviceMemory) -> bool {
+    /// When something next moves, at the latest; `None` when nothing will ever move again.
+    fn next_move(&mut self) -> Option<Cycle> {
         let now = self.gpu.now;
         let can_dispatch = self.next < self.total
             && self.sms.iter().any(|sm| {
@@ -349,18 +351,23 @@ impl Run<'_, '_, '_, '_> {
                 occupancy.resident < occupancy.most
             });
         if can_dispatch {
-            return true;
+            return Some(now);
         }
         let mut earliest = self.gpu.memory.next_event(now);
         for sm in &mut self.sms {
             let next = sm.next_event(now);
             earliest = earliest.into_iter().chain(next).min();
             if earliest.is_some_and(|e| e < now + self.window) {
-                return true;
+                break;
             }
         }
-        let Some(earliest) = earliest else { return false };
-        let mut to = now + (earliest - now) / self.window * self.window;
+        earliest
+    }
+
+    /// Skips the windows before the one in which something moves.
+    fn jump(&mut self, next: Cycle, memory: &DeviceMemory) {
+        let now = self.gpu.now;
+        let mut to = now + (next - now) / self.window * self.window;
         if let Some(most) = self.options.max_cycles {
             to = to.min((self.start + most).max(now));
         }
@@ -370,7 +377,6 @@ impl Run<'_, '_, '_, '_> {
             }
             self.gpu.now = to;
         }
-        true
     }
 
     fn blocked(&self) -> Vec<crate::sm::BlockedWarp> {
