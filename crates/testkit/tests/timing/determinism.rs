@@ -90,3 +90,23 @@ fn litmus_kernels_run_alike() {
         }
     }
 }
+
+/// Eight requests wait for a port that takes four in a window; the network has passed them on before the next window.
+#[test]
+fn a_port_that_was_full_is_tried_again_in_the_next_window() {
+    let source = "// run: grid=1 block=8\n// arg: data u32[1024] = zero\n.version 6.0\n.target sm_60\n\
+        .address_size 64\n.visible .entry k(.param .u64 data)\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n\
+        ld.param.u64 %rd0, [data];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %rd1, %r0, 512;\nadd.u64 %rd0, %rd0, %rd1;\n\
+        ld.global.u32 %r1, [%rd0];\nst.global.u32 [%rd0], %r1;\nret;\n}\n";
+    // Other latencies move the requests through the window.
+    for latency in 30..46 {
+        let mut set = vec!["interconnect.latency=16".to_owned(), "gpu.window=16".to_owned()];
+        set.extend(["interconnect.injection_buffer=4".to_owned(), format!("sm.l1d.latency={latency}")]);
+        let config = raddle_testkit::timing::machine("gtx480", &set);
+        let text = |never_skip| {
+            let options = || RunOptions { never_skip, ..RunOptions::default() };
+            format!("{:#?}", run_timed(source, &config, options).unwrap())
+        };
+        same(&text(false), &text(true), &format!("a full port at {latency}, without skipping"));
+    }
+}

@@ -1,6 +1,7 @@
 //! The timing model as a whole: right memory, equal runs, known latencies, known endings.
 
 mod common;
+mod contract;
 mod determinism;
 mod ending;
 mod litmus;
