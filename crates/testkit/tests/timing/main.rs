@@ -6,3 +6,4 @@ mod determinism;
 mod ending;
 mod litmus;
 mod memory;
+mod random;
