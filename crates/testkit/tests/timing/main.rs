@@ -1,5 +1,6 @@
 //! The timing model as a whole: right memory, equal runs, known latencies, known endings.
 
+mod analytic;
 mod common;
 mod contract;
 mod determinism;
