@@ -115,6 +115,10 @@ fn launch<'t, 'o>(
 impl Ready<'_> {
     fn buffers(&self) -> Result<Vec<Vec<u8>>, String> {
         let bytes = |(_, address): &(&str, u64)| Ok(self.memory.bytes(self.memory.find(*address, 1)?.0).to_vec());
-        self.addresses.iter().map(bytes).collect::<Result<_, raddle_exec::memory::AccessError>>().map_err(|e| e.to_string())
+        self.addresses
+            .iter()
+            .map(bytes)
+            .collect::<Result<_, raddle_exec::memory::AccessError>>()
+            .map_err(|e| e.to_string())
     }
 }

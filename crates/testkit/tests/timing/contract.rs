@@ -159,8 +159,8 @@ impl Observer for Ended {
 
 #[test]
 fn no_warp_starves() {
-    let source = "// run: grid=12 block=256\n// arg: out u32[3072] = zero\n.version 6.0\n.target sm_60\n.address_size 64\n\
-        .visible .entry k(.param .u64 out)\n{\n.reg .pred %p0;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n\
+    let source = "// run: grid=12 block=256\n// arg: out u32[3072] = zero\n.version 6.0\n.target sm_60\n\
+        .address_size 64\n.visible .entry k(.param .u64 out)\n{\n.reg .pred %p0;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n\
         ld.param.u64 %rd0, [out];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\nmad.lo.u32 %r0, %r1, 256, %r0;\n\
         mul.wide.u32 %rd1, %r0, 4;\nadd.u64 %rd0, %rd0, %rd1;\nmov.u32 %r2, 0;\nmov.u32 %r3, 0;\nLOOP:\n\
         mad.lo.u32 %r3, %r3, 3, %r2;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p0, %r2, 40;\n@%p0 bra LOOP;\n\

@@ -39,7 +39,10 @@ fn same(first: &str, other: &str, what: &str) {
 
 fn check_case(case: &Case, config: &MachineConfig, what: &str) {
     let text = |never_skip, order| {
-        format!("{:#?}", run(case, config, RunOptions { never_skip, order, max_cycles: Some(MAX_CYCLES), ..RunOptions::default() }))
+        format!(
+            "{:#?}",
+            run(case, config, RunOptions { never_skip, order, max_cycles: Some(MAX_CYCLES), ..RunOptions::default() })
+        )
     };
     let first = text(false, SmOrder::Forward);
     for (variant, never_skip, order) in VARIANTS {
@@ -80,7 +83,8 @@ fn litmus_kernels_run_alike() {
     for (name, source) in kernel_files("litmus") {
         for (machine, config) in &machines {
             let text = |never_skip, order| {
-                let options = || RunOptions { never_skip, order, max_cycles: Some(MAX_CYCLES), ..RunOptions::default() };
+                let options =
+                    || RunOptions { never_skip, order, max_cycles: Some(MAX_CYCLES), ..RunOptions::default() };
                 format!("{:#?}", run_timed(&source, config, options).unwrap())
             };
             let first = text(false, SmOrder::Forward);

@@ -10,7 +10,8 @@ use raddle_testkit::kernel_file::run_timed;
 fn kernel(block: u32, body: &str) -> String {
     format!(
         "// run: grid=1 block={block}\n// arg: out u32[4] = zero\n.version 6.0\n.target sm_60\n.address_size 64\n\
-         .visible .entry k(.param .u64 out)\n{{\n.reg .pred %p<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n{body}\nret;\n}}\n"
+         .visible .entry k(.param .u64 out)\n{{\n.reg .pred %p<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n{body}\n\
+         ret;\n}}\n"
     )
 }
 
@@ -56,8 +57,8 @@ fn a_barrier_nobody_completes_is_a_deadlock() {
 
 #[test]
 fn barriers_in_crossed_order_are_a_deadlock_with_both_sides() {
-    let body = "mov.u32 %r0, %tid.x;\nsetp.ge.u32 %p0, %r0, 32;\n@%p0 bra B;\nbar.sync 1, 64;\nbar.sync 2, 64;\nbra.uni E;\n\
-                B:\nbar.sync 2, 64;\nbar.sync 1, 64;\nE:";
+    let body = "mov.u32 %r0, %tid.x;\nsetp.ge.u32 %p0, %r0, 32;\n@%p0 bra B;\nbar.sync 1, 64;\nbar.sync 2, 64;\n\
+                bra.uni E;\nB:\nbar.sync 2, 64;\nbar.sync 1, 64;\nE:";
     let source = kernel(64, body);
     let warps = deadlock(&source, &gtx480());
     let told: Vec<_> = warps.iter().map(|w| (w.warp, w.waits.as_str())).collect();

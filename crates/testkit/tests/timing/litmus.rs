@@ -3,7 +3,7 @@
 use crate::common::{issue_schedulers, kernel_files, litmus, presets, with_issue};
 use raddle_sim::config::{MachineConfig, random};
 use raddle_sim::gpu::{RunOptions, SmOrder};
-use raddle_testkit::kernel_file::{check_timed, check_text, run_timed};
+use raddle_testkit::kernel_file::{check_text, check_timed, run_timed};
 
 /// Files that say nothing about memory, or that need more blocks at once than every machine holds.
 const SPECIAL: [&str; 2] = ["race.ptx", "global-barrier.ptx"];

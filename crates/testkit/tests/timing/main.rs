@@ -5,6 +5,7 @@ mod common;
 mod contract;
 mod determinism;
 mod ending;
+mod golden;
 mod litmus;
 mod memory;
 mod random;

@@ -59,13 +59,14 @@ fn step(body: &mut String, random: &mut Random, n: u64, block: u64) {
             1 << (b % 6)
         ),
         4 => format!(
-            "and.b32 %r11, %r10, 15;\nmov.u32 %r12, 0;\nLOOP{n}:\nmad.lo.u32 %r10, %r10, 3, %r12;\nadd.u32 %r12, %r12, 1;\n\
-             setp.le.u32 %p1, %r12, %r11;\n@%p1 bra LOOP{n};\n"
+            "and.b32 %r11, %r10, 15;\nmov.u32 %r12, 0;\nLOOP{n}:\nmad.lo.u32 %r10, %r10, 3, %r12;\n\
+             add.u32 %r12, %r12, 1;\nsetp.le.u32 %p1, %r12, %r11;\n@%p1 bra LOOP{n};\n"
         ),
         5 => "and.b32 %r11, %r10, 15;\nmul.wide.u32 %rd3, %r11, 4;\nadd.u64 %rd3, %rd1, %rd3;\n\
               red.global.add.u32 [%rd3], %r10;\n"
             .to_owned(),
-        6 => "st.global.u32 [%rd2], %r10;\nmembar.gl;\nld.global.u32 %r11, [%rd2];\nadd.u32 %r10, %r10, %r11;\n".to_owned(),
+        6 => "st.global.u32 [%rd2], %r10;\nmembar.gl;\nld.global.u32 %r11, [%rd2];\nadd.u32 %r10, %r10, %r11;\n"
+            .to_owned(),
         _ => "atom.global.add.u32 %r14, [%rd2], %r10;\nld.global.u32 %r15, [%rd2];\nxor.b32 %r10, %r10, %r15;\n\
               add.u32 %r10, %r10, %r14;\n"
             .to_owned(),
@@ -124,7 +125,8 @@ fn random_machines_compute_what_they_must() {
         let scheduler = schedulers[seed as usize % schedulers.len()];
         let (config, what) = (with_issue(&random(seed), scheduler), format!("random({seed}) with {scheduler}"));
         check_generated(&config, 3 * seed..3 * seed + 3, &what);
-        for case in cases.iter().enumerate().filter(|(n, _)| long() || seed as usize % 3 == n % 3).map(|(_, case)| case) {
+        for case in cases.iter().enumerate().filter(|(n, _)| long() || seed as usize % 3 == n % 3).map(|(_, case)| case)
+        {
             let options = RunOptions { max_cycles: Some(3_000_000), ..RunOptions::default() };
             balances(&run(case, &config, options), &config, &format!("{} on {what}", case.name));
         }
