@@ -68,7 +68,8 @@ enum Command {
     Fuzz(fuzz::Args),
     /// Count host instructions per simulated instruction under callgrind
     HostInstructions,
-    /// Run what CI only samples: every reference kernel on every path, accuracy, 500 differential programs
+    /// Run what CI only samples: every reference kernel on every path, the timing model on all kernel files and
+    /// a hundred random machines, accuracy, 500 differential programs
     Long,
     /// Check the repository rules
     Tidy,
@@ -105,8 +106,10 @@ fn differential(first: u64, programs: u64) -> Result {
 
 /// What CI only samples, in full.
 fn long() -> Result {
-    let mut tests = files::cargo(&["test", "--release", "-p", "raddle-exec", "--test", "integration"]);
-    files::run_command(tests.env("RADDLE_LONG", "1"))?;
+    for [package, test] in [["raddle-exec", "integration"], ["raddle-testkit", "timing"]] {
+        let mut tests = files::cargo(&["test", "--release", "-p", package, "--test", test]);
+        files::run_command(tests.env("RADDLE_LONG", "1"))?;
+    }
     accuracy::check_all()?;
     differential(0, 500)
 }

@@ -51,12 +51,17 @@ struct Record {
     about: &'static str,
 }
 
-/// Runs one of them.
-pub fn run(command: &Command) -> Result<Exit, Failure> {
+/// Runs one of them, or all when none is named.
+pub fn run(command: Option<&Command>) -> Result<Exit, Failure> {
     match command {
-        Command::Presets { json } => presets(*json)?,
-        Command::Mechanisms { json } => mechanisms(*json)?,
-        Command::Counters { json } => counters(*json)?,
+        None => {
+            mechanisms(false)?;
+            presets(false)?;
+            counters(false)?;
+        }
+        Some(Command::Presets { json }) => presets(*json)?,
+        Some(Command::Mechanisms { json }) => mechanisms(*json)?,
+        Some(Command::Counters { json }) => counters(*json)?,
     }
     Ok(Exit::Good)
 }

@@ -57,8 +57,12 @@ enum Command {
     #[command(subcommand, after_help = "Example:\n  raddle config show --preset gtx480")]
     Config(config::Command),
     /// List what can be chosen by name
-    #[command(subcommand, after_help = "Example:\n  raddle list presets")]
-    List(list::Command),
+    #[command(after_help = "Example:\n  raddle list presets")]
+    List {
+        /// What to list; everything when left out
+        #[command(subcommand)]
+        command: Option<list::Command>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -67,7 +71,7 @@ fn main() -> ExitCode {
         Command::Measure(command) => measure::run(&command),
         Command::Ptx(command) => ptx::run(&command),
         Command::Config(command) => config::run(&command),
-        Command::List(command) => list::run(&command),
+        Command::List { command } => list::run(command.as_ref()),
     };
     let exit = result.unwrap_or_else(|failure| {
         let exit = failure.exit();

@@ -202,8 +202,10 @@ impl Run<'_, '_, '_, '_> {
             {
                 progress(Progress { cycles: to - self.start, ctas_done: self.done, ctas: self.total });
             }
-            if !self.options.never_skip && !self.jump(memory) {
-                return Ending::Deadlock(self.blocked());
+            match self.next_move() {
+                None => return Ending::Deadlock(self.blocked()),
+                Some(next) if !self.options.never_skip => self.jump(next, memory),
+                Some(_) => {}
             }
         }
     }
@@ -247,10 +249,7 @@ impl Run<'_, '_, '_, '_> {
         self.arrange(from);
         for n in 0..self.sms.len() {
             let sm = self.scratch.order[n];
-            let room = self.gpu.memory.room(sm as u32);
-            let sm = &mut self.sms[sm];
-            sm.port().free_flits = room;
-            sm.run(from, to, memory);
+            self.sms[sm].run(from, to, memory);
         }
         merge_logs(memory, self.sms.iter_mut().map(Sm::log), &mut self.scratch.merge);
         let system = &mut self.gpu.memory;
@@ -271,6 +270,7 @@ impl Run<'_, '_, '_, '_> {
             while let Some((at, reply)) = system.receive(number as u32) {
                 sm.deliver(at, reply);
             }
+            sm.port().free_flits = system.room(number as u32);
         }
         self.observe();
     }
@@ -308,8 +308,8 @@ impl Run<'_, '_, '_, '_> {
         Some(Ending::Fault(at - self.start, fault.clone()))
     }
 
-    /// Skips windows in which nothing moves; false when nothing will ever move again.
-    fn jump(&mut self, memory: &DeviceMemory) -> bool {
+    /// When something next moves, at the latest; `None` when nothing will ever move again.
+    fn next_move(&mut self) -> Option<Cycle> {
         let now = self.gpu.now;
         let can_dispatch = self.next < self.total
             && self.sms.iter().any(|sm| {
@@ -317,18 +317,23 @@ impl Run<'_, '_, '_, '_> {
                 occupancy.resident < occupancy.most
             });
         if can_dispatch {
-            return true;
+            return Some(now);
         }
         let mut earliest = self.gpu.memory.next_event(now);
         for sm in &mut self.sms {
             let next = sm.next_event(now);
             earliest = earliest.into_iter().chain(next).min();
             if earliest.is_some_and(|e| e < now + self.window) {
-                return true;
+                break;
             }
         }
-        let Some(earliest) = earliest else { return false };
-        let mut to = now + (earliest - now) / self.window * self.window;
+        earliest
+    }
+
+    /// Skips the windows before the one in which something moves.
+    fn jump(&mut self, next: Cycle, memory: &DeviceMemory) {
+        let now = self.gpu.now;
+        let mut to = now + (next - now) / self.window * self.window;
         if let Some(most) = self.options.max_cycles {
             to = to.min((self.start + most).max(now));
         }
@@ -338,7 +343,6 @@ impl Run<'_, '_, '_, '_> {
             }
             self.gpu.now = to;
         }
-        true
     }
 
     fn blocked(&self) -> Vec<crate::sm::BlockedWarp> {

@@ -2,14 +2,17 @@
 //! leave behind. The format is described in `tests/ptx/README.md`.
 
 mod directive;
+mod timed;
 mod value;
 
 use crate::engine::Engine;
 use directive::{Arg, Expect, Run};
-use raddle_exec::{DeviceMemory, Fault, Image, Launch, Report, RunError};
+use raddle_exec::{DeviceMemory, Fault, Image, KernelLayout, Launch, Report, RunError};
 use raddle_ptx::source::LineIndex;
 use std::path::Path;
 use std::sync::Arc;
+
+pub use timed::{Timed, check_timed, run_functional, run_timed};
 
 /// Runs a kernel file under every engine, warp width and instruction-set level.
 ///
@@ -25,17 +28,7 @@ pub fn check(path: &Path) -> Result<(), String> {
 /// # Errors
 /// A text that says which run differs, where, and how.
 pub fn check_text(source: &str) -> Result<(), String> {
-    let (module, diagnostics) = raddle_ptx::load(source);
-    if !diagnostics.is_empty() {
-        let lines = LineIndex::new(source);
-        let all: Vec<String> = diagnostics.iter().map(|d| d.one_line(source, &lines)).collect();
-        return Err(all.join("\n"));
-    }
-    let module = Arc::new(module);
-    let runs = directive::parse(source)?;
-    if runs.is_empty() {
-        return Err("the file has no `// run:` line".to_owned());
-    }
+    let (module, runs) = read(source)?;
     for (number, run) in runs.iter().enumerate() {
         for &width in &run.widths {
             for engine in Engine::all() {
@@ -46,6 +39,21 @@ pub fn check_text(source: &str) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The module and the launches of a file.
+fn read(source: &str) -> Result<(Arc<raddle_ptx::Module>, Vec<Run>), String> {
+    let (module, diagnostics) = raddle_ptx::load(source);
+    if !diagnostics.is_empty() {
+        let lines = LineIndex::new(source);
+        let all: Vec<String> = diagnostics.iter().map(|d| d.one_line(source, &lines)).collect();
+        return Err(all.join("\n"));
+    }
+    let runs = directive::parse(source)?;
+    if runs.is_empty() {
+        return Err("the file has no `// run:` line".to_owned());
+    }
+    Ok((Arc::new(module), runs))
 }
 
 /// Whether every run of a kernel file must end in a fault, so that nothing says what its instructions compute.
@@ -63,8 +71,24 @@ struct Test<'t> {
     width: u32,
 }
 
-impl Test<'_> {
+/// A launch with its memory.
+struct Ready<'t> {
+    memory: DeviceMemory,
+    image: Image,
+    layout: KernelLayout,
+    launch: Launch,
+    /// Buffers by name.
+    addresses: Vec<(&'t str, u64)>,
+}
+
+impl<'t> Test<'t> {
     fn check(&self, engine: Engine) -> Result<(), String> {
+        let mut ready = self.prepare()?;
+        let outcome = engine.run(&ready.image, &ready.layout, &ready.launch, &mut ready.memory, self.width);
+        self.compare(outcome, &ready.memory, &ready.addresses)
+    }
+
+    fn prepare(&self) -> Result<Ready<'t>, String> {
         let mut memory = DeviceMemory::new();
         let image = Image::load(self.module.clone(), &mut memory);
         let kernel = match &self.run.kernel {
@@ -103,8 +127,7 @@ impl Test<'_> {
             let size = (param.size as usize).min(bytes.len());
             launch.params[param.offset as usize..][..size].copy_from_slice(&bytes[..size]);
         }
-        let outcome = engine.run(&image, &layout, &launch, &mut memory, self.width);
-        self.compare(outcome, &memory, &addresses)
+        Ok(Ready { memory, image, layout, launch, addresses })
     }
 
     fn compare(

@@ -88,6 +88,8 @@ pub struct Parameter {
     pub default: String,
     /// Allowed values, in words.
     pub range: String,
+    /// Smallest and largest number, where there is one.
+    pub bounds: [Option<f64>; 2],
 }
 
 type Parameters = BTreeMap<String, Value>;
@@ -184,7 +186,9 @@ impl Registry {
                 wrong.push((key, format!("there is no `{}`; known are {known}", choice.name())));
                 continue;
             };
-            if let Err(text) = found.try_make(&parameters_of(choice), config) {
+            let given = parameters_of(choice);
+            wrong.extend(found.out_of_range(&given).map(|(name, text)| (format!("{key}.{name}"), text)));
+            if let Err(text) = found.try_make(&given, config) {
                 wrong.push((key.clone(), text));
             }
             for refusal in found.info.refuses {
@@ -200,6 +204,20 @@ impl Registry {
 }
 
 impl Mechanism {
+    /// Numbers outside their range, by parameter.
+    fn out_of_range(&self, given: &Parameters) -> impl Iterator<Item = (&str, String)> {
+        self.parameters.iter().filter_map(|p| {
+            let value = match given.get(&p.name)? {
+                Value::Int(n) => *n as f64,
+                Value::Float(x) => *x,
+                _ => return None,
+            };
+            let [low, high] = p.bounds;
+            let outside = low.is_some_and(|low| value < low) || high.is_some_and(|high| value > high);
+            outside.then(|| (p.name.as_str(), format!("is {value}, must be {}", p.range)))
+        })
+    }
+
     fn try_make(&self, parameters: &Parameters, machine: &MachineConfig) -> Result<(), String> {
         match &self.maker {
             Maker::Divergence(make) => make(parameters, machine).map(drop),
@@ -276,7 +294,8 @@ fn parameters<C: Default + serde::Serialize + JsonSchema>() -> Vec<Parameter> {
             _ => text("type"),
         };
         let default = defaults.as_ref().and_then(|d| d.get(name)).map(ToString::to_string).unwrap_or_default();
-        Parameter { name: name.clone(), doc: text("description"), default, range }
+        let bounds = ["minimum", "maximum"].map(|key| property.get(key).and_then(serde_json::Value::as_f64));
+        Parameter { name: name.clone(), doc: text("description"), default, range, bounds }
     };
     properties.iter().map(parameter).collect()
 }

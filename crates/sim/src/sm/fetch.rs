@@ -45,7 +45,6 @@ impl Sm<'_> {
     /// Fetched instructions go to the buffers of their warps.
     pub(super) fn decode(&mut self, now: Cycle) {
         let width = self.config.sm.fetch.width;
-        let end = self.kernel.ops.len() as u32;
         while let Some(&(at, warp, pc)) = self.fetch.buffer.front()
             && at < now
         {
@@ -53,7 +52,8 @@ impl Sm<'_> {
             let front = &mut self.fronts[warp.index()];
             front.fetching = false;
             if self.table.get(warp).valid && !self.table.get(warp).ended {
-                for next in pc..(pc + width).min(end) {
+                // What lies behind the program is fetched too: the warp is found to be elsewhere and drops it.
+                for next in pc..pc + width {
                     front.push(next);
                 }
                 front.next_pc = pc + width;

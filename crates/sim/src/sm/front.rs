@@ -60,13 +60,13 @@ impl Sm<'_> {
         }
         if !self.config.sm.fetch.ideal {
             match front.head() {
-                None => return Place::Starved,
+                None => return if front.redirected { Place::Redirected } else { Place::Starved },
                 Some(head) if head != info.pc => return Place::Hazard,
                 Some(_) => {}
             }
         }
         if self.config.sm.single_in_flight && front.in_flight > 0 {
-            return Place::DataAlu;
+            return if front.last_is_memory { Place::DataMemory } else { Place::DataAlu };
         }
         let op = &self.kernel.ops[info.pc as usize];
         let mut hazard = Hazard::None;
@@ -116,6 +116,7 @@ impl Sm<'_> {
             (Place::DataMemory, Cause::DataMemory),
             (Place::DataAlu, Cause::DataAlu),
             (Place::Hazard, Cause::Control),
+            (Place::Redirected, Cause::Control),
             (Place::Starved, Cause::Fetch),
             (Place::Fence, Cause::Fence),
             (Place::Held, Cause::Mechanism),

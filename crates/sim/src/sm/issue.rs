@@ -153,6 +153,7 @@ impl Sm<'_> {
         let front = &mut self.fronts[warp.index()];
         front.pop();
         front.in_flight += 1;
+        front.last_is_memory = timed.unit == UnitKind::Mem;
         let inst = self.insts.alloc();
         let entry = self.insts.get_mut(inst);
         (entry.warp, entry.pc, entry.mask, entry.issued, entry.row, entry.at) = (warp.0, pc, active, mask, row, now);

@@ -22,12 +22,16 @@ pub struct Front {
     pub fetching: bool,
     /// Instructions issued and not finished.
     pub in_flight: u32,
+    /// The last one issued went to the load-store unit.
+    pub last_is_memory: bool,
     /// Store acknowledgements to come.
     pub stores: u32,
     /// Atomic replies to come.
     pub atomics: u32,
     /// It has issued a fence that is not done.
     pub fence: bool,
+    /// Its decoded instructions were dropped, and new ones have not come.
+    pub redirected: bool,
 }
 
 impl Front {
@@ -57,12 +61,14 @@ impl Front {
     /// Adds one.
     #[inline]
     pub fn push(&mut self, pc: u32) {
+        self.redirected = false;
         self.buffer[(usize::from(self.head) + usize::from(self.len)) % MAX_IBUFFER] = pc;
         self.len += 1;
     }
 
     /// Drops all; the next fetch goes to `pc`.
     pub fn flush(&mut self, pc: u32) {
+        self.redirected = true;
         self.len = 0;
         self.next_pc = pc;
     }
@@ -91,6 +97,8 @@ pub enum Place {
     DataMemory,
     /// Waits for a register from an arithmetic unit, or for the instruction before it.
     DataAlu,
+    /// Has no decoded instruction: it was elsewhere than what was fetched.
+    Redirected,
     /// Has no decoded instruction.
     Starved,
     /// At a fence, or waiting for atomics.
@@ -104,7 +112,7 @@ pub enum Place {
 }
 
 /// Places there are.
-const PLACES: usize = 12;
+const PLACES: usize = 13;
 
 impl Place {
     /// Ready to issue to a unit.

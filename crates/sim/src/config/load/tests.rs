@@ -46,7 +46,7 @@ fn what_is_printed_can_be_read() {
     let machine = Machine::load(Source::default(), &["mechanism.issue={name=\"two-level\", active=8}"]).unwrap();
     let text = machine.to_toml();
     assert!(
-        text.starts_with("gpu.sms    = 15  # preset gtx480\ngpu.window = 4   # preset gtx480\n\nclock.core"),
+        text.starts_with("gpu.sms    = 15  # preset gtx480\ngpu.window = 5   # preset gtx480\n\nclock.core"),
         "{text}"
     );
     let again = Machine::load(Source::File { name: "m.toml", text: &text }, &[""; 0]).unwrap();
@@ -89,7 +89,7 @@ fn mistakes_in_files_have_a_place() {
     refused(
         "base = \"gtx480\"\n[gpu]\nwindow = 9\n",
         &[],
-        "m.toml:3:10: `gpu.window` is 9, longer than `interconnect.latency`, which is 4 cycles of the core clock: \
+        "m.toml:3:10: `gpu.window` is 9, longer than `interconnect.latency`, which is 5 cycles of the core clock: \
          a message would have to arrive before it is exchanged",
     );
 }

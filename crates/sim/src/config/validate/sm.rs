@@ -84,7 +84,7 @@ fn units(check: &mut Check, config: &MachineConfig) {
     ] {
         check.range(&format!("sm.collector.{name}"), value, least, 64);
     }
-    let all = collector.sp_units + collector.sfu_units + collector.mem_units;
+    let all = collector.sp_units.saturating_add(collector.sfu_units).saturating_add(collector.mem_units);
     check.rule(all <= 64, "sm.collector.sp_units", || {
         format!("`sp_units`, `sfu_units` and `mem_units` are {all} together, more than 64")
     });

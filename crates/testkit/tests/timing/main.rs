@@ -1,0 +1,12 @@
+//! The timing model as a whole: right memory, equal runs, known latencies, known endings.
+
+mod analytic;
+mod common;
+mod contract;
+mod counters;
+mod determinism;
+mod ending;
+mod golden;
+mod litmus;
+mod memory;
+mod random;
