@@ -90,7 +90,10 @@ fn every_counter_moves() {
         }
     }
     // Local memory that does not fit the L1: lines are written back.
-    let small = timing::machine("gtx480", &["sm.l1d.sets=1", "sm.l1d.index=linear", "sm.l1d.ways=1", "l2.sets=2", "sm.ejection_buffer=1"]);
+    let small = timing::machine(
+        "gtx480",
+        &["sm.l1d.sets=1", "sm.l1d.index=linear", "sm.l1d.ways=1", "l2.sets=2", "sm.ejection_buffer=1"],
+    );
     for (file, source) in kernel_files("ptx/memory").into_iter().filter(|f| f.0.starts_with("local")) {
         let runs = run_timed(&source, &small, RunOptions::default).unwrap_or_else(|e| panic!("{file}: {e}"));
         runs.iter().for_each(|run| sum.add(&run.result));
