@@ -76,6 +76,9 @@ pub struct Args {
     /// Run every cycle, idle ones too: the same figures, slower, and a deadlock goes on
     #[arg(long, help_heading = "Execution")]
     no_skip: bool,
+    /// Host threads; all cores when left out, and never more than have work. Results do not depend on it
+    #[arg(long, value_name = "N", help_heading = "Execution", value_parser = clap::value_parser!(u32).range(1..=256))]
+    threads: Option<u32>,
     /// Stop where a register or memory is read that was never written
     #[arg(long, help_heading = "Execution")]
     report_uninitialised: bool,
@@ -157,6 +160,7 @@ impl Args {
             ("--registers", self.registers.is_some()),
             ("--max-cycles", self.max_cycles.is_some()),
             ("--no-skip", self.no_skip),
+            ("--threads", self.threads.is_some()),
             ("--stats", self.stats.is_some()),
         ];
         let given = only_timed.iter().find(|(_, given)| *given).map(|(name, _)| *name);
@@ -173,6 +177,7 @@ impl Args {
                 registers: self.registers,
                 max_cycles: self.max_cycles,
                 never_skip: self.no_skip,
+                threads: self.threads.map_or_else(all_cores, |n| n as usize),
             })
         });
         RunOptions {
@@ -265,4 +270,9 @@ fn execute(
         out::talk(&stop::text(stop, &text, ptx));
     }
     Ok(Exit::of_run(&outcome))
+}
+
+/// Threads the host runs at once.
+fn all_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -3,7 +3,7 @@
 use crate::core::apply_atomic;
 use crate::decode::AtomicOp;
 use crate::lanes::LANES;
-use crate::memory::DeviceMemory;
+use crate::memory::Global;
 
 /// What the lanes of one memory request want done to global memory, and afterwards what was there before.
 #[derive(Clone, Debug)]
@@ -33,17 +33,17 @@ impl Default for AtomicWork {
 
 impl AtomicWork {
     /// Does it to memory, lane after lane, lowest first.
-    pub fn perform(&mut self, memory: &mut DeviceMemory) {
+    pub fn perform(&mut self, memory: &mut Global<'_>) {
         for lane in crate::core::lanes_in(self.mask) {
-            let mut word = [0; 8];
-            let bytes = usize::from(self.bytes);
+            let (address, bytes) = (self.address[lane], usize::from(self.bytes));
             // The address was checked when the request was made; allocations do not go away during a launch.
-            if memory.read(self.address[lane], &mut word[..bytes]).is_err() {
-                continue;
-            }
-            let old = u64::from_le_bytes(word);
+            let Ok((index, offset)) = memory.image().find(address, u32::from(self.bytes)) else { continue };
+            let mut word = [0; 8];
+            word[..bytes].copy_from_slice(&memory.image().bytes(index)[offset..offset + bytes]);
+            let stored = u64::from_le_bytes(word);
+            let old = memory.pending().map_or(stored, |log| log.patch(address, self.bytes, stored));
             let new = apply_atomic(self.op, self.bytes, old, self.b[lane], self.c[lane], true);
-            let _ = memory.write(self.address[lane], &new.to_le_bytes()[..bytes]);
+            memory.store(index, offset, self.bytes, new);
             self.old[lane] = old;
         }
     }

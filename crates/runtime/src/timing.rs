@@ -28,13 +28,15 @@ pub struct TimingOptions {
     pub max_cycles: Option<u64>,
     /// Runs every cycle, also those in which nothing moves.
     pub never_skip: bool,
+    /// Host threads; results do not depend on it.
+    pub threads: usize,
 }
 
 impl TimingOptions {
     /// A machine with nothing else said.
     #[must_use]
     pub fn new(machine: MachineConfig) -> Self {
-        Self { machine, registers: None, max_cycles: None, never_skip: false }
+        Self { machine, registers: None, max_cycles: None, never_skip: false, threads: 1 }
     }
 }
 
@@ -137,6 +139,7 @@ impl<'m> Timer<'m> {
             max_thread_insts: launch.max_thread_insts,
             registers: options.registers,
             never_skip: options.never_skip,
+            threads: options.threads,
             observer: observer.as_mut().map(|o| o as &mut dyn Observer),
             progress: tell.as_mut().map(|t| t as &mut dyn FnMut(Progress)),
             source: Some(&ptx.source),

@@ -10,12 +10,14 @@ use crate::event::Event;
 use crate::kernel::TimedKernel;
 use crate::mem::system::MemorySystem;
 use crate::packet::Cycle;
+use crate::parallel::{Crew, lock};
 use crate::residency::Residency;
 use crate::result::{Ending, LaunchResult};
 use crate::seam::{Assignment, DispatchView, Dispatcher, Mechanisms};
 use crate::sm::Sm;
 use raddle_exec::memory::{DeviceMemory, merge_logs};
 use raddle_exec::{Launch, Program};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 /// Why a launch could not start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +70,9 @@ pub struct RunOptions<'o> {
     pub registers: Option<u32>,
     /// Runs every cycle instead of skipping those in which nothing moves.
     pub never_skip: bool,
-    /// Order of the SMs.
+    /// Host threads that run SMs and memory partitions; 0 and 1 are the calling one alone. Results do not depend on it.
+    pub threads: usize,
+    /// Order of the SMs, when one thread runs them.
     pub order: SmOrder,
     /// Listens to events.
     pub observer: Option<&'o mut dyn Observer>,
@@ -122,12 +126,28 @@ impl<'m> Gpu<'m> {
         if options.observer.is_some() {
             sms.iter_mut().for_each(Sm::listen);
         }
+        let sms: Vec<Mutex<Sm<'_>>> = sms.into_iter().map(Mutex::new).collect();
+        let partitions = self.memory.partitions();
+        let parts = sms.len() + partitions.len();
+        let crew = Crew::new(parts, options.threads.clamp(1, parts));
+        let memory = RwLock::new(memory);
+        // One part of the GPU for one window: an SM, or a memory partition.
+        let work = |part: usize, from: Cycle, to: Cycle| {
+            let memory = memory.read().unwrap_or_else(PoisonError::into_inner);
+            match sms.get(part) {
+                Some(sm) => lock(sm).run(from, to, &memory),
+                None => lock(&partitions[part - sms.len()]).run_logged(from, to, &memory),
+            }
+        };
         let mut run = Run {
             dispatcher: mechanisms.dispatcher().map_err(GpuError::Machine)?,
             window: Cycle::from(self.config.gpu.window.max(1)),
             start: self.now,
             gpu: self,
-            sms,
+            sms: &sms,
+            memory: &memory,
+            crew: &crew,
+            work: &work,
             total: launch.ctas(),
             next: 0,
             done: 0,
@@ -137,7 +157,13 @@ impl<'m> Gpu<'m> {
             scratch: Scratch::default(),
             residency: most,
         };
-        let ending = run.until_done(memory);
+        let ending = std::thread::scope(|scope| {
+            for _ in 0..crew.helpers() {
+                scope.spawn(|| crew.help(&work));
+            }
+            let _over = crew.ends_with();
+            run.until_done()
+        });
         Ok(run.finish(ending, &kernel))
     }
 }
@@ -152,9 +178,12 @@ struct Scratch {
     events: Vec<Event>,
 }
 
-struct Run<'r, 'm, 'k, 'o> {
+struct Run<'r, 'm, 'k, 'o, W> {
     gpu: &'r mut Gpu<'m>,
-    sms: Vec<Sm<'k>>,
+    sms: &'r [Mutex<Sm<'k>>],
+    memory: &'r RwLock<&'r mut DeviceMemory>,
+    crew: &'r Crew,
+    work: &'r W,
     dispatcher: Box<dyn Dispatcher>,
     window: Cycle,
     start: Cycle,
@@ -171,8 +200,8 @@ struct Run<'r, 'm, 'k, 'o> {
 /// Windows between calls of the progress function.
 const PROGRESS_WINDOWS: u64 = 4096;
 
-impl Run<'_, '_, '_, '_> {
-    fn until_done(&mut self, memory: &mut DeviceMemory) -> Ending {
+impl<W: Fn(usize, Cycle, Cycle)> Run<'_, '_, '_, '_, W> {
+    fn until_done(&mut self) -> Ending {
         let mut windows = 0u64;
         loop {
             let from = self.gpu.now;
@@ -181,7 +210,7 @@ impl Run<'_, '_, '_, '_> {
                 to = to.min(self.start + most.max(1));
             }
             self.dispatch(from, to);
-            self.step(from, to, memory);
+            self.step(from, to);
             self.gpu.now = to;
             windows += 1;
             if let Some(ending) = self.fault() {
@@ -193,7 +222,7 @@ impl Run<'_, '_, '_, '_> {
             if self.options.max_cycles.is_some_and(|most| to - self.start >= most) {
                 return Ending::CycleLimit;
             }
-            let insts = || self.sms.iter().map(|s| s.thread_insts()).sum::<u64>();
+            let insts = || self.sms.iter().map(|s| lock(s).thread_insts()).sum::<u64>();
             if self.options.max_thread_insts.is_some_and(|most| insts() >= most) {
                 return Ending::InstructionLimit(self.blocked());
             }
@@ -204,7 +233,7 @@ impl Run<'_, '_, '_, '_> {
             }
             match self.next_move() {
                 None => return Ending::Deadlock(self.blocked()),
-                Some(next) if !self.options.never_skip => self.jump(next, memory),
+                Some(next) if !self.options.never_skip => self.jump(next),
                 Some(_) => {}
             }
         }
@@ -212,7 +241,7 @@ impl Run<'_, '_, '_, '_> {
 
     /// Everything that was sent for has come back.
     fn is_drained(&self) -> bool {
-        self.sms.iter().all(Sm::is_idle)
+        self.sms.iter().all(|sm| lock(sm).is_idle())
     }
 
     /// Gives blocks to SMs for the cycles of a window.
@@ -223,8 +252,8 @@ impl Run<'_, '_, '_, '_> {
         let Scratch { room, resident, assignments, .. } = &mut self.scratch;
         room.clear();
         resident.clear();
-        for sm in &self.sms {
-            let occupancy = sm.occupancy();
+        for sm in self.sms {
+            let occupancy = lock(sm).occupancy();
             room.push(occupancy.most - occupancy.resident);
             resident.push(occupancy.resident);
         }
@@ -239,21 +268,28 @@ impl Run<'_, '_, '_, '_> {
                 room[sm as usize] -= 1;
                 resident[sm as usize] += 1;
                 self.next += 1;
-                self.sms[sm as usize].assign(now, cta);
+                lock(&self.sms[sm as usize]).assign(now, cta);
             }
         }
     }
 
-    /// One window.
-    fn step(&mut self, from: Cycle, to: Cycle, memory: &mut DeviceMemory) {
-        self.arrange(from);
-        for n in 0..self.sms.len() {
-            let sm = self.scratch.order[n];
-            self.sms[sm].run(from, to, memory);
+    /// One window: every part on its own, then what they tell each other.
+    fn step(&mut self, from: Cycle, to: Cycle) {
+        if self.crew.helpers() > 0 {
+            self.crew.window(from, to, self.work);
+        } else {
+            self.arrange(from);
+            for part in &self.scratch.order {
+                (self.work)(*part, from, to);
+            }
         }
-        merge_logs(memory, self.sms.iter_mut().map(Sm::log), &mut self.scratch.merge);
+        let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
+        let mut sms: Vec<_> = self.sms.iter().map(lock).collect();
         let system = &mut self.gpu.memory;
-        for (number, sm) in self.sms.iter_mut().enumerate() {
+        // Atomics first: a store of the same window is then seen to come after them, and is not lost.
+        system.publish_atomics(&mut memory);
+        merge_logs(&mut memory, sms.iter_mut().map(|sm| sm.log()), &mut self.scratch.merge);
+        for (number, sm) in sms.iter_mut().enumerate() {
             let credit = sm.reply_room();
             system.set_credit(number as u32, credit);
             for (at, request) in sm.port().outbox.drain(..) {
@@ -265,20 +301,21 @@ impl Run<'_, '_, '_, '_> {
             }
             self.printed.extend(sm.take_printed().map(|(at, text)| (at, number as u16, text)));
         }
-        system.run(from, to, memory);
-        for (number, sm) in self.sms.iter_mut().enumerate() {
+        system.exchange(from, to);
+        for (number, sm) in sms.iter_mut().enumerate() {
             while let Some((at, reply)) = system.receive(number as u32) {
                 sm.deliver(at, reply);
             }
             sm.port().free_flits = system.room(number as u32);
         }
+        drop((sms, memory));
         self.observe();
     }
 
     fn arrange(&mut self, from: Cycle) {
         let order = &mut self.scratch.order;
         if order.is_empty() {
-            order.extend(0..self.sms.len());
+            order.extend(0..self.crew.parts());
             if self.options.order == SmOrder::Reverse {
                 order.reverse();
             }
@@ -296,16 +333,16 @@ impl Run<'_, '_, '_, '_> {
         let Some(observer) = &mut self.options.observer else { return };
         let events = &mut self.scratch.events;
         events.clear();
-        events.extend(self.sms.iter_mut().filter_map(Sm::take_events).flatten());
+        self.sms.iter().for_each(|sm| events.extend(lock(sm).take_events().into_iter().flatten()));
         events.sort_by_key(|e| (e.at, e.sm));
         events.iter().for_each(|e| observer.event(e));
     }
 
     /// What ended the run on an SM: the first in the order of (time, SM).
     fn fault(&self) -> Option<Ending> {
-        let faults = self.sms.iter().enumerate().filter_map(|(n, sm)| sm.fault().map(|f| (f.0, n, &f.1)));
-        let (at, _, fault) = faults.min_by_key(|(at, n, _)| (*at, *n))?;
-        Some(Ending::Fault(at - self.start, fault.clone()))
+        let faults = self.sms.iter().filter_map(|sm| lock(sm).fault().cloned());
+        let (at, fault) = faults.min_by_key(|(at, _)| *at)?;
+        Some(Ending::Fault(at - self.start, fault))
     }
 
     /// When something next moves, at the latest; `None` when nothing will ever move again.
@@ -313,15 +350,15 @@ impl Run<'_, '_, '_, '_> {
         let now = self.gpu.now;
         let can_dispatch = self.next < self.total
             && self.sms.iter().any(|sm| {
-                let occupancy = sm.occupancy();
+                let occupancy = lock(sm).occupancy();
                 occupancy.resident < occupancy.most
             });
         if can_dispatch {
             return Some(now);
         }
         let mut earliest = self.gpu.memory.next_event(now);
-        for sm in &mut self.sms {
-            let next = sm.next_event(now);
+        for sm in self.sms {
+            let next = lock(sm).next_event(now);
             earliest = earliest.into_iter().chain(next).min();
             if earliest.is_some_and(|e| e < now + self.window) {
                 break;
@@ -331,22 +368,22 @@ impl Run<'_, '_, '_, '_> {
     }
 
     /// Skips the windows before the one in which something moves.
-    fn jump(&mut self, next: Cycle, memory: &DeviceMemory) {
+    fn jump(&mut self, next: Cycle) {
         let now = self.gpu.now;
         let mut to = now + (next - now) / self.window * self.window;
         if let Some(most) = self.options.max_cycles {
             to = to.min((self.start + most).max(now));
         }
         if to > now {
-            for sm in &mut self.sms {
-                sm.run(now, to, memory);
+            for sm in 0..self.sms.len() {
+                (self.work)(sm, now, to);
             }
             self.gpu.now = to;
         }
     }
 
     fn blocked(&self) -> Vec<crate::sm::BlockedWarp> {
-        self.sms.iter().flat_map(|sm| sm.blocked_warps(self.options.source)).collect()
+        self.sms.iter().flat_map(|sm| lock(sm).blocked_warps(self.options.source)).collect()
     }
 
     fn finish(mut self, ending: Ending, kernel: &TimedKernel<'_>) -> LaunchResult {
@@ -361,8 +398,9 @@ impl Run<'_, '_, '_, '_> {
         let trailing = self.gpu.now.saturating_sub(end);
         let completed = matches!(ending, Ending::Completed);
         let trailing = if completed { trailing } else { 0 };
+        let sms: Vec<_> = self.sms.iter().map(lock).collect();
         LaunchResult::collect(
-            &self.sms,
+            &sms,
             &self.gpu.memory,
             crate::result::Summary {
                 ending,

@@ -19,6 +19,7 @@ pub mod job;
 pub mod kernel;
 pub mod mem;
 pub mod packet;
+mod parallel;
 pub mod residency;
 pub mod result;
 pub mod seam;

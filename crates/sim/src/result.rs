@@ -6,11 +6,13 @@ use crate::mem::dram::DramCounters;
 use crate::mem::l2::L2Counters;
 use crate::mem::system::MemorySystem;
 use crate::packet::Cycle;
+use crate::parallel::lock;
 use crate::sm::cache::CacheCounters;
 use crate::sm::counters::SmCounters;
 use crate::sm::{BlockedWarp, Sm};
 use crate::stats::Counters;
 use raddle_exec::fault::Fault;
+use std::ops::Deref;
 
 /// How a launch ended.
 #[derive(Clone, Debug)]
@@ -82,7 +84,12 @@ pub(crate) struct Summary {
 }
 
 impl LaunchResult {
-    pub(crate) fn collect(sms: &[Sm<'_>], memory: &MemorySystem, summary: Summary, kernel: &TimedKernel<'_>) -> Self {
+    pub(crate) fn collect<'k>(
+        sms: &[impl Deref<Target = Sm<'k>>],
+        memory: &MemorySystem,
+        summary: Summary,
+        kernel: &TimedKernel<'_>,
+    ) -> Self {
         let Summary { ending, cycles, trailing, ctas, residency, output, schedulers } = summary;
         let mut pcs = vec![[0; 2]; kernel.ops.len()];
         let mut results = Vec::new();
@@ -103,6 +110,7 @@ impl LaunchResult {
             }
         }
         let partitions = memory.partitions();
+        let partitions: Vec<_> = partitions.iter().map(lock).collect();
         let [up, down] = memory.networks().map(Clone::clone);
         Self {
             ending,

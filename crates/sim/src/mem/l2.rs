@@ -13,7 +13,7 @@ mod access;
 
 use std::collections::VecDeque;
 
-use raddle_exec::memory::DeviceMemory;
+use raddle_exec::memory::Global;
 
 use crate::config::{L2Config, SetIndex};
 use crate::counters;
@@ -214,7 +214,7 @@ impl Slice {
     }
 
     /// One L2 cycle; whether anything moved.
-    pub fn tick(&mut self, tick: u64, now: Cycle, memory: &mut DeviceMemory) -> bool {
+    pub fn tick(&mut self, tick: u64, now: Cycle, memory: &mut Global<'_>) -> bool {
         let mut moved = self.accept(now);
         moved |= self.serve_fill(memory);
         moved |= self.take_fill(memory);
@@ -290,7 +290,7 @@ impl Slice {
     }
 
     /// Answers one waiter of a sector that came.
-    fn serve_fill(&mut self, memory: &mut DeviceMemory) -> bool {
+    fn serve_fill(&mut self, memory: &mut Global<'_>) -> bool {
         if self.output_full() {
             return false;
         }
@@ -300,7 +300,7 @@ impl Slice {
         true
     }
 
-    fn take_fill(&mut self, memory: &mut DeviceMemory) -> bool {
+    fn take_fill(&mut self, memory: &mut Global<'_>) -> bool {
         let Some(&tag) = self.from_dram.front() else { return false };
         if self.config.sets == 0 {
             if self.output_full() {
@@ -335,7 +335,7 @@ impl Slice {
     }
 
     /// Tries the access at the head of the input queue.
-    fn access(&mut self, tick: u64, now: Cycle, memory: &mut DeviceMemory) -> bool {
+    fn access(&mut self, tick: u64, now: Cycle, memory: &mut Global<'_>) -> bool {
         if !self.may_access() || tick < self.port_at {
             return false;
         }
@@ -361,7 +361,7 @@ impl Slice {
 
     /// A sector is served. With the last one an atomic is done to memory: the only place where the memory side
     /// touches data.
-    fn respond(&mut self, sector: Sector, memory: &mut DeviceMemory) {
+    fn respond(&mut self, sector: Sector, memory: &mut Global<'_>) {
         let slot = &mut self.served[sector.request as usize];
         let served = slot.as_mut().expect("the request of a sector is there until its last reply");
         let Request { sm, token, purpose, posted, .. } = served.request;

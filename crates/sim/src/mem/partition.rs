@@ -20,7 +20,7 @@
 
 use std::collections::VecDeque;
 
-use raddle_exec::memory::DeviceMemory;
+use raddle_exec::memory::{DeviceMemory, Global, StoreLog};
 
 use crate::config::MachineConfig;
 use crate::mem::address::AddressMap;
@@ -51,6 +51,7 @@ pub struct Partition {
     data_flits: u32,
     header_flits: u32,
     slices: Vec<Slice>,
+    log: StoreLog,
     outboxes: Vec<Outbox>,
     channel: Channel,
     /// Nothing moved in the last tick of this part, and nothing that it sees has changed since.
@@ -85,6 +86,7 @@ impl Partition {
             data_flits: flits(network.header_bytes + config.l2.sector),
             header_flits: flits(network.header_bytes),
             slices: (0..config.l2.slices).map(slice).collect(),
+            log: StoreLog::default(),
             outboxes: (0..config.l2.slices).map(outbox).collect(),
             channel: Channel::new(&config.dram, config.l2.slices),
             l2_quiet: true,
@@ -187,8 +189,20 @@ impl Partition {
         Some(first.max(now))
     }
 
+    /// As [`Partition::run`], with what atomics write in a log of its own.
+    pub fn run_logged(&mut self, from: Cycle, to: Cycle, memory: &DeviceMemory) {
+        let mut log = std::mem::take(&mut self.log);
+        self.run(from, to, &mut Global::Logged(memory, &mut log));
+        self.log = log;
+    }
+
+    /// What atomics wrote since the log was last merged.
+    pub fn log(&mut self) -> &mut StoreLog {
+        &mut self.log
+    }
+
     /// Simulates the core cycles from `from` to before `to`.
-    pub fn run(&mut self, from: Cycle, to: Cycle, memory: &mut DeviceMemory) {
+    pub fn run(&mut self, from: Cycle, to: Cycle, memory: &mut Global<'_>) {
         if self.skipping && self.is_idle() {
             return;
         }
@@ -226,7 +240,7 @@ impl Partition {
         self.slices.iter_mut().for_each(|slice| slice.skip(ticks));
     }
 
-    fn cycle(&mut self, now: Cycle, memory: &mut DeviceMemory) {
+    fn cycle(&mut self, now: Cycle, memory: &mut Global<'_>) {
         for _ in self.interconnect_ticks.advance() {
             let moved = self.send_replies(now);
             self.outbox_quiet = !moved;
@@ -245,6 +259,9 @@ impl Partition {
             self.l2_quiet = !moved;
             self.dram_quiet &= !moved;
             self.outbox_quiet &= !moved;
+        }
+        if let Global::Logged(_, log) = memory {
+            log.end_group(now);
         }
     }
 

@@ -5,17 +5,22 @@ use super::crossbar::{Crossbar, CrossbarCounters};
 use super::partition::Partition;
 use crate::config::MachineConfig;
 use crate::packet::{Cycle, Reply, Request};
-use raddle_exec::memory::DeviceMemory;
+use crate::parallel::lock;
+use raddle_exec::memory::{DeviceMemory, merge_logs};
+use std::sync::{Arc, Mutex};
 
 /// The memory system of a GPU. It outlives launches: the L2 keeps its lines.
 pub struct MemorySystem {
     map: AddressMap,
     up: Crossbar<Request>,
     down: Crossbar<Reply>,
-    partitions: Vec<Partition>,
+    /// Each behind a lock, so that host threads can run them at once.
+    partitions: Arc<[Mutex<Partition>]>,
     slices: u32,
     header_bytes: u32,
     sector: u32,
+    /// Kept for its memory.
+    merge: Vec<(u64, u32, u32, u32)>,
 }
 
 impl MemorySystem {
@@ -29,16 +34,17 @@ impl MemorySystem {
             map: AddressMap::new(&machine.dram, &machine.l2)?,
             up: Crossbar::new(&machine.interconnect, &machine.clock, sms, slices),
             down: Crossbar::new(&machine.interconnect, &machine.clock, slices, sms),
-            partitions: (0..machine.dram.channels).map(|channel| Partition::new(machine, channel)).collect(),
+            partitions: (0..machine.dram.channels).map(|c| Mutex::new(Partition::new(machine, c))).collect(),
             slices: machine.l2.slices,
             header_bytes: machine.interconnect.header_bytes,
             sector: machine.l2.sector,
+            merge: Vec::new(),
         })
     }
 
     /// Runs every cycle instead of skipping those in which nothing moves.
     pub fn never_skip(&mut self) {
-        self.partitions.iter_mut().for_each(|p| p.set_skipping(false));
+        self.partitions.iter().for_each(|p| lock(p).set_skipping(false));
     }
 
     /// An SM sends a request; it has asked for [`MemorySystem::room`] before.
@@ -65,11 +71,23 @@ impl MemorySystem {
         self.down.pop(sm)
     }
 
-    /// Runs one window: the partitions on their own, then the crossbars with what was sent in it.
-    pub fn run(&mut self, from: Cycle, to: Cycle, memory: &mut DeviceMemory) {
+    /// The partitions, to be run for a window each on its own.
+    #[must_use]
+    pub fn partitions(&self) -> Arc<[Mutex<Partition>]> {
+        Arc::clone(&self.partitions)
+    }
+
+    /// What atomics wrote in a window becomes visible to all.
+    pub fn publish_atomics(&mut self, memory: &mut DeviceMemory) {
+        let mut partitions: Vec<_> = self.partitions.iter().map(lock).collect();
+        merge_logs(memory, partitions.iter_mut().map(|p| p.log()), &mut self.merge);
+    }
+
+    /// The networks carry what was sent in a window.
+    pub fn exchange(&mut self, from: Cycle, to: Cycle) {
         let slices = self.slices;
-        for (channel, partition) in self.partitions.iter_mut().enumerate() {
-            partition.run(from, to, memory);
+        for (channel, partition) in self.partitions.iter().enumerate() {
+            let mut partition = lock(partition);
             for local in 0..slices {
                 let slice = channel as u32 * slices + local;
                 while let Some((at, reply)) = partition.pop_reply(local) {
@@ -81,7 +99,8 @@ impl MemorySystem {
         }
         self.up.step(from, to);
         self.down.step(from, to);
-        for (channel, partition) in self.partitions.iter_mut().enumerate() {
+        for (channel, partition) in self.partitions.iter().enumerate() {
+            let mut partition = lock(partition);
             for local in 0..slices {
                 let slice = channel as u32 * slices + local;
                 while let Some((at, request)) = self.up.pop(slice) {
@@ -96,20 +115,14 @@ impl MemorySystem {
     #[must_use]
     pub fn next_event(&self, now: Cycle) -> Option<Cycle> {
         let networks = [self.up.next_event(now), self.down.next_event(now)];
-        let partitions = self.partitions.iter().map(|p| p.next_event(now));
+        let partitions = self.partitions.iter().map(|p| lock(p).next_event(now));
         networks.into_iter().chain(partitions).flatten().min()
     }
 
     /// Requests and replies in it.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.up.in_flight() + self.down.in_flight() + self.partitions.iter().map(Partition::in_flight).sum::<usize>()
-    }
-
-    /// The partitions.
-    #[must_use]
-    pub fn partitions(&self) -> &[Partition] {
-        &self.partitions
+        self.up.in_flight() + self.down.in_flight() + self.partitions.iter().map(|p| lock(p).in_flight()).sum::<usize>()
     }
 
     /// Counters of the networks: to memory, and back.

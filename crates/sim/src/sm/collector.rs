@@ -155,8 +155,10 @@ impl Collector {
         self.occupied == 0
     }
 
+    #[inline]
     fn bank(&self, register: u16, warp: u16) -> usize {
-        (usize::from(register) + usize::from(warp)) % self.banks
+        let place = usize::from(register) + usize::from(warp);
+        if self.banks.is_power_of_two() { place & (self.banks - 1) } else { place % self.banks }
     }
 
     /// A register of a warp is written in this cycle; false when its bank is taken by another write.

@@ -13,15 +13,23 @@ impl Sm<'_> {
         }
     }
 
-    /// The same for the warps with threads in a row; `warp` is one of them.
+    /// An instruction of `warp`, whose threads are in `row`, has ended: the same for the warps with threads there that
+    /// may have waited for it.
     pub(super) fn refresh_row(&mut self, row: u32, warp: WarpId) {
         let count = self.row_warps[row as usize].len();
         if count <= 1 {
-            self.refresh(warp);
+            self.refresh_waiting(warp);
             return;
         }
         for n in 0..count {
-            self.refresh(self.row_warps[row as usize][n]);
+            self.refresh_waiting(self.row_warps[row as usize][n]);
+        }
+    }
+
+    #[inline]
+    fn refresh_waiting(&mut self, warp: WarpId) {
+        if self.sets.place(warp).waits_for_results() {
+            self.refresh(warp);
         }
     }
 

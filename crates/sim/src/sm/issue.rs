@@ -66,7 +66,9 @@ impl Sm<'_> {
         }
         let mut vetoed = None;
         let pick = if any == 0 { None } else { self.choose(scheduler, now, &mut vetoed) };
-        self.flush_ahead(scheduler, pick, now);
+        if self.sets.at(Place::Hazard).meets(&self.scheduler_used[scheduler]) {
+            self.flush_ahead(scheduler, pick, now);
+        }
         let Some(warp) = pick else {
             let cause = vetoed.unwrap_or_else(|| self.idle_cause(scheduler));
             *self.counters.stall(cause) += 1;
@@ -120,9 +122,6 @@ impl Sm<'_> {
 
     /// Warps that are looked at before the pick and whose decoded instructions are wrong drop them.
     fn flush_ahead(&mut self, scheduler: usize, pick: Option<WarpId>, now: Cycle) {
-        if !self.sets.at(Place::Hazard).meets(&self.scheduler_used[scheduler]) {
-            return;
-        }
         let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
         let seen = view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.kernel);
         let policy = &self.mechanisms.issue[scheduler];

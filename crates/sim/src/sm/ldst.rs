@@ -105,6 +105,22 @@ impl LoadStore {
         self.stalled
     }
 
+    /// Whether nothing is in it.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        self.current.is_none()
+            && self.writeback.is_none()
+            && self.past_l1.is_none()
+            && self.responses.is_empty()
+            && self.lookups.is_empty()
+            && self.shared.is_empty()
+            && self.hits[0].is_empty()
+            && self.hits[1].is_empty()
+            && self.l1d.is_quiet()
+            && self.l1c.is_quiet()
+            && self.l1t.is_quiet()
+    }
+
     /// Whether an instruction is handing out its requests.
     pub(super) fn is_occupied(&self) -> bool {
         self.current.is_some()
@@ -215,6 +231,9 @@ impl Sm<'_> {
     }
 
     pub(super) fn ldst_cycle(&mut self, now: Cycle) {
+        if self.collector.output[UnitKind::Mem as usize].is_empty() && self.ldst.is_empty() {
+            return;
+        }
         self.ldst_writeback(now);
         self.take_response(now);
         self.send_misses(now);

@@ -391,11 +391,7 @@ impl<'k> Sm<'k> {
         let op = self.op(pc);
         self.scoreboard.release(op, row, lanes);
         self.fronts[warp.index()].in_flight -= 1;
-        if op.writes().is_empty() {
-            self.refresh(warp);
-        } else {
-            self.refresh_row(row, warp);
-        }
+        self.refresh_row(row, warp);
     }
 
     fn start_blocks(&mut self, now: Cycle) {

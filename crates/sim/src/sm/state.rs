@@ -126,6 +126,13 @@ impl Place {
         }
     }
 
+    /// Whether the end of an instruction may move it.
+    #[inline]
+    #[must_use]
+    pub fn waits_for_results(self) -> bool {
+        matches!(self, Self::DataMemory | Self::DataAlu | Self::Fence)
+    }
+
     /// What schedulers see as waiting: at a barrier, a fence, held, or ended.
     fn is_waiting(self) -> bool {
         matches!(self, Self::Fence | Self::Held | Self::Barrier | Self::Ended)
@@ -171,6 +178,13 @@ impl Sets {
     #[must_use]
     pub fn ready(&self, unit: UnitKind) -> &WarpSet {
         self.at(Place::ready(unit))
+    }
+
+    /// Where a warp is.
+    #[inline]
+    #[must_use]
+    pub fn place(&self, warp: WarpId) -> Place {
+        self.places[warp.index()]
     }
 
     /// Moves a warp.

@@ -1,4 +1,4 @@
-//! Equal runs: twice the same, without skipping, with the SMs in another order.
+//! Equal runs: twice the same, without skipping, with the SMs in another order, on several host threads.
 
 use crate::common::{issue_schedulers, kernel_files, long, presets, with_issue};
 use raddle_sim::config::{MachineConfig, random};
@@ -8,12 +8,15 @@ use raddle_testkit::reference::{self, Case, KERNELS};
 use raddle_testkit::timing::run;
 
 /// What must not make a difference.
-const VARIANTS: [(&str, bool, SmOrder); 5] = [
-    ("the same again", false, SmOrder::Forward),
-    ("without skipping", true, SmOrder::Forward),
-    ("backwards", false, SmOrder::Reverse),
-    ("shuffled", false, SmOrder::Shuffled(1)),
-    ("shuffled another way, without skipping", true, SmOrder::Shuffled(77)),
+const VARIANTS: [(&str, bool, SmOrder, usize); 8] = [
+    ("the same again", false, SmOrder::Forward, 1),
+    ("without skipping", true, SmOrder::Forward, 1),
+    ("backwards", false, SmOrder::Reverse, 1),
+    ("shuffled", false, SmOrder::Shuffled(1), 1),
+    ("shuffled another way, without skipping", true, SmOrder::Shuffled(77), 1),
+    ("on two threads", false, SmOrder::Forward, 2),
+    ("on three threads", false, SmOrder::Forward, 3),
+    ("on eight threads", false, SmOrder::Forward, 8),
 ];
 
 /// These kernels are done long before this, or never.
@@ -38,15 +41,19 @@ fn same(first: &str, other: &str, what: &str) {
 }
 
 fn check_case(case: &Case, config: &MachineConfig, what: &str) {
-    let text = |never_skip, order| {
+    let text = |never_skip, order, threads| {
         format!(
             "{:#?}",
-            run(case, config, RunOptions { never_skip, order, max_cycles: Some(MAX_CYCLES), ..RunOptions::default() })
+            run(
+                case,
+                config,
+                RunOptions { never_skip, order, threads, max_cycles: Some(MAX_CYCLES), ..RunOptions::default() }
+            )
         )
     };
-    let first = text(false, SmOrder::Forward);
-    for (variant, never_skip, order) in VARIANTS {
-        same(&first, &text(never_skip, order), &format!("{}, {what}, {variant}", case.name));
+    let first = text(false, SmOrder::Forward, 1);
+    for (variant, never_skip, order, threads) in VARIANTS {
+        same(&first, &text(never_skip, order, threads), &format!("{}, {what}, {variant}", case.name));
     }
 }
 
@@ -82,14 +89,14 @@ fn litmus_kernels_run_alike() {
     machines.retain(|(_, config)| config.gpu.sms * config.sm.ctas >= 2);
     for (name, source) in kernel_files("litmus") {
         for (machine, config) in &machines {
-            let text = |never_skip, order| {
+            let text = |never_skip, order, threads| {
                 let options =
-                    || RunOptions { never_skip, order, max_cycles: Some(MAX_CYCLES), ..RunOptions::default() };
+                    || RunOptions { never_skip, order, threads, max_cycles: Some(MAX_CYCLES), ..RunOptions::default() };
                 format!("{:#?}", run_timed(&source, config, options).unwrap())
             };
-            let first = text(false, SmOrder::Forward);
-            for (variant, never_skip, order) in VARIANTS {
-                same(&first, &text(never_skip, order), &format!("{name}, {machine}, {variant}"));
+            let first = text(false, SmOrder::Forward, 1);
+            for (variant, never_skip, order, threads) in VARIANTS {
+                same(&first, &text(never_skip, order, threads), &format!("{name}, {machine}, {variant}"));
             }
         }
     }

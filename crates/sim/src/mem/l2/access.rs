@@ -1,6 +1,6 @@
 //! What one access does to the cache of a slice.
 
-use raddle_exec::memory::DeviceMemory;
+use raddle_exec::memory::Global;
 
 use super::{Sector, Slice, ToDram};
 use crate::mem::cache::{Evicted, Probe};
@@ -25,7 +25,7 @@ impl Slice {
     }
 
     /// Does an access, or says that it has to wait.
-    pub(super) fn try_access(&mut self, sector: Sector, tick: u64, now: Cycle, memory: &mut DeviceMemory) -> bool {
+    pub(super) fn try_access(&mut self, sector: Sector, tick: u64, now: Cycle, memory: &mut Global<'_>) -> bool {
         let served = self.served(sector);
         let (line, set, write) = (served.line, served.set, served.request.purpose.is_write());
         let probe = self.tags.probe(set, line, sector.bit(), write);

@@ -3,6 +3,7 @@
 use super::{Bench, one_slice, request};
 use crate::config::{DramScheduler, MachineConfig};
 use crate::packet::{Cycle, Purpose};
+use raddle_exec::memory::Global;
 
 /// Keeps the slice fed with one-sector reads at these addresses and returns the stamps of the replies.
 fn stream(machine: &MachineConfig, addresses: impl Iterator<Item = u64>) -> (Bench, Vec<Cycle>) {
@@ -15,7 +16,7 @@ fn stream(machine: &MachineConfig, addresses: impl Iterator<Item = u64>) -> (Ben
             bench.send(request(0, Purpose::GlobalRead, address, 32));
         }
         bench.partition.set_reply_credit(0, 1000);
-        bench.partition.run(bench.now, bench.now + 5, &mut bench.memory);
+        bench.partition.run(bench.now, bench.now + 5, &mut Global::Direct(&mut bench.memory));
         bench.now += 5;
         stamps.extend(std::iter::from_fn(|| bench.partition.pop_reply(0)).map(|reply| reply.0));
     }

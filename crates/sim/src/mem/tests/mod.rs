@@ -6,7 +6,7 @@ mod latency;
 mod network;
 mod traffic;
 
-use raddle_exec::memory::DeviceMemory;
+use raddle_exec::memory::{DeviceMemory, Global};
 
 use crate::config::MachineConfig;
 use crate::mem::partition::Partition;
@@ -49,7 +49,7 @@ impl Bench {
         let start = self.now;
         while !self.partition.is_idle() {
             self.partition.set_reply_credit(0, 1000);
-            self.partition.run(self.now, self.now + 5, &mut self.memory);
+            self.partition.run(self.now, self.now + 5, &mut Global::Direct(&mut self.memory));
             self.now += 5;
             replies.extend(std::iter::from_fn(|| self.partition.pop_reply(0)));
             assert!(self.now < start + 1_000_000, "no progress");

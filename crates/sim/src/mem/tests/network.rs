@@ -7,7 +7,7 @@ use crate::mem::crossbar::Crossbar;
 use crate::mem::partition::Partition;
 use crate::mem::test_machine::gtx480;
 use crate::packet::{Cycle, Purpose, Reply, Request};
-use raddle_exec::memory::DeviceMemory;
+use raddle_exec::memory::{DeviceMemory, Global};
 
 struct Memory {
     map: AddressMap,
@@ -50,7 +50,7 @@ impl Memory {
     fn window(&mut self) -> Vec<(Cycle, Reply)> {
         let (from, to) = (self.now, self.now + self.window);
         for partition in &mut self.partitions {
-            partition.run(from, to, &mut self.data);
+            partition.run(from, to, &mut Global::Direct(&mut self.data));
         }
         for slice in 0..self.slices * self.partitions.len() as u32 {
             let (partition, local) = (&mut self.partitions[(slice / self.slices) as usize], slice % self.slices);

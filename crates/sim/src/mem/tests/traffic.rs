@@ -8,7 +8,7 @@ use crate::mem::partition::Partition;
 use crate::mem::test_machine::gtx480;
 use crate::packet::{Cycle, Purpose, Request};
 use proptest::prelude::*;
-use raddle_exec::memory::DeviceMemory;
+use raddle_exec::memory::{DeviceMemory, Global};
 
 /// Two slices of one channel with small parts.
 fn small(sizes: &[u32]) -> MachineConfig {
@@ -88,7 +88,7 @@ fn run(machine: &MachineConfig, steps: &[Step], credit: u32, skipping: bool) -> 
         for slice in 0..2 {
             partition.set_reply_credit(slice, credit);
         }
-        partition.run(now, now + 5, &mut memory);
+        partition.run(now, now + 5, &mut Global::Direct(&mut memory));
         now += 5;
         for slice in 0..2 {
             let taken = std::iter::from_fn(|| partition.pop_reply(slice));
