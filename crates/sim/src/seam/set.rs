@@ -46,39 +46,58 @@ impl WarpSet {
         &mut self.words[..usize::from(self.used)]
     }
 
+    /// How many words it has.
+    #[inline]
+    #[must_use]
+    pub fn word_count(&self) -> usize {
+        usize::from(self.used)
+    }
+
+    /// Word number `n`; 0 behind the last.
+    #[inline]
+    #[must_use]
+    pub fn word(&self, n: usize) -> u64 {
+        self.words[n % WORDS]
+    }
+
+    /// Changes word number `n`.
+    #[inline]
+    pub fn set_word(&mut self, n: usize, bits: u64) {
+        self.words[n % WORDS] = bits;
+    }
+
     /// Whether it has members in common with another.
     #[inline]
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
-        let mut common = 0;
-        for n in 0..usize::from(self.used) {
-            common |= self.words[n] & other.words[n];
+        if self.used == 1 {
+            return self.words[0] & other.words[0] != 0;
         }
-        common != 0
+        self.words().iter().zip(other.words()).any(|(a, b)| a & b != 0)
     }
 
     /// Adds or removes a warp.
     #[inline]
     pub fn set(&mut self, warp: WarpId, member: bool) {
-        let (word, bit) = (warp.index() / 64, 1u64 << (warp.0 % 64));
-        if member {
-            self.words[word] |= bit;
-        } else {
-            self.words[word] &= !bit;
-        }
+        let word = &mut self.words[warp.index() / 64 % WORDS];
+        let bit = warp.0 % 64;
+        *word = *word & !(1 << bit) | u64::from(member) << bit;
     }
 
     /// Whether a warp is in it.
     #[inline]
     #[must_use]
     pub fn contains(&self, warp: WarpId) -> bool {
-        self.words[warp.index() / 64] >> (warp.0 % 64) & 1 != 0
+        self.words[warp.index() / 64 % WORDS] >> (warp.0 % 64) & 1 != 0
     }
 
     /// Whether it has no members.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
+        if self.used == 1 {
+            return self.words[0] == 0;
+        }
         self.words().iter().all(|w| *w == 0)
     }
 

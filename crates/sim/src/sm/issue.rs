@@ -43,10 +43,11 @@ impl Sm<'_> {
     /// Every scheduler issues, or its slot is charged to a cause.
     pub(super) fn issue_stage(&mut self, now: Cycle, memory: &DeviceMemory) {
         let count = self.scheduler_warps.len();
-        for n in 0..count {
-            // Who comes first changes every cycle.
-            let scheduler = (now as usize + n) % count;
+        // Who comes first changes every cycle.
+        let mut scheduler = if count.is_power_of_two() { now as usize & (count - 1) } else { now as usize % count };
+        for _ in 0..count {
             self.schedule(scheduler, now, memory);
+            scheduler = if scheduler + 1 == count { 0 } else { scheduler + 1 };
             if self.fault.is_some() {
                 return;
             }
@@ -54,15 +55,17 @@ impl Sm<'_> {
     }
 
     fn schedule(&mut self, scheduler: usize, now: Cycle, memory: &DeviceMemory) {
-        let own = self.scheduler_used[scheduler].words();
+        let own = &self.scheduler_used[scheduler];
         let open = |unit: UnitKind| if self.collector.accepts(unit) { u64::MAX } else { 0 };
         let (sp, sfu, mem) = (open(UnitKind::Sp), open(UnitKind::Sfu), open(UnitKind::Mem));
-        let ready = |unit: UnitKind| self.sets.ready(unit).words();
-        let (on_sp, on_sfu, on_mem) = (ready(UnitKind::Sp), ready(UnitKind::Sfu), ready(UnitKind::Mem));
+        let sets = &self.sets;
+        let (on_sp, on_sfu, on_mem) = (sets.ready(UnitKind::Sp), sets.ready(UnitKind::Sfu), sets.ready(UnitKind::Mem));
         let mut any = 0;
-        for (n, word) in self.eligible.words_mut().iter_mut().enumerate() {
-            *word = (on_sp[n] & sp | on_sfu[n] & sfu | on_mem[n] & mem) & own[n];
-            any |= *word;
+        for n in 0..own.word_count() {
+            let ready = on_sp.word(n) & sp | on_sfu.word(n) & sfu | on_mem.word(n) & mem;
+            let eligible = ready & own.word(n);
+            self.eligible.set_word(n, eligible);
+            any |= eligible;
         }
         let mut vetoed = None;
         let pick = if any == 0 { None } else { self.choose(scheduler, now, &mut vetoed) };
