@@ -48,6 +48,9 @@ struct Line {
     last: Cycle,
 }
 
+/// No line has this address: lines are aligned.
+const NO_LINE: u64 = u64::MAX;
+
 /// A line on its way.
 #[derive(Clone, Debug, Default)]
 struct Entry {
@@ -57,7 +60,6 @@ struct Entry {
     /// Replies still to come.
     left: u32,
     waiters: VecDeque<u32>,
-    used: bool,
 }
 
 /// A first-level cache.
@@ -68,6 +70,8 @@ pub struct Cache {
     /// The line that was hit last: most accesses are to it again.
     last: usize,
     entries: Vec<Entry>,
+    /// The line each entry is for, [`NO_LINE`] when it is free: searched without touching the entries.
+    wanted: Vec<u64>,
     used: u32,
     /// Requests waiting for the interconnect.
     pub queue: VecDeque<Request>,
@@ -91,6 +95,7 @@ impl Cache {
             lines: vec![Line { address: 0, state: State::Invalid, last: 0 }; lines.max(1)],
             last: 0,
             entries: vec![Entry::default(); config.mshr_entries as usize],
+            wanted: vec![NO_LINE; config.mshr_entries as usize],
             used: 0,
             queue: VecDeque::with_capacity(config.miss_queue as usize + 2),
             ready: VecDeque::with_capacity(config.mshr_entries as usize),
@@ -172,8 +177,12 @@ impl Cache {
         (None, free.or_else(oldest).map(|way| first + way))
     }
 
-    fn entry_of(&self, line: u64) -> Option<usize> {
-        self.entries.iter().position(|e| e.used && e.line == line)
+    /// The first entry for a line, or the first free one for [`NO_LINE`].
+    fn find_entry(&self, line: u64) -> Option<usize> {
+        if line != NO_LINE && self.used == 0 {
+            return None;
+        }
+        self.wanted.iter().position(|w| *w == line)
     }
 
     fn queue_full(&self, more: usize) -> bool {
@@ -208,7 +217,7 @@ impl Cache {
         if found.is_none() && room.is_none() || self.queue_full(usize::from(on_miss && self.config.miss_queue > 1)) {
             return self.fail();
         }
-        if let Some(entry) = self.entry_of(line) {
+        if let Some(entry) = self.find_entry(line) {
             if self.entries[entry].waiters.len() >= self.config.mshr_merges as usize {
                 return self.fail();
             }
@@ -220,14 +229,16 @@ impl Cache {
             self.counters.pending_hits += 1;
             return Answer::Pending;
         }
-        let Some(entry) = self.entries.iter().position(|e| !e.used) else { return self.fail() };
+        let Some(entry) = self.find_entry(NO_LINE) else { return self.fail() };
         let slot = room.unwrap_or(0);
         if on_miss {
             self.replace(slot, line, State::Reserved, now);
         }
         let bytes = self.config.line;
         let e = &mut self.entries[entry];
-        (e.line, e.slot, e.left, e.used) = (line, slot as u32, bytes.div_ceil(self.sector), true);
+        (e.line, e.slot, e.left) = (line, slot as u32, bytes.div_ceil(self.sector));
+        self.wanted[entry] = line;
+        let e = &mut self.entries[entry];
         e.waiters.push_back(waiter);
         self.used += 1;
         let token = entry as u32;
@@ -322,10 +333,11 @@ impl Cache {
             return None;
         }
         self.version += 1;
-        let entry = &mut self.entries[*self.ready.front()? as usize];
+        let number = *self.ready.front()? as usize;
+        let entry = &mut self.entries[number];
         let waiter = entry.waiters.pop_front();
         if entry.waiters.is_empty() {
-            entry.used = false;
+            self.wanted[number] = NO_LINE;
             self.used -= 1;
             self.ready.pop_front();
         }

@@ -193,6 +193,12 @@ impl Collector {
         self.written = 0;
     }
 
+    /// Ends a cycle in which nothing in it could move.
+    #[inline]
+    pub fn end_cycle(&mut self) {
+        self.written = 0;
+    }
+
     /// Whether something in it moves in the next cycle; `mem_busy` says that the load-store unit takes nothing.
     #[inline]
     #[must_use]

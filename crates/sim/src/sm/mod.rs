@@ -322,6 +322,12 @@ impl<'k> Sm<'k> {
         self.write_back(now);
         self.execute(now);
         self.ldst_cycle(now);
+        if self.skip_idle && self.front_is_quiet(now) {
+            self.collector.end_cycle();
+            self.charge_slots(now, 1);
+            self.counters.cycles += 1;
+            return;
+        }
         self.collect();
         self.issue_stage(now, memory);
         self.decode(now);
@@ -329,6 +335,22 @@ impl<'k> Sm<'k> {
         self.retire(now);
         self.start_blocks(now);
         self.counters.cycles += 1;
+    }
+
+    /// Whether everything in front of the units stands still in this cycle: they may still have moved.
+    #[inline]
+    fn front_is_quiet(&self, now: Cycle) -> bool {
+        let issues = |unit: UnitKind| self.collector.accepts(unit) && !self.sets.ready(unit).is_empty();
+        !issues(UnitKind::Sp)
+            && !issues(UnitKind::Mem)
+            && !issues(UnitKind::Sfu)
+            && self.sets.wanting.is_empty()
+            && !self.fetch.is_busy()
+            && self.sets.at(Place::Hazard).is_empty()
+            && !self.collector.can_move(true)
+            && self.fetch.cache.queue.is_empty()
+            && (self.sets.at(Place::Ended).is_empty() || !self.can_retire())
+            && self.starts.front().is_none_or(|s| s.0 > now)
     }
 
     /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
@@ -368,14 +390,19 @@ impl<'k> Sm<'k> {
         }
     }
 
-    /// Charges cycles in which nothing moved.
-    fn charge_idle(&mut self, now: Cycle, cycles: u64) {
-        self.counters.memory_stalls += self.ldst.skip(now, cycles);
+    /// Charges the empty slots of all schedulers to their causes.
+    fn charge_slots(&mut self, now: Cycle, cycles: u64) {
         for scheduler in 0..self.scheduler_warps.len() {
             let cause = self.idle_cause(scheduler);
             *self.counters.stall(cause) += cycles;
             self.emit(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles });
         }
+    }
+
+    /// Charges cycles in which nothing moved.
+    fn charge_idle(&mut self, now: Cycle, cycles: u64) {
+        self.counters.memory_stalls += self.ldst.skip(now, cycles);
+        self.charge_slots(now, cycles);
         for scheduler in &mut self.mechanisms.issue {
             scheduler.skip(now, now + cycles);
         }
