@@ -73,7 +73,7 @@ pub struct Args {
     /// End a launch soon after this many thread-instructions
     #[arg(long, value_name = "N", help_heading = "Execution")]
     max_insts: Option<u64>,
-    /// Run every cycle, idle ones too: the same figures, slower, and a deadlock goes on
+    /// Run every cycle, idle ones too: the same figures, slower
     #[arg(long, help_heading = "Execution")]
     no_skip: bool,
     /// Host threads; all cores when left out, and never more than have work. Results do not depend on it
