@@ -76,7 +76,7 @@ pub struct Args {
     /// Run every cycle, idle ones too: the same figures, slower
     #[arg(long, help_heading = "Execution")]
     no_skip: bool,
-    /// Host threads; all cores when left out, and never more than have work. Results do not depend on it
+    /// Host threads; all cores when left out. Results do not depend on it
     #[arg(long, value_name = "N", help_heading = "Execution", value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: Option<u32>,
     /// Stop where a register or memory is read that was never written
