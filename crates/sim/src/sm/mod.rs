@@ -305,7 +305,9 @@ impl<'k> Sm<'k> {
     pub fn run(&mut self, from: Cycle, to: Cycle, memory: &DeviceMemory) {
         let mut now = from;
         while now < to && self.fault.is_none() {
-            let wake = if self.skip_idle { self.sleeps_until(now) } else { None };
+            // After an instruction something moves: not worth a look.
+            let busy = self.last_issue + 1 >= now && self.counters.warp_insts > 0;
+            let wake = if self.skip_idle && !busy { self.sleeps_until(now) } else { None };
             if let Some(wake) = wake {
                 let until = wake.min(to);
                 self.charge_idle(now, until - now);
