@@ -1,6 +1,7 @@
 //! The speed of the timing model on the reference kernels, and its cycles beside the reference's.
 //!
-//! `timing [kernels|micro|small] [FILTER] [KEY=VALUE]...`
+//! `timing [kernels|micro|small] [FILTER] [KEY=VALUE]...`, or `timing once KERNEL SIZE`: that kernel a single time,
+//! to count host instructions under callgrind.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)] // A benchmark prints its result.
 
@@ -12,6 +13,12 @@ fn main() {
     let set = args.next().unwrap_or_else(|| "kernels".to_owned());
     let filter = args.next().unwrap_or_default();
     let changes: Vec<String> = args.collect();
+    if set == "once" {
+        let size = changes.first().and_then(|n| n.parse().ok()).expect("once KERNEL SIZE");
+        let total = timing::run_point(&timing::sized(&filter, size), &changes[1..]).total();
+        println!("warp_insts {} thread_insts {}", total.sm.warp_insts, total.sm.thread_insts);
+        return;
+    }
     let points = match set.as_str() {
         "micro" => timing::micros(),
         "small" => timing::small(),

@@ -2,35 +2,98 @@
 //!
 //! Only what happens inside the run of a kernel counts; making inputs, decoding and checking do not. Valgrind has no
 //! AVX-512, so the figures are those of the x86-64-v3 kernels.
+//!
+//! Of the timing model each kernel is run at two sizes, and the difference counts: what a launch costs whatever its
+//! size is in neither.
 
 use std::process::Command;
+
+use serde_json::Value;
 
 use crate::Result;
 use crate::files::{root, run_cargo};
 
-/// The kernels of the benchmark.
-const KERNELS: [&str; 6] = ["vecadd", "matmul", "diverge", "bfs", "stencil", "reduce"];
+/// The expected values of the timing model.
+const TABLE: &str = "benches/host-instructions.toml";
 
-/// Prints a Markdown table.
-pub fn run() -> Result {
-    run_cargo(&["build", "--release", "-p", "raddle-benches"])?;
+/// By how much a value may differ from the table's, in percent.
+const TOLERANCE: f64 = 5.0;
+
+/// Prints Markdown tables, or compares the timing model with the committed one.
+pub fn run(check_only: bool) -> Result {
+    run_cargo(&["build", "--locked", "--release", "-p", "raddle-benches"])?;
+    if !check_only {
+        functional()?;
+    }
+    timing()
+}
+
+/// The kernels of the benchmark, run without time.
+fn functional() -> Result {
     println!("| kernel | host instructions | per thread-instruction | per warp-instruction |");
     println!("| --- | --- | --- | --- |");
-    for kernel in KERNELS {
-        let output = Command::new("valgrind")
-            .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=raddle_exec::run::run"])
-            .arg(root().join("target/release/functional"))
-            .args(["--once", kernel])
-            .output()
-            .map_err(|e| format!("valgrind: {e}; install Debian's package valgrind"))?;
-        let (table, talk) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        let collected = number_after(&talk, "Collected : ").ok_or_else(|| format!("no count in: {talk}"))?;
+    for kernel in raddle_testkit::reference::KERNELS {
+        let (collected, table) = count("functional", "raddle_exec::run::run", &["--once", kernel])?;
         let row = table.lines().find(|l| l.starts_with(kernel)).ok_or_else(|| format!("no row in: {table}"))?;
         let counts: Vec<f64> = row.split_whitespace().skip(1).filter_map(|w| w.parse().ok()).collect();
         let [threads, warps, ..] = counts[..] else { return Err(format!("no counts in: {row}").into()) };
         println!("| {kernel} | {collected} | {:.1} | {:.0} |", collected as f64 / threads, collected as f64 / warps);
     }
+    println!();
     Ok(())
+}
+
+/// The kernels of the table, with time: fails when one costs more than it says.
+fn timing() -> Result {
+    let table: Value = toml::from_str(&std::fs::read_to_string(root().join(TABLE))?)?;
+    let mut grown = Vec::new();
+    println!("| kernel | sizes | warp-instructions | host instructions per warp-instruction | expected |");
+    println!("| --- | --- | --: | --: | --: |");
+    for (kernel, row) in table.as_object().ok_or("the table has no kernels")? {
+        let number = |value: &Value| value.as_u64().ok_or_else(|| format!("{TABLE}: {kernel} lacks a number"));
+        let (small, large) = (number(&row["sizes"][0])?, number(&row["sizes"][1])?);
+        let expected = number(&row["per_warp_instruction"])? as f64;
+        let ((base, few), (all, many)) = (timed(kernel, small)?, timed(kernel, large)?);
+        let (warps, found) = (many - few, all.saturating_sub(base) as f64 / (many - few) as f64);
+        println!("| {kernel} | {small}, {large} | {warps} | {found:.0} | {expected} |");
+        let change = 100.0 * (found / expected - 1.0);
+        if change > TOLERANCE {
+            grown.push(format!("{kernel} by {change:.1} %"));
+        } else if change < -TOLERANCE {
+            println!("{kernel} costs {:.1} % less than {TABLE} says: update it", -change);
+        }
+    }
+    if grown.is_empty() {
+        return Ok(());
+    }
+    Err(format!("host instructions per warp-instruction have grown: {}; see {TABLE}", grown.join(", ")).into())
+}
+
+/// Host instructions inside a launch, and warp-instructions.
+fn timed(kernel: &str, size: u64) -> Result<(u64, u64)> {
+    let (collected, text) = count("timing", "raddle_sim::gpu::Gpu::launch", &["once", kernel, &size.to_string()])?;
+    let warps = number_after(&text, "warp_insts ").ok_or_else(|| format!("no count in: {text}"))?;
+    Ok((collected, warps))
+}
+
+/// Host instructions inside a function of a benchmark, and what it printed.
+fn count(benchmark: &str, inside: &str, args: &[&str]) -> Result<(u64, String)> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(format!("--toggle-collect={inside}"))
+        .arg(target.join("release").join(benchmark))
+        .args(args)
+        .env_remove("RADDLE_THREADS")
+        .output()
+        .map_err(|e| format!("valgrind: {e}; install Debian's package valgrind"))?;
+    let talk = String::from_utf8_lossy(&output.stderr);
+    match number_after(&talk, "Collected : ") {
+        Some(collected) if collected > 0 && output.status.success() => {
+            Ok((collected, String::from_utf8_lossy(&output.stdout).into_owned()))
+        }
+        _ => Err(format!("no count of {inside} in: {talk}").into()),
+    }
 }
 
 fn number_after(text: &str, key: &str) -> Option<u64> {

@@ -83,14 +83,15 @@ pub fn rows(file: &str) -> Vec<Value> {
 /// A kernel at the size the reference was measured at.
 #[must_use]
 pub fn full(name: &str) -> Case {
-    let mut case = match name {
-        "vecadd" => vecadd(1 << 20),
-        "matmul" => matmul(256),
-        "diverge" => diverge(65_536),
-        "bfs" => bfs(32_768),
-        "stencil" => stencil(512),
-        _ => reduce(1 << 19),
+    let size = match name {
+        "vecadd" => 1 << 20,
+        "matmul" => 256,
+        "diverge" => 65_536,
+        "bfs" => 32_768,
+        "stencil" => 512,
+        _ => 1 << 19,
     };
+    let mut case = sized(name, size);
     let found = rows("kernels.json").into_iter().find(|r| r["kernel"] == name);
     case.thread_insts = found.and_then(|r| r["thread_insts"].as_u64());
     case
@@ -99,13 +100,27 @@ pub fn full(name: &str) -> Case {
 /// A kernel at a size for quick tests.
 #[must_use]
 pub fn small(name: &str) -> Case {
+    let size = match name {
+        "vecadd" => 5_000,
+        "matmul" => 48,
+        "diverge" => 3_000,
+        "bfs" => 2_000,
+        "stencil" => 64,
+        _ => 8_192,
+    };
+    sized(name, size)
+}
+
+/// A kernel at any size; `matmul` and `stencil` take multiples of 16, `reduce` multiples of 512.
+#[must_use]
+pub fn sized(name: &str, size: usize) -> Case {
     match name {
-        "vecadd" => vecadd(5_000),
-        "matmul" => matmul(48),
-        "diverge" => diverge(3_000),
-        "bfs" => bfs(2_000),
-        "stencil" => stencil(64),
-        _ => reduce(8_192),
+        "vecadd" => vecadd(size),
+        "matmul" => matmul(size),
+        "diverge" => diverge(size),
+        "bfs" => bfs(size),
+        "stencil" => stencil(size),
+        _ => reduce(size),
     }
 }
 

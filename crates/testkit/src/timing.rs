@@ -74,6 +74,16 @@ pub fn small() -> Vec<Point> {
     points
 }
 
+/// One of the six kernels at any size, with the registers the reference used.
+#[must_use]
+pub fn sized(kernel: &str, size: usize) -> Point {
+    let row = reference::rows("kernels.json").into_iter().find(|r| r["kernel"] == kernel).unwrap_or_default();
+    let mut point = Point::from_row(reference::sized(kernel, size), &row);
+    "gto".clone_into(&mut point.scheduler);
+    point.measured = Value::Null;
+    point
+}
+
 /// A preset with changes.
 ///
 /// # Panics

@@ -24,6 +24,7 @@ use std::collections::VecDeque;
 use crate::config::{ClockConfig, InterconnectConfig};
 use crate::counters;
 use crate::mem::clock::Clock;
+use crate::mem::ports::{MAX_PORTS, Ports};
 use crate::packet::Cycle;
 
 counters! {
@@ -62,8 +63,8 @@ struct Source<T> {
 
 #[derive(Debug)]
 struct Output<T> {
-    /// Inputs whose head packet is for this output, one bit each.
-    wanted: u128,
+    /// Inputs whose head packet is for this output.
+    wanted: Ports,
     holder: Option<u32>,
     turn: u32,
     buffered: u32,
@@ -87,14 +88,14 @@ pub struct Crossbar<T> {
     speedup: u32,
     sources: Vec<Source<T>>,
     outputs: Vec<Output<T>>,
-    /// Sources with packets, one bit each.
-    pushing: u128,
-    /// Inputs with flits, one bit each.
-    waiting: u128,
-    /// Outputs with flits, one bit each.
-    leaving: u128,
-    /// Outputs some input has flits for, one bit each.
-    wanted: u128,
+    /// Sources with packets.
+    pushing: Ports,
+    /// Inputs with flits.
+    waiting: Ports,
+    /// Outputs with flits.
+    leaving: Ports,
+    /// Outputs some input has flits for.
+    wanted: Ports,
     inside: usize,
     /// What it did.
     pub counters: CrossbarCounters,
@@ -104,15 +105,15 @@ impl<T> Crossbar<T> {
     /// An empty crossbar.
     ///
     /// # Panics
-    /// When there are more than 128 sources or destinations.
+    /// When there are more than [`MAX_PORTS`] sources or destinations.
     #[must_use]
     pub fn new(config: &InterconnectConfig, clocks: &ClockConfig, sources: u32, destinations: u32) -> Self {
-        assert!(sources <= 128 && destinations <= 128, "at most 128 ports on a side");
+        assert!(sources.max(destinations) <= MAX_PORTS, "at most {MAX_PORTS} ports on a side");
         let clock = Clock::new(clocks.interconnect, clocks.core);
         let source =
             |_| Source { packets: VecDeque::new(), injecting: 0, front: 0, front_flits: 0, buffered: 0, sent: 0 };
         let output = |_| Output {
-            wanted: 0,
+            wanted: Ports::default(),
             holder: None,
             turn: 0,
             buffered: 0,
@@ -131,10 +132,10 @@ impl<T> Crossbar<T> {
             speedup: config.speedup,
             sources: (0..sources).map(source).collect(),
             outputs: (0..destinations).map(output).collect(),
-            pushing: 0,
-            waiting: 0,
-            leaving: 0,
-            wanted: 0,
+            pushing: Ports::default(),
+            waiting: Ports::default(),
+            leaving: Ports::default(),
+            wanted: Ports::default(),
             inside: 0,
             counters: CrossbarCounters::default(),
         }
@@ -172,7 +173,7 @@ impl<T> Crossbar<T> {
         debug_assert!(port.packets.back().is_none_or(|last| last.at <= at));
         port.injecting += flits;
         port.packets.push_back(Packet { at, to, flits, payload });
-        self.pushing |= 1 << source;
+        self.pushing.insert(source);
         self.inside += 1;
         self.counters.bytes += u64::from(bytes);
     }
@@ -199,11 +200,11 @@ impl<T> Crossbar<T> {
         if self.inside == 0 {
             return None;
         }
-        if self.waiting | self.leaving != 0 {
+        if !(self.waiting.is_empty() && self.leaving.is_empty()) {
             return Some(now);
         }
-        bits(self.pushing)
-            .filter_map(|source| self.sources[source].packets.front())
+        (self.pushing.iter())
+            .filter_map(|source| self.sources[source as usize].packets.front())
             .map(|packet| (packet.at + 1).max(now))
             .min()
     }
@@ -224,8 +225,8 @@ impl<T> Crossbar<T> {
 
     /// One flit of each source goes from the injection to the input buffer.
     fn inject(&mut self, now: Cycle) {
-        for number in bits(self.pushing) {
-            let source = &mut self.sources[number];
+        for number in self.pushing.iter() {
+            let source = &mut self.sources[number as usize];
             let Some(packet) = source.packets.get(source.front).filter(|packet| packet.at < now) else { continue };
             if source.buffered >= self.input_buffer {
                 continue;
@@ -234,10 +235,10 @@ impl<T> Crossbar<T> {
             source.injecting -= 1;
             source.buffered += 1;
             if source.buffered == 1 {
-                let to = source.packets[0].to as usize;
-                self.outputs[to].wanted |= 1 << number;
-                self.wanted |= 1 << to;
-                self.waiting |= 1 << number;
+                let to = source.packets[0].to;
+                self.outputs[to as usize].wanted.insert(number);
+                self.wanted.insert(to);
+                self.waiting.insert(number);
             }
             if source.front_flits == packet.flits {
                 source.front += 1;
@@ -248,33 +249,40 @@ impl<T> Crossbar<T> {
 
     /// Up to `speedup` flits of each input go to their outputs.
     fn switch(&mut self) {
-        let mut blocked = self.waiting;
+        let waiting = self.waiting.len();
+        let mut all_sent = Ports::default();
         for _ in 0..self.speedup {
             // An input sends to one output at a time, even if its next packet is for another one.
-            let mut free = !0u128;
-            for to in bits(self.wanted) {
-                let output = &self.outputs[to];
-                let candidates = output.wanted & free & output.holder.map_or(!0, |holder| 1 << holder);
-                if candidates == 0 || output.buffered >= self.output_buffer {
+            let mut sent = Ports::default();
+            let mut next = self.wanted.next(0);
+            while let Some(to) = next {
+                next = self.wanted.next(to + 1);
+                let output = &self.outputs[to as usize];
+                if output.buffered >= self.output_buffer {
                     continue;
                 }
-                let input = first(candidates, output.turn);
-                free &= !(1 << input);
+                let input = match output.holder {
+                    Some(holder) => (output.wanted.contains(holder) && !sent.contains(holder)).then_some(holder),
+                    None => output.wanted.first_without(&sent, output.turn),
+                };
+                let Some(input) = input else { continue };
+                sent.insert(input);
+                all_sent.insert(input);
                 self.forward(input, to);
             }
-            blocked &= free;
         }
-        self.counters.blocked += u64::from(blocked.count_ones());
+        // Who sends was waiting before: nothing enters an input buffer here.
+        self.counters.blocked += u64::from(waiting - all_sent.len());
     }
 
     /// One flit goes from an input to its output.
-    fn forward(&mut self, input: u32, to: usize) {
+    fn forward(&mut self, input: u32, to: u32) {
         let source = &mut self.sources[input as usize];
-        let output = &mut self.outputs[to];
+        let output = &mut self.outputs[to as usize];
         source.buffered -= 1;
         source.sent += 1;
         output.buffered += 1;
-        self.leaving |= 1 << to;
+        self.leaving.insert(to);
         if source.sent == 1 {
             output.holder = Some(input);
             output.turn = (input + 1) % self.sources.len() as u32;
@@ -287,28 +295,30 @@ impl<T> Crossbar<T> {
             output.holder = None;
             output.packets.extend(source.packets.pop_front().map(|packet| (packet.flits, packet.payload)));
             if source.packets.is_empty() {
-                self.pushing &= !(1 << input);
+                self.pushing.remove(input);
             }
         }
         if last || source.buffered == 0 {
-            output.wanted &= !(1 << input);
-            if output.wanted == 0 {
-                self.wanted &= !(1 << to);
+            output.wanted.remove(input);
+            if output.wanted.is_empty() {
+                self.wanted.remove(to);
             }
         }
         if source.buffered == 0 {
-            self.waiting &= !(1 << input);
+            self.waiting.remove(input);
         } else if last {
-            let next = source.packets[0].to as usize;
-            self.outputs[next].wanted |= 1 << input;
-            self.wanted |= 1 << next;
+            let next = source.packets[0].to;
+            self.outputs[next as usize].wanted.insert(input);
+            self.wanted.insert(next);
         }
     }
 
     /// One flit of each output leaves.
     fn leave(&mut self, now: Cycle) {
-        for number in bits(self.leaving) {
-            let output = &mut self.outputs[number];
+        let mut next = self.leaving.next(0);
+        while let Some(number) = next {
+            next = self.leaving.next(number + 1);
+            let output = &mut self.outputs[number as usize];
             let last = output.packets.front().is_some_and(|packet| packet.0 == output.left + 1);
             if last && output.credit == 0 {
                 self.counters.refused += 1;
@@ -318,7 +328,7 @@ impl<T> Crossbar<T> {
             output.left += 1;
             self.counters.flits += 1;
             if output.buffered == 0 {
-                self.leaving &= !(1 << number);
+                self.leaving.remove(number);
             }
             if last {
                 output.credit -= 1;
@@ -330,19 +340,4 @@ impl<T> Crossbar<T> {
             }
         }
     }
-}
-
-/// Numbers of the bits that are set, lowest first.
-fn bits(mut set: u128) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (set != 0).then(|| set.trailing_zeros() as usize)?;
-        set &= set - 1;
-        Some(bit)
-    })
-}
-
-/// The first set bit at or after `from`, going round; some bit is set.
-fn first(set: u128, from: u32) -> u32 {
-    let ahead = set >> from << from;
-    if ahead == 0 { set.trailing_zeros() } else { ahead.trailing_zeros() }
 }
