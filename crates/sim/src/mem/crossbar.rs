@@ -105,7 +105,7 @@ impl<T> Crossbar<T> {
     /// An empty crossbar.
     ///
     /// # Panics
-    /// When there are more than [`MAX_PORTS`] sources or destinations.
+    /// When there are more than 1024 sources or destinations.
     #[must_use]
     pub fn new(config: &InterconnectConfig, clocks: &ClockConfig, sources: u32, destinations: u32) -> Self {
         assert!(sources.max(destinations) <= MAX_PORTS, "at most {MAX_PORTS} ports on a side");
