@@ -76,7 +76,7 @@ pub struct Args {
     /// Run every cycle, idle ones too: the same figures, slower
     #[arg(long, help_heading = "Execution")]
     no_skip: bool,
-    /// Host threads; all cores when left out. Results do not depend on it
+    /// Host threads; one when left out. Results do not depend on it
     #[arg(long, value_name = "N", help_heading = "Execution", value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: Option<u32>,
     /// Stop where a register or memory is read that was never written
@@ -177,7 +177,7 @@ impl Args {
                 registers: self.registers,
                 max_cycles: self.max_cycles,
                 never_skip: self.no_skip,
-                threads: self.threads.map_or_else(all_cores, |n| n as usize),
+                threads: self.threads.map_or(1, |n| n as usize),
             })
         });
         RunOptions {
@@ -270,9 +270,4 @@ fn execute(
         out::talk(&stop::text(stop, &text, ptx));
     }
     Ok(Exit::of_run(&outcome))
-}
-
-/// Threads the host runs at once.
-fn all_cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
