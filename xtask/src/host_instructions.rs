@@ -84,7 +84,6 @@ fn count(benchmark: &str, inside: &str, args: &[&str]) -> Result<(u64, String)> 
         .arg(format!("--toggle-collect={inside}"))
         .arg(target.join("release").join(benchmark))
         .args(args)
-        .env_remove("RADDLE_THREADS")
         .output()
         .map_err(|e| format!("valgrind: {e}; install Debian's package valgrind"))?;
     let talk = String::from_utf8_lossy(&output.stderr);

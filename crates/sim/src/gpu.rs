@@ -1,9 +1,9 @@
 //! A GPU: SMs and memory system, window by window.
 //!
-//! Inside a window every SM runs on its own against memory as it was at the window's start, its stores in a log of its
-//! own. At the edge the logs are merged in the order of (time, SM), the memory side runs the same window, and messages
-//! are handed over with the time they arrive. The order in which SMs are run inside a window therefore does not
-//! matter, nor does the number of host threads.
+//! Inside a window every SM and every memory partition runs on its own against memory as it was at the window's start,
+//! what it writes in a log of its own. At the edge the logs are merged, and the networks hand over messages with the time
+//! they arrive. The order in which the parts are run inside a window therefore does not matter, nor does the number of
+//! host threads.
 
 use crate::config::MachineConfig;
 use crate::event::Event;
@@ -47,7 +47,7 @@ pub struct Progress {
     pub ctas: u64,
 }
 
-/// In which order SMs are run inside a window: it makes no difference, and a test says so.
+/// In which order SMs and partitions are run inside a window: it makes no difference, and a test says so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SmOrder {
     /// From the first to the last.
@@ -72,7 +72,7 @@ pub struct RunOptions<'o> {
     pub never_skip: bool,
     /// Host threads that run SMs and memory partitions; 0 and 1 are the calling one alone. Results do not depend on it.
     pub threads: usize,
-    /// Order of the SMs, when one thread runs them.
+    /// Order of SMs and partitions, when one thread runs them.
     pub order: SmOrder,
     /// Listens to events.
     pub observer: Option<&'o mut dyn Observer>,

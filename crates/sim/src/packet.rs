@@ -55,6 +55,14 @@ pub struct Request {
     pub atomic: Option<Box<AtomicWork>>,
 }
 
+impl Request {
+    /// Bytes of its packet: writes and atomics carry data.
+    #[must_use]
+    pub fn packet_bytes(&self, header: u32) -> u32 {
+        header + if self.purpose.is_write() || self.atomic.is_some() { self.bytes } else { 0 }
+    }
+}
+
 /// The answer for one sector of a request.
 #[derive(Debug)]
 pub struct Reply {

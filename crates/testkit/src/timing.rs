@@ -123,14 +123,5 @@ pub fn run(case: &Case, config: &MachineConfig, options: RunOptions<'_>) -> Laun
 /// Runs a point on the reference machine, with changes to it.
 #[must_use]
 pub fn run_point(point: &Point, set: &[impl AsRef<str>]) -> LaunchResult {
-    run(
-        &point.case,
-        &gtx480(&point.scheduler, set),
-        RunOptions { registers: point.registers, threads: threads(), ..RunOptions::default() },
-    )
-}
-
-/// Host threads for a run: `RADDLE_THREADS`, or one.
-fn threads() -> usize {
-    std::env::var("RADDLE_THREADS").ok().and_then(|n| n.parse().ok()).unwrap_or(1)
+    run(&point.case, &gtx480(&point.scheduler, set), RunOptions { registers: point.registers, ..RunOptions::default() })
 }

@@ -49,8 +49,7 @@ impl MemorySystem {
 
     /// An SM sends a request; it has asked for [`MemorySystem::room`] before.
     pub fn send(&mut self, sm: u32, at: Cycle, request: Request) {
-        let carries = request.purpose.is_write() || request.atomic.is_some();
-        let bytes = self.header_bytes + if carries { request.bytes } else { 0 };
+        let bytes = request.packet_bytes(self.header_bytes);
         // The SMs' turn in a cycle comes after the network's: it takes the request in the next.
         self.up.push(sm, at + 1, self.map.slice(request.address), bytes, request);
     }

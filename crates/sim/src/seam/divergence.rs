@@ -92,7 +92,6 @@ pub struct WarpTable {
     warps: Vec<WarpInfo>,
     /// Warps whose program counter or mask changed since the machine last looked.
     touched: Vec<WarpId>,
-    in_use: usize,
 }
 
 impl WarpTable {
@@ -110,19 +109,13 @@ impl WarpTable {
             ended: false,
             valid: false,
         };
-        Self { warps: vec![free; slots], touched: Vec::new(), in_use: 0 }
+        Self { warps: vec![free; slots], touched: Vec::new() }
     }
 
     /// Slots, used or not.
     #[must_use]
     pub fn slots(&self) -> usize {
         self.warps.len()
-    }
-
-    /// Slots in use.
-    #[must_use]
-    pub fn in_use(&self) -> usize {
-        self.in_use
     }
 
     /// A warp.
@@ -136,7 +129,6 @@ impl WarpTable {
     pub fn form_static(&mut self, warp: WarpId, cta: u32, row: u32, base: u8, mask: u32) {
         let info = &mut self.warps[warp.index()];
         *info = WarpInfo { cta, row, base, homes: None, pc: 0, mask, blocked: None, ended: false, valid: true };
-        self.in_use += 1;
         self.touched.push(warp);
     }
 
@@ -171,9 +163,6 @@ impl WarpTable {
     /// Frees the slot.
     pub fn free(&mut self, warp: WarpId) {
         let info = &mut self.warps[warp.index()];
-        if info.valid {
-            self.in_use -= 1;
-        }
         info.valid = false;
         info.mask = 0;
         info.homes = None;

@@ -3,8 +3,9 @@
 //! There are no data in it: values come from the functional memory. A read hits, joins a line that is on its way,
 //! sends for one, or is refused and tried again in the next cycle.
 
-use crate::config::{CacheConfig, SetIndex, WritePolicy};
+use crate::config::{CacheConfig, WritePolicy};
 use crate::counters;
+use crate::mem::cache::set_of;
 use crate::packet::{Cycle, Purpose, Request};
 use std::collections::VecDeque;
 
@@ -143,16 +144,10 @@ impl Cache {
         address & !(u64::from(self.config.line) - 1)
     }
 
+    /// The first line of a line's set.
     fn set_of(&self, line: u64) -> usize {
-        let index = line / u64::from(self.config.line);
-        let set = match self.config.index {
-            SetIndex::Linear => index,
-            SetIndex::Fermi => {
-                let bit = |n: u32| line >> n & 1;
-                index & 31 ^ (bit(13) | bit(14) << 1 | bit(15) << 2 | bit(17) << 3 | bit(19) << 4)
-            }
-        };
-        (set % u64::from(self.config.sets)) as usize * self.config.ways as usize
+        let CacheConfig { index, sets, line: bytes, ways, .. } = self.config;
+        (set_of(index, sets, bytes, line) * ways) as usize
     }
 
     /// Whether a line is there, for an access like the last one.
@@ -354,6 +349,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::SetIndex;
 
     fn cache(ways: u32, on_miss: bool) -> Cache {
         let config = CacheConfig {

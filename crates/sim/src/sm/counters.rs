@@ -49,8 +49,8 @@ counters! {
         texture_loads: Events, "requests of texture fetches";
         memory_stalls: Cycles, "cycles the load-store unit could not hand on a request";
         reads_done: Events, "loads and atomics that went beyond the L1 and came back, counted by reply";
-        read_latency: Cycles, "cycles from request to last reply, summed over the lines and atomics of `lines_done`";
-        lines_done: Events, "lines and atomics that came back completely";
+        read_latency: Cycles, "cycles summed over `lines_done`: of a line from its request to its last sector, of what goes past the data cache from issue to each sector";
+        lines_done: Events, "lines of the data cache that came back, and sectors of atomics and of reads that go past it";
         barriers: Events, "arrivals of warps at barriers";
         ctas: Events, "thread blocks that ended";
         warps: Events, "warps that ended";

@@ -1,4 +1,5 @@
-//! Issue: each scheduler picks a warp, the instruction is executed functionally and goes on to its unit.
+//! Issue and the way to the arithmetic units: each scheduler picks a warp, the instruction is executed functionally,
+//! collects its operands, enters its unit and is written back.
 
 use super::state::Place;
 use super::{Sm, view};
@@ -10,6 +11,20 @@ use raddle_exec::core::{Effect, LaneFault, lanes_of};
 use raddle_exec::decode::{BarrierOp, MEMBERS, WarpOp};
 use raddle_exec::memory::{DeviceMemory, Global};
 use raddle_exec::op::{Class, Op};
+
+/// An instruction in the cycle it issues.
+#[derive(Clone, Copy)]
+pub(super) struct Issuing<'a> {
+    pub(super) warp: WarpId,
+    pub(super) op: &'a Op,
+    pub(super) pc: u32,
+    /// Lanes of the warp that are at it.
+    pub(super) mask: u32,
+    /// Those of them whose guard is true.
+    pub(super) active: u32,
+    pub(super) now: Cycle,
+    pub(super) memory: &'a DeviceMemory,
+}
 
 impl Sm<'_> {
     /// Results of the arithmetic units are written back.
@@ -40,9 +55,18 @@ impl Sm<'_> {
         }
     }
 
+    /// One cycle of the operand collector.
+    pub(super) fn collect(&mut self) {
+        let (insts, ops) = (&self.insts, &self.kernel.ops);
+        self.collector.step(|inst| {
+            let entry = insts.get(inst);
+            (ops[entry.pc as usize].reads(), entry.warp)
+        });
+    }
+
     /// Every scheduler issues, or its slot is charged to a cause.
     pub(super) fn issue_stage(&mut self, now: Cycle, memory: &DeviceMemory) {
-        let count = self.scheduler_warps.len();
+        let count = self.scheduler_used.len();
         // Who comes first changes every cycle.
         let mut scheduler = if count.is_power_of_two() { now as usize & (count - 1) } else { now as usize % count };
         for _ in 0..count {
@@ -151,14 +175,15 @@ impl Sm<'_> {
         let op = &program.ops[pc as usize];
         let timed = self.op(pc);
         let active = self.core.guarded(op, self.table.lanes(warp), mask);
-        self.count(warp, op, pc, mask, active, now, first);
+        let issuing = Issuing { warp, op, pc, mask, active, now, memory };
+        self.count(issuing, first);
         let front = &mut self.fronts[warp.index()];
         front.pop();
         front.in_flight += 1;
         front.last_is_memory = timed.unit == UnitKind::Mem;
         let inst = self.insts.alloc();
         let entry = self.insts.get_mut(inst);
-        (entry.warp, entry.pc, entry.mask, entry.issued, entry.row, entry.at) = (warp.0, pc, active, mask, row, now);
+        (entry.warp, entry.pc, entry.issued, entry.row, entry.at) = (warp.0, pc, mask, row, now);
         (entry.pending, entry.bank_cycles, entry.shared, entry.local, entry.extra) = (0, 1, false, false, (1, 0));
         if self.mechanisms.gating.is_active() {
             let shape = self.mechanisms.gating.issued(now, timed.unit, timed, active);
@@ -173,10 +198,10 @@ impl Sm<'_> {
             if timed.mem == MemKind::Fence {
                 self.fronts[warp.index()].fence = true;
             }
-            self.memory_op(inst, warp, op, active, now, memory).map_err(failed)?;
+            self.memory_op(inst, issuing).map_err(failed)?;
             self.go_on(warp, Outcome::Next);
         } else {
-            self.control(warp, op, pc, mask, active, now, memory).map_err(failed)?;
+            self.control(issuing).map_err(failed)?;
         }
         if self.core.has_output() {
             let text = self.core.take_output();
@@ -185,8 +210,8 @@ impl Sm<'_> {
         Ok(())
     }
 
-    #[allow(clippy::too_many_arguments)] // All of it describes one instruction.
-    fn count(&mut self, warp: WarpId, op: &Op, pc: u32, mask: u32, active: u32, now: Cycle, first: bool) {
+    fn count(&mut self, issuing: Issuing<'_>, first: bool) {
+        let Issuing { warp, op, pc, mask, active, now, .. } = issuing;
         if first {
             *self.counters.issued_bucket(mask.count_ones()) += 1;
         }
@@ -216,17 +241,8 @@ impl Sm<'_> {
     }
 
     /// Executes an instruction that is not a memory instruction, and what it means for control flow.
-    #[allow(clippy::too_many_arguments)] // All of it describes one instruction.
-    fn control(
-        &mut self,
-        warp: WarpId,
-        op: &Op,
-        pc: u32,
-        mask: u32,
-        active: u32,
-        now: Cycle,
-        memory: &DeviceMemory,
-    ) -> Result<(), LaneFault> {
+    fn control(&mut self, issuing: Issuing<'_>) -> Result<(), LaneFault> {
+        let Issuing { warp, op, mask, active, now, memory, .. } = issuing;
         match op.class {
             Class::Branch => {
                 self.counters.branches += 1;
@@ -235,7 +251,7 @@ impl Sm<'_> {
             }
             Class::Exit => self.exit(warp, active, now),
             Class::Barrier if active != 0 => self.barrier(warp, op, active, now)?,
-            Class::Warp => self.warp_wide(warp, op, pc, mask, active),
+            Class::Warp => self.warp_wide(warp, op, mask, active),
             _ => {
                 if op.class == Class::Clock {
                     self.core.set_clock(now);
@@ -283,7 +299,7 @@ impl Sm<'_> {
         self.go_on(warp, Outcome::Barrier { arrivals: &arrivals, active, wait });
         self.arrivals = arrivals;
         if wait {
-            let scheduler = warp.index() % self.scheduler_warps.len();
+            let scheduler = warp.index() % self.scheduler_used.len();
             self.mechanisms.issue[scheduler].barrier(warp, true);
         }
         self.release_barriers(slot, now);
@@ -301,7 +317,7 @@ impl Sm<'_> {
             });
             for warp in &left {
                 self.emit(now, EventKind::BarrierLeave { warp: warp.0, slot, number });
-                let scheduler = warp.index() % self.scheduler_warps.len();
+                let scheduler = warp.index() % self.scheduler_used.len();
                 self.mechanisms.issue[scheduler].barrier(*warp, false);
             }
             self.scratch = left;
@@ -310,7 +326,7 @@ impl Sm<'_> {
     }
 
     /// An operation of a whole static warp: at once, or when all its members have come.
-    fn warp_wide(&mut self, warp: WarpId, op: &Op, _pc: u32, mask: u32, active: u32) {
+    fn warp_wide(&mut self, warp: WarpId, op: &Op, mask: u32, active: u32) {
         let base = u32::from(self.table.get(warp).base);
         let members = if active == 0 { None } else { self.core.uniform(op, MEMBERS, self.table.lanes(warp), active) };
         let whole = lanes_of(self.config.sm.warp_width);

@@ -3,12 +3,11 @@
 use super::Sm;
 use super::coalesce::{Rules, bank_cycles, coalesce};
 use super::collector::InstId;
+use super::issue::Issuing;
 use crate::kernel::MemKind;
-use crate::packet::Cycle;
-use crate::seam::WarpId;
-use raddle_exec::core::{LaneFault, Lanes, lanes_in};
-use raddle_exec::memory::{DeviceMemory, Global, Region, region};
-use raddle_exec::op::{Class, MemSpace, Op};
+use raddle_exec::core::{LaneFault, lanes_in};
+use raddle_exec::memory::{Global, Region, region};
+use raddle_exec::op::{Class, MemSpace};
 
 /// Where local memory is in the address space of the timing model.
 const LOCAL_BASE: u64 = 0x1_0000_0000;
@@ -27,25 +26,14 @@ struct Spaces {
 
 impl Sm<'_> {
     /// Executes a memory instruction for the lanes of `active` and fills in the requests of `inst`.
-    pub(super) fn memory_op(
-        &mut self,
-        inst: InstId,
-        warp: WarpId,
-        op: &Op,
-        active: u32,
-        now: Cycle,
-        memory: &DeviceMemory,
-    ) -> Result<(), LaneFault> {
-        let info = self.table.get(warp);
-        let (pc, row) = (info.pc, info.row);
+    pub(super) fn memory_op(&mut self, inst: InstId, issuing: Issuing<'_>) -> Result<(), LaneFault> {
+        let Issuing { warp, op, pc, active, now, .. } = issuing;
         let timed = self.op(pc);
-        let lanes = self.table.lanes(warp);
         if timed.mem == MemKind::Texture {
-            return self.texture_op(inst, warp, op, active, memory);
+            return self.texture_op(inst, issuing);
         }
         if timed.mem == MemKind::Fence || active == 0 {
-            let global = &mut Global::Logged(memory, &mut self.log);
-            return self.core.execute(global, op, lanes, active).map(|_| ());
+            return self.perform(issuing);
         }
         if let Some(address) = timed.fixed_address {
             self.insts.get_mut(inst).accesses.push(super::coalesce::Access {
@@ -54,15 +42,14 @@ impl Sm<'_> {
                 lanes: active,
                 byte_mask: u128::MAX,
             });
-            let global = &mut Global::Logged(memory, &mut self.log);
-            return self.core.execute(global, op, lanes, active).map(|_| ());
+            return self.perform(issuing);
         }
-        let addresses = self.core.addresses(op, lanes, active);
+        let addresses = self.core.addresses(op, self.table.lanes(warp), active);
         let spaces = spaces(timed.space, &addresses, active);
         if op.class == Class::Atomic && spaces.global != 0 {
-            return self.global_atomic(inst, warp, op, active, memory);
+            return self.global_atomic(inst, issuing);
         }
-        self.core.execute(&mut Global::Logged(memory, &mut self.log), op, lanes, active)?;
+        self.perform(issuing)?;
         if timed.mem == MemKind::Store {
             self.log.end_group(now);
         }
@@ -93,7 +80,8 @@ impl Sm<'_> {
             let segment = if self.config.sm.l1d.sets == 0 { self.config.l2.sector } else { self.config.sm.l1d.line };
             let rules = Rules { coalescing, lane_bytes: 4, segment, exclusive: false, is_write };
             let threads = u64::from(self.config.sm.threads) * u64::from(self.config.gpu.sms);
-            let first = u64::from(self.id) * u64::from(self.config.sm.threads) + u64::from(row.saturating_sub(1)) * 32;
+            let first = u64::from(self.id) * u64::from(self.config.sm.threads)
+                + u64::from(self.table.get(warp).row.saturating_sub(1)) * 32;
             for word in 0..lane_bytes.div_ceil(4) {
                 // Words of the same offset lie side by side for all threads.
                 let mut own = [0; 32];
@@ -114,19 +102,18 @@ impl Sm<'_> {
         Ok(())
     }
 
+    /// What the instruction does to registers and memory.
+    fn perform(&mut self, issuing: Issuing<'_>) -> Result<(), LaneFault> {
+        let global = &mut Global::Logged(issuing.memory, &mut self.log);
+        let lanes = self.table.lanes(issuing.warp);
+        self.core.execute(global, issuing.op, lanes, issuing.active).map(|_| ())
+    }
+
     /// Texture fetches: texels of four bytes, row by row, each texture by itself.
-    fn texture_op(
-        &mut self,
-        inst: InstId,
-        warp: WarpId,
-        op: &Op,
-        active: u32,
-        memory: &DeviceMemory,
-    ) -> Result<(), LaneFault> {
-        let lanes = self.table.lanes(warp);
-        let texels = self.core.texels(op, lanes, active);
-        let global = &mut Global::Logged(memory, &mut self.log);
-        self.core.execute(global, op, lanes, active)?;
+    fn texture_op(&mut self, inst: InstId, issuing: Issuing<'_>) -> Result<(), LaneFault> {
+        let Issuing { warp, op, active, .. } = issuing;
+        let texels = self.core.texels(op, self.table.lanes(warp), active);
+        self.perform(issuing)?;
         let (mut addresses, mut inside) = ([0; 32], 0);
         for lane in lanes_in(active) {
             if let Some((texture, texel)) = texels[lane] {
@@ -148,15 +135,9 @@ impl Sm<'_> {
     }
 
     /// Global atomics are executed at the memory partition: the requests carry what to do.
-    fn global_atomic(
-        &mut self,
-        inst: InstId,
-        warp: WarpId,
-        op: &Op,
-        active: u32,
-        memory: &DeviceMemory,
-    ) -> Result<(), LaneFault> {
-        let lanes: Lanes<'_> = self.table.lanes(warp);
+    fn global_atomic(&mut self, inst: InstId, issuing: Issuing<'_>) -> Result<(), LaneFault> {
+        let Issuing { warp, op, active, memory, .. } = issuing;
+        let lanes = self.table.lanes(warp);
         let mut all = self.insts.spare_work.pop().unwrap_or_default();
         let global = &mut Global::Logged(memory, &mut self.log);
         let prepared = self.core.prepare_atomic(global, op, lanes, active, &mut all);

@@ -17,7 +17,9 @@ mod issue;
 mod ldst;
 mod memory_op;
 mod port;
+mod replies;
 mod report;
+mod requests;
 pub mod state;
 pub mod units;
 
@@ -82,8 +84,6 @@ pub struct Sm<'k> {
     core: Core<'k>,
     table: WarpTable,
     mechanisms: SmMechanisms,
-    /// Warps of each scheduler.
-    scheduler_warps: Vec<WarpSet>,
     /// Warps of each scheduler that are in use.
     scheduler_used: Vec<WarpSet>,
     fronts: Vec<Front>,
@@ -124,6 +124,7 @@ pub struct Sm<'k> {
     /// Instructions issued at each operation, by warp and by thread.
     pc_counts: Vec<[u64; 2]>,
     skip_idle: bool,
+    /// The last cycle in which it issued an instruction.
     last_issue: Cycle,
 }
 
@@ -144,10 +145,6 @@ impl<'k> Sm<'k> {
         let core = Core::new(kernel.program, launch, sm.warp_width)?.on_sm(u32::from(id), config.gpu.sms);
         let slots = (sm.threads / sm.warp_width) as usize;
         let schedulers = sm.issue.schedulers as usize;
-        let mut scheduler_warps = vec![WarpSet::new(slots); schedulers];
-        for slot in 0..slots {
-            scheduler_warps[slot % schedulers].set(WarpId(slot as u16), true);
-        }
         Ok(Self {
             id,
             config,
@@ -156,7 +153,6 @@ impl<'k> Sm<'k> {
             table: WarpTable::new(slots),
             mechanisms,
             scheduler_used: vec![WarpSet::new(slots); schedulers],
-            scheduler_warps,
             fronts: vec![Front::default(); slots],
             sets: Sets::new(slots),
             ages: vec![0; slots],
@@ -290,12 +286,6 @@ impl<'k> Sm<'k> {
         self.residents.iter().all(Option::is_none) && self.starts.is_empty() && self.port.expected == self.port.received
     }
 
-    /// The last cycle in which it issued an instruction.
-    #[must_use]
-    pub fn last_issue(&self) -> Cycle {
-        self.last_issue
-    }
-
     #[inline]
     fn op(&self, pc: u32) -> &'k TimedOp {
         &self.kernel.ops[pc as usize]
@@ -339,35 +329,31 @@ impl<'k> Sm<'k> {
         self.counters.cycles += 1;
     }
 
-    /// Whether everything in front of the units stands still in this cycle: they may still have moved.
+    /// Whether something in front of the units moves in this cycle, or a warp leaves; `mem_busy` says that the
+    /// load-store unit takes nothing.
     #[inline]
-    fn front_is_quiet(&self, now: Cycle) -> bool {
+    fn front_moves(&self, mem_busy: bool) -> bool {
         let issues = |unit: UnitKind| self.collector.accepts(unit) && !self.sets.ready(unit).is_empty();
-        !issues(UnitKind::Sp)
-            && !issues(UnitKind::Mem)
-            && !issues(UnitKind::Sfu)
-            && self.sets.wanting.is_empty()
-            && !self.fetch.is_busy()
-            && self.sets.at(Place::Hazard).is_empty()
-            && !self.collector.can_move(true)
-            && self.fetch.cache.queue.is_empty()
-            && (self.sets.at(Place::Ended).is_empty() || !self.can_retire())
-            && self.starts.front().is_none_or(|s| s.0 > now)
-    }
-
-    /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
-    fn sleeps_until(&mut self, now: Cycle) -> Option<Cycle> {
-        let issues = |unit: UnitKind| self.collector.accepts(unit) && !self.sets.ready(unit).is_empty();
-        let movable = self.collector.can_move(self.ldst.is_occupied())
+        self.collector.can_move(mem_busy)
             || self.fetch.is_busy()
             || issues(UnitKind::Sp)
             || issues(UnitKind::Mem)
             || issues(UnitKind::Sfu)
             || !self.sets.wanting.is_empty()
             || !self.sets.at(Place::Hazard).is_empty()
-            || self.ldst.is_busy(&self.port, now)
-            || !self.fetch.cache.queue.is_empty() && self.fetch.can_send(&self.port);
-        if movable || self.can_retire() {
+            || self.can_retire()
+    }
+
+    /// Whether everything in front of the units stands still in this cycle, in which they have had their turn.
+    #[inline]
+    fn front_is_quiet(&self, now: Cycle) -> bool {
+        !self.front_moves(true) && self.fetch.cache.queue.is_empty() && self.starts.front().is_none_or(|s| s.0 > now)
+    }
+
+    /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
+    fn sleeps_until(&self, now: Cycle) -> Option<Cycle> {
+        let ldst = &self.ldst;
+        if self.front_moves(ldst.is_occupied()) || ldst.is_busy(&self.port, now) || self.fetch.can_send(&self.port) {
             return None;
         }
         let mut wake = Cycle::MAX;
@@ -384,7 +370,8 @@ impl<'k> Sm<'k> {
     }
 
     /// When it will next do something by itself; `None` when it only waits for messages.
-    pub fn next_event(&mut self, now: Cycle) -> Option<Cycle> {
+    #[must_use]
+    pub fn next_event(&self, now: Cycle) -> Option<Cycle> {
         match self.sleeps_until(now) {
             None => Some(now),
             Some(Cycle::MAX) => None,
@@ -394,7 +381,7 @@ impl<'k> Sm<'k> {
 
     /// Charges the empty slots of all schedulers to their causes.
     fn charge_slots(&mut self, now: Cycle, cycles: u64) {
-        for scheduler in 0..self.scheduler_warps.len() {
+        for scheduler in 0..self.scheduler_used.len() {
             let cause = self.idle_cause(scheduler);
             *self.counters.stall(cause) += cycles;
             self.emit(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles });

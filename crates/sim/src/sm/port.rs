@@ -39,12 +39,10 @@ impl Port {
         }
     }
 
-    /// Flits of a request: writes and atomics carry data.
+    /// Flits of a request.
     #[must_use]
     pub fn flits(&self, request: &Request) -> u32 {
-        let carries = request.purpose.is_write() || request.atomic.is_some();
-        let data = if carries { request.bytes } else { 0 };
-        (self.header_bytes + data).div_ceil(self.flit_bytes)
+        request.packet_bytes(self.header_bytes).div_ceil(self.flit_bytes)
     }
 
     /// Whether a request can be sent now.

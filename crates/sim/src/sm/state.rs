@@ -207,8 +207,6 @@ pub struct InFlight {
     pub warp: u16,
     /// Operation.
     pub pc: u32,
-    /// Lanes whose guard was true.
-    pub mask: u32,
     /// Lanes of the warp that issued it: their registers are pending.
     pub issued: u32,
     /// Row of the warp's registers.
@@ -268,18 +266,6 @@ impl InFlightTable {
     #[inline]
     pub fn get_mut(&mut self, id: InstId) -> &mut InFlight {
         &mut self.slots[id as usize]
-    }
-
-    /// Instructions in flight.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

@@ -4,6 +4,7 @@ use super::{Check, MAX_LATENCY, MAX_LINE, MIN_LINE};
 use crate::config::{
     CacheConfig, Coalescing, FetchConfig, LatencyConfig, MachineConfig, OpTiming, SetIndex, WritePolicy,
 };
+use crate::seam::MAX_WARPS;
 use crate::sm::collector::MAX_WIDTH;
 use crate::sm::state::MAX_IBUFFER;
 use crate::sm::units::HORIZON;
@@ -36,6 +37,9 @@ pub fn check(check: &mut Check, config: &MachineConfig) {
     check.range("sm.shared.latency", sm.shared.latency, 1, MAX_LATENCY);
     if check.range("sm.issue.schedulers", sm.issue.schedulers, 1, 64) && has_width && has_threads {
         let warps = sm.threads / sm.warp_width;
+        check.rule(warps as usize <= MAX_WARPS, "sm.threads", || {
+            format!("are {warps} warps of `sm.warp_width`, {}; an SM has at most {MAX_WARPS}", sm.warp_width)
+        });
         check.rule(sm.issue.schedulers <= warps, "sm.issue.schedulers", || {
             format!("is {}, more than the {warps} warps of an SM", sm.issue.schedulers)
         });

@@ -27,6 +27,7 @@ fn single_values() {
 fn combinations() {
     refused(&["sm.simd_width=12"], "`sm.simd_width` must divide `sm.warp_width`, 32, and 12 does not");
     refused(&["sm.threads=1000"], "`sm.threads` must be a multiple of `sm.warp_width`, 32, not 1000");
+    refused(&["sm.threads=65536"], "`sm.threads` are 2048 warps of `sm.warp_width`, 32; an SM has at most 1024");
     refused(&["sm.threads=32"], "`sm.issue.schedulers` is 2, more than the 1 warps of an SM");
     refused(&["sm.l1c.sets=0"], "`sm.l1c.sets` is 0, and only the data cache can be left out");
     refused(

@@ -1,0 +1,165 @@
+//! What comes back to an SM: replies from memory, and results on their way to the registers.
+
+use super::Sm;
+use super::collector::InstId;
+use super::ldst::PAST_L1;
+use crate::packet::{Cycle, Purpose, Reply};
+use crate::seam::WarpId;
+use raddle_exec::atomics::AtomicWork;
+use raddle_exec::core::Lanes;
+
+/// Who may use the write-back port, in turn.
+const CLIENTS: usize = 5;
+
+impl Sm<'_> {
+    /// Replies: one goes from the port into the SM, one from the interconnect to the port.
+    pub(super) fn receive(&mut self, now: Cycle) {
+        if let Some(reply) = self.ldst.ejected.front() {
+            if reply.purpose == Purpose::Inst {
+                let token = reply.token;
+                self.ldst.ejected.pop_front();
+                self.port.received += 1;
+                self.fetch.cache.fill(token, now);
+            } else if self.ldst.responses.len() < self.ldst.response_queue
+                && let Some(reply) = self.ldst.ejected.pop_front()
+            {
+                self.port.received += 1;
+                self.ldst.responses.push_back(reply);
+            }
+        }
+        if self.ldst.ejected.len() < self.ldst.ejection_buffer
+            && self.port.inbox.front().is_some_and(|r| r.0 <= now)
+            && let Some((_, reply)) = self.port.inbox.pop_front()
+        {
+            self.ldst.ejected.push_back(reply);
+        }
+    }
+
+    /// A reply will arrive at `at`. All sectors of a line but the last count at once.
+    pub fn deliver(&mut self, at: Cycle, reply: Reply) {
+        let cache = match reply.purpose {
+            Purpose::Inst => &mut self.fetch.cache,
+            Purpose::Const => &mut self.ldst.l1c,
+            Purpose::Texture => &mut self.ldst.l1t,
+            Purpose::GlobalRead | Purpose::LocalRead if reply.token & PAST_L1 == 0 => &mut self.ldst.l1d,
+            _ => return self.port.inbox.push_back((at, reply)),
+        };
+        if cache.absorb(reply.token) {
+            self.port.received += 1;
+            let data = matches!(reply.purpose, Purpose::GlobalRead | Purpose::LocalRead);
+            self.counters.reads_done += u64::from(data);
+        } else {
+            self.port.inbox.push_back((at, reply));
+        }
+    }
+
+    /// Registers are written; then the port takes the next result.
+    pub(super) fn ldst_writeback(&mut self, now: Cycle) {
+        if let Some(inst) = self.ldst.writeback {
+            let entry = self.insts.get(inst);
+            let warp = entry.warp;
+            let numbers = self.op(entry.pc).write_numbers();
+            let mut free = true;
+            for number in numbers {
+                free &= self.collector.write(*number, warp);
+            }
+            if free {
+                self.ldst.writeback = None;
+                if self.insts.get(inst).shared {
+                    self.complete(inst);
+                } else {
+                    self.part_came(inst);
+                }
+            }
+        }
+        if self.ldst.writeback.is_some() {
+            return;
+        }
+        for step in 0..CLIENTS {
+            let client = (self.ldst.turn + step) % CLIENTS;
+            let found = match client {
+                0 if self.ldst.shared.front().is_some_and(|s| s.0 <= now) => self.ldst.shared.pop_front().map(|s| s.1),
+                1 => self.ldst.l1t.next_ready(),
+                2 => self.ldst.l1c.next_ready(),
+                3 => self.ldst.past_l1.take(),
+                4 => self.ldst.l1d.next_ready(),
+                _ => None,
+            };
+            if found.is_some() {
+                self.ldst.writeback = found;
+                self.ldst.turn = (client + 1) % CLIENTS;
+                return;
+            }
+        }
+    }
+
+    /// One reply is used.
+    pub(super) fn take_response(&mut self, now: Cycle) {
+        let Some(reply) = self.ldst.responses.front() else { return };
+        let token = reply.token;
+        match reply.purpose {
+            Purpose::Texture => self.ldst.l1t.fill(token, now),
+            Purpose::Const => self.ldst.l1c.fill(token, now),
+            Purpose::GlobalWrite | Purpose::LocalWrite => {
+                let warp = WarpId(token as u16);
+                self.fronts[warp.index()].stores -= 1;
+                self.ldst.responses.pop_front();
+                self.refresh(warp);
+                return;
+            }
+            _ if token & PAST_L1 != 0 => {
+                if self.ldst.past_l1.is_some() {
+                    return;
+                }
+                let inst = token & !PAST_L1;
+                self.ldst.past_l1 = Some(inst);
+                let Some(reply) = self.ldst.responses.pop_front() else { return };
+                self.counters.reads_done += 1;
+                self.counters.lines_done += 1;
+                self.counters.read_latency += now - self.insts.get(inst).at;
+                if let Some(work) = reply.atomic {
+                    self.finish_atomic(inst, work);
+                }
+                return;
+            }
+            _ => {
+                // The sectors before the last one were counted when they came.
+                self.ldst.l1d.fill(token, now);
+                self.counters.reads_done += 1;
+                self.counters.lines_done += 1;
+                self.counters.read_latency += now - self.ldst.sent_at[token as usize];
+            }
+        }
+        self.ldst.responses.pop_front();
+    }
+
+    /// Data of hits in the constant and texture cache have come.
+    pub(super) fn take_hits(&mut self, now: Cycle) {
+        for which in 0..2 {
+            while let Some(&(at, inst)) = self.ldst.hits[which].front()
+                && at <= now
+            {
+                self.ldst.hits[which].pop_front();
+                self.part_came(inst);
+            }
+        }
+    }
+
+    fn finish_atomic(&mut self, inst: InstId, work: Box<AtomicWork>) {
+        let entry = self.insts.get(inst);
+        let (warp, pc, row) = (WarpId(entry.warp), entry.pc, entry.row);
+        self.core.finish_atomic(&self.kernel.program.ops[pc as usize], Lanes::Row(row), &work);
+        self.insts.spare_work.push(work);
+        self.fronts[warp.index()].atomics -= 1;
+        self.refresh(warp);
+    }
+
+    /// A part of a load has come; the last one ends the instruction, unless it still hands out requests.
+    pub(super) fn part_came(&mut self, inst: InstId) {
+        let entry = self.insts.get_mut(inst);
+        entry.pending -= 1;
+        if entry.pending == 0 && self.ldst.current != Some(inst) {
+            self.complete(inst);
+        }
+    }
+}

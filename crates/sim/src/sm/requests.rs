@@ -1,0 +1,255 @@
+//! How an instruction in the load-store unit hands out its requests: to shared memory, the caches or the interconnect.
+
+use super::Sm;
+use super::cache::Answer;
+use super::coalesce::Access;
+use super::collector::InstId;
+use super::ldst::{PAST_L1, Stuck};
+use crate::event::EventKind;
+use crate::kernel::MemKind;
+use crate::packet::{Cycle, Purpose, Request};
+use crate::seam::WarpId;
+
+impl Sm<'_> {
+    /// Each cache sends one request.
+    pub(super) fn send_misses(&mut self, now: Cycle) {
+        for which in 0..3 {
+            let cache = match which {
+                0 => &mut self.ldst.l1t,
+                1 => &mut self.ldst.l1c,
+                _ => &mut self.ldst.l1d,
+            };
+            if cache.queue.front().is_some_and(|r| self.port.accepts(r))
+                && let Some(request) = cache.pop_request()
+            {
+                if which == 2 && !request.purpose.is_write() {
+                    self.ldst.sent_at[request.token as usize] = now;
+                }
+                self.send(request, now);
+            }
+        }
+    }
+
+    fn send(&mut self, request: Request, now: Cycle) {
+        let write = request.purpose.is_write();
+        self.emit(now, EventKind::Request { address: request.address, bytes: request.bytes, write });
+        self.port.send(request, self.ldst.sector, now);
+    }
+
+    /// The request that has reached the tags of the data cache.
+    pub(super) fn look_up(&mut self, now: Cycle) {
+        let Some(&(at, inst, access)) = self.ldst.lookups.front() else { return };
+        if at > now {
+            return;
+        }
+        let entry = self.insts.get(inst);
+        let (warp, local) = (entry.warp, entry.local);
+        let is_store = self.op(entry.pc).mem == MemKind::Store;
+        let purpose = purpose(is_store, local);
+        let answer = if is_store {
+            let Access { address, bytes, byte_mask, .. } = access;
+            let token = u32::from(warp);
+            let request =
+                Request { sm: self.id, token, purpose, address, bytes, posted: false, byte_mask, atomic: None };
+            self.ldst.l1d.write(request, now)
+        } else {
+            self.ldst.l1d.read(access.address, purpose, inst, now)
+        };
+        self.ldst.stalled = answer == Answer::Fail;
+        if answer == Answer::Fail {
+            self.ldst.refused = Some(self.ldst.l1d.version());
+            self.counters.memory_stalls += 1;
+            return;
+        }
+        self.ldst.refused = None;
+        self.ldst.lookups.pop_front();
+        if is_store {
+            let front = &mut self.fronts[usize::from(warp)];
+            if answer == Answer::Hit {
+                // The line keeps it: nothing has to be acknowledged.
+                front.stores -= access.bytes.div_ceil(self.ldst.sector);
+            }
+            self.store_left(inst);
+        } else if answer == Answer::Hit {
+            self.part_came(inst);
+        }
+    }
+
+    /// A store's request has left the look-up queue; the last one ends the instruction's entry.
+    fn store_left(&mut self, inst: InstId) {
+        let entry = self.insts.get_mut(inst);
+        entry.pending -= 1;
+        let (warp, done) = (WarpId(entry.warp), entry.pending == 0 && self.ldst.current != Some(inst));
+        if done {
+            self.insts.release(inst);
+        }
+        self.refresh(warp);
+    }
+
+    /// The current instruction hands out a request.
+    pub(super) fn hand_out(&mut self, now: Cycle) {
+        let Some(inst) = self.ldst.current else { return };
+        self.ldst.stuck = Stuck::No;
+        let entry = self.insts.get(inst);
+        let op = self.op(entry.pc);
+        let done = match op.mem {
+            _ if entry.bank_cycles > 1 => {
+                self.insts.get_mut(inst).bank_cycles -= 1;
+                self.counters.shared_conflicts += 1;
+                false
+            }
+            _ if entry.accesses.is_empty() => true,
+            MemKind::Const => self.read_only(inst, now, Purpose::Const),
+            MemKind::Texture => self.read_only(inst, now, Purpose::Texture),
+            MemKind::Atomic => self.hand_atomic(inst, now),
+            _ if op.bypass_l1 && op.mem == MemKind::Load || !self.ldst.l1d.is_present() => self.hand_past_l1(inst, now),
+            _ => self.hand_to_l1(inst, now),
+        };
+        if done {
+            self.leave(inst, now);
+        }
+    }
+
+    /// All requests are handed out.
+    fn leave(&mut self, inst: InstId, now: Cycle) {
+        let entry = self.insts.get(inst);
+        let op = self.op(entry.pc);
+        if entry.shared && op.mem != MemKind::Store && !op.writes().is_empty() {
+            if self.ldst.shared.len() >= self.ldst.shared_latency as usize {
+                return;
+            }
+            self.ldst.shared.push_back((now + Cycle::from(self.ldst.shared_latency), inst));
+            self.ldst.current = None;
+            return;
+        }
+        self.ldst.current = None;
+        self.ldst.stalled = false;
+        match op.mem {
+            MemKind::Store => {
+                // The instruction is done; its entry stays until its requests have left the queue.
+                let warp = WarpId(entry.warp);
+                if entry.pending == 0 || !self.ldst.l1d.is_present() || entry.shared {
+                    self.insts.release(inst);
+                }
+                self.fronts[warp.index()].in_flight -= 1;
+                self.refresh(warp);
+            }
+            _ if entry.pending == 0 => self.complete(inst),
+            _ => {}
+        }
+    }
+
+    fn read_only(&mut self, inst: InstId, now: Cycle, purpose: Purpose) -> bool {
+        let Some(&access) = self.insts.get(inst).accesses.last() else { return true };
+        let cache = if purpose == Purpose::Const { &mut self.ldst.l1c } else { &mut self.ldst.l1t };
+        let answer = if cache.is_present() { cache.read(access.address, purpose, inst, now) } else { Answer::Hit };
+        self.ldst.stalled = answer == Answer::Fail;
+        if answer == Answer::Fail {
+            self.ldst.stuck = match purpose {
+                Purpose::Const => Stuck::Constant(self.ldst.l1c.version()),
+                _ => Stuck::Texture(self.ldst.l1t.version()),
+            };
+            self.counters.memory_stalls += 1;
+            return false;
+        }
+        let entry = self.insts.get_mut(inst);
+        entry.accesses.pop();
+        let empty = entry.accesses.is_empty();
+        if answer == Answer::Hit {
+            let constant = purpose == Purpose::Const;
+            let latency = if constant { self.ldst.l1c.latency() } else { self.ldst.l1t.latency() };
+            if latency == 0 {
+                entry.pending -= 1;
+            } else {
+                self.ldst.hits[usize::from(!constant)].push_back((now + Cycle::from(latency), inst));
+            }
+        }
+        empty
+    }
+
+    fn hand_to_l1(&mut self, inst: InstId, now: Cycle) -> bool {
+        let latency = self.ldst.l1d.latency();
+        if self.ldst.lookups.len() >= latency.max(1) as usize {
+            self.ldst.stuck = Stuck::Lookups;
+            self.counters.memory_stalls += 1;
+            return false;
+        }
+        let entry = self.insts.get_mut(inst);
+        let Some(access) = entry.accesses.pop() else { return true };
+        let (warp, pc, empty) = (entry.warp, entry.pc, entry.accesses.is_empty());
+        self.ldst.lookups.push_back((now + Cycle::from(latency), inst, access));
+        if self.op(pc).mem == MemKind::Store {
+            self.fronts[usize::from(warp)].stores += access.bytes.div_ceil(self.ldst.sector);
+        }
+        empty
+    }
+
+    /// Loads that go past the L1, and everything when there is none.
+    fn hand_past_l1(&mut self, inst: InstId, now: Cycle) -> bool {
+        let entry = self.insts.get(inst);
+        let Some(&Access { address, bytes, byte_mask, .. }) = entry.accesses.last() else { return true };
+        let is_store = self.op(entry.pc).mem == MemKind::Store;
+        let purpose = purpose(is_store, entry.local);
+        let token = if is_store { u32::from(entry.warp) } else { inst | PAST_L1 };
+        let request = Request { sm: self.id, token, purpose, address, bytes, posted: false, byte_mask, atomic: None };
+        if !self.port.accepts(&request) {
+            self.ldst.stuck = Stuck::Port(self.port.flits(&request));
+            self.ldst.stalled = true;
+            self.counters.memory_stalls += 1;
+            return false;
+        }
+        let replies = bytes.div_ceil(self.ldst.sector);
+        let entry = self.insts.get_mut(inst);
+        entry.accesses.pop();
+        let (warp, empty) = (entry.warp, entry.accesses.is_empty());
+        if is_store {
+            self.fronts[usize::from(warp)].stores += replies;
+        } else {
+            // Every sector comes by itself.
+            entry.pending += replies - 1;
+        }
+        self.ldst.stalled = false;
+        self.send(request, now);
+        empty
+    }
+
+    fn hand_atomic(&mut self, inst: InstId, now: Cycle) -> bool {
+        let entry = self.insts.get_mut(inst);
+        let Some(&Access { address, bytes, .. }) = entry.accesses.last() else { return true };
+        let request = Request {
+            sm: self.id,
+            token: inst | PAST_L1,
+            purpose: Purpose::Atomic,
+            address,
+            bytes,
+            posted: false,
+            byte_mask: u128::MAX,
+            atomic: entry.work.pop(),
+        };
+        if !self.port.accepts(&request) {
+            self.ldst.stuck = Stuck::Port(self.port.flits(&request));
+            self.ldst.stalled = true;
+            self.counters.memory_stalls += 1;
+            self.insts.get_mut(inst).work.extend(request.atomic);
+            return false;
+        }
+        let replies = bytes.div_ceil(self.ldst.sector);
+        let entry = self.insts.get_mut(inst);
+        entry.accesses.pop();
+        entry.pending += replies - 1;
+        let empty = entry.accesses.is_empty();
+        self.ldst.stalled = false;
+        self.send(request, now);
+        empty
+    }
+}
+
+/// Why an access to global or local memory makes a request.
+fn purpose(is_store: bool, local: bool) -> Purpose {
+    match (is_store, local) {
+        (true, true) => Purpose::LocalWrite,
+        (true, false) => Purpose::GlobalWrite,
+        (false, true) => Purpose::LocalRead,
+        (false, false) => Purpose::GlobalRead,
+    }
+}
