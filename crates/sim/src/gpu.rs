@@ -8,16 +8,17 @@
 use crate::config::MachineConfig;
 use crate::event::Event;
 use crate::kernel::TimedKernel;
+use crate::mem::partition::Partition;
 use crate::mem::system::MemorySystem;
 use crate::packet::Cycle;
-use crate::parallel::{Crew, lock};
+use crate::parallel::{Crew, Work, lock};
 use crate::residency::Residency;
 use crate::result::{Ending, LaunchResult};
 use crate::seam::{Assignment, DispatchView, Dispatcher, Mechanisms};
 use crate::sm::Sm;
 use raddle_exec::memory::{DeviceMemory, merge_logs};
 use raddle_exec::{Launch, Program};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 /// Why a launch could not start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -131,14 +132,7 @@ impl<'m> Gpu<'m> {
         let parts = sms.len() + partitions.len();
         let crew = Crew::new(parts, options.threads.clamp(1, parts));
         let memory = RwLock::new(memory);
-        // One part of the GPU for one window: an SM, or a memory partition.
-        let work = |part: usize, from: Cycle, to: Cycle| {
-            let memory = memory.read().unwrap_or_else(PoisonError::into_inner);
-            match sms.get(part) {
-                Some(sm) => lock(sm).run(from, to, &memory),
-                None => lock(&partitions[part - sms.len()]).run_logged(from, to, &memory),
-            }
-        };
+        let work = Parts { sms: &sms, partitions: &partitions, memory: &memory };
         let mut run = Run {
             dispatcher: mechanisms.dispatcher().map_err(GpuError::Machine)?,
             window: Cycle::from(self.config.gpu.window.max(1)),
@@ -158,13 +152,39 @@ impl<'m> Gpu<'m> {
             residency: most,
         };
         let ending = std::thread::scope(|scope| {
-            for _ in 0..crew.helpers() {
-                scope.spawn(|| crew.help(&work));
+            for me in 1..=crew.helpers() {
+                let (crew, work) = (&crew, &work);
+                scope.spawn(move || crew.help(me, work));
             }
             let _over = crew.ends_with();
             run.until_done()
         });
         Ok(run.finish(ending, &kernel))
+    }
+}
+
+/// The parts of a GPU: its SMs, then its memory partitions.
+struct Parts<'r, 'k> {
+    sms: &'r [Mutex<Sm<'k>>],
+    partitions: &'r [Mutex<Partition>],
+    memory: &'r RwLock<&'r mut DeviceMemory>,
+}
+
+impl<'r> Work for Parts<'r, '_> {
+    type Hold<'w>
+        = RwLockReadGuard<'w, &'r mut DeviceMemory>
+    where
+        Self: 'w;
+
+    fn hold(&self) -> Self::Hold<'_> {
+        self.memory.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self, memory: &Self::Hold<'_>, part: usize, from: Cycle, to: Cycle) {
+        match self.sms.get(part) {
+            Some(sm) => lock(sm).run(from, to, memory),
+            None => lock(&self.partitions[part - self.sms.len()]).run_logged(from, to, memory),
+        }
     }
 }
 
@@ -178,12 +198,12 @@ struct Scratch {
     events: Vec<Event>,
 }
 
-struct Run<'r, 'm, 'k, 'o, W> {
+struct Run<'r, 'm, 'k, 'o> {
     gpu: &'r mut Gpu<'m>,
     sms: &'r [Mutex<Sm<'k>>],
     memory: &'r RwLock<&'r mut DeviceMemory>,
     crew: &'r Crew,
-    work: &'r W,
+    work: &'r Parts<'r, 'k>,
     dispatcher: Box<dyn Dispatcher>,
     window: Cycle,
     start: Cycle,
@@ -200,7 +220,7 @@ struct Run<'r, 'm, 'k, 'o, W> {
 /// Windows between calls of the progress function.
 const PROGRESS_WINDOWS: u64 = 4096;
 
-impl<W: Fn(usize, Cycle, Cycle)> Run<'_, '_, '_, '_, W> {
+impl Run<'_, '_, '_, '_> {
     fn until_done(&mut self) -> Ending {
         let mut windows = 0u64;
         loop {
@@ -279,9 +299,8 @@ impl<W: Fn(usize, Cycle, Cycle)> Run<'_, '_, '_, '_, W> {
             self.crew.window(from, to, self.work);
         } else {
             self.arrange(from);
-            for part in &self.scratch.order {
-                (self.work)(*part, from, to);
-            }
+            let hold = self.work.hold();
+            self.scratch.order.iter().for_each(|part| self.work.run(&hold, *part, from, to));
         }
         let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
         let mut sms: Vec<_> = self.sms.iter().map(lock).collect();
@@ -375,9 +394,9 @@ impl<W: Fn(usize, Cycle, Cycle)> Run<'_, '_, '_, '_, W> {
             to = to.min((self.start + most).max(now));
         }
         if to > now {
-            for sm in 0..self.sms.len() {
-                (self.work)(sm, now, to);
-            }
+            let hold = self.work.hold();
+            (0..self.sms.len()).for_each(|sm| self.work.run(&hold, sm, now, to));
+            drop(hold);
             self.gpu.now = to;
         }
     }

@@ -1,6 +1,7 @@
 //! Host threads that run the parts of a GPU for one window at a time.
 //!
-//! A window's parts (SMs, memory partitions) do not see each other, so it does not matter who runs which of them when.
+//! A window's parts (SMs, memory partitions) do not see each other, so it does not matter for results who runs which
+//! of them when.
 //! The threads wait for the next window by spinning: a window is a few microseconds of work.
 
 use crate::packet::Cycle;
@@ -15,17 +16,38 @@ pub(crate) fn lock<T>(part: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Times a thread looks for work before it lets others run.
 const SPINS: u32 = 2_000;
 
+/// A value on cache lines of its own.
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// What a crew runs: parts, each for one window.
+pub(crate) trait Work: Sync {
+    /// What a thread holds while it runs parts of a window.
+    type Hold<'w>
+    where
+        Self: 'w;
+
+    /// A thread begins with a window.
+    fn hold(&self) -> Self::Hold<'_>;
+
+    /// Runs one part from one cycle to another.
+    fn run(&self, hold: &Self::Hold<'_>, part: usize, from: Cycle, to: Cycle);
+}
+
 /// What the threads of a run share.
+///
+/// Every part has an owner, so that its state stays in the cache of one core; a thread that is done with its own takes
+/// what others have not begun.
 pub(crate) struct Crew {
-    /// The window to run.
+    /// The window to run, and its number.
     from: AtomicU64,
     to: AtomicU64,
-    parts: usize,
-    /// The next part nobody has taken; `parts` or more when there is nothing to do.
-    next: AtomicUsize,
+    window: Apart<AtomicU64>,
+    /// The last window each part was taken for.
+    taken: Vec<Apart<AtomicU64>>,
     /// Parts that are done. A window ends when all are, whether or not every helper has woken up for it.
-    done: AtomicUsize,
-    helpers: usize,
+    done: Apart<AtomicUsize>,
+    threads: usize,
     over: AtomicBool,
     broken: AtomicBool,
 }
@@ -36,10 +58,10 @@ impl Crew {
         Self {
             from: AtomicU64::new(0),
             to: AtomicU64::new(0),
-            parts,
-            next: AtomicUsize::new(parts),
-            done: AtomicUsize::new(0),
-            helpers: threads.max(1) - 1,
+            window: Apart(AtomicU64::new(0)),
+            taken: (0..parts).map(|_| Apart(AtomicU64::new(0))).collect(),
+            done: Apart(AtomicUsize::new(0)),
+            threads: threads.max(1),
             over: AtomicBool::new(false),
             broken: AtomicBool::new(false),
         }
@@ -47,50 +69,59 @@ impl Crew {
 
     /// How many parts there are.
     pub(crate) fn parts(&self) -> usize {
-        self.parts
+        self.taken.len()
     }
 
     /// Threads besides the calling one.
     pub(crate) fn helpers(&self) -> usize {
-        self.helpers
+        self.threads - 1
     }
 
-    fn has_work(&self) -> bool {
-        self.next.load(Ordering::Acquire) < self.parts
-    }
-
-    fn take_parts(&self, run: &impl Fn(usize, Cycle, Cycle)) {
-        while self.has_work() {
-            let part = self.next.fetch_add(1, Ordering::AcqRel);
-            if part >= self.parts {
-                return;
+    /// Runs parts of a window as thread `me`: its own, then what is left.
+    fn take_parts(&self, me: usize, window: u64, work: &impl Work) {
+        let hold = work.hold();
+        let parts = self.parts();
+        let mut count = 0;
+        for owner in me..me + self.threads {
+            for part in (owner % self.threads..parts).step_by(self.threads) {
+                let taken = &self.taken[part].0;
+                if taken.load(Ordering::Relaxed) != window - 1
+                    || taken.compare_exchange(window - 1, window, Ordering::AcqRel, Ordering::Relaxed).is_err()
+                {
+                    continue;
+                }
+                // The window cannot end before this part is done, so these are its times.
+                work.run(&hold, part, self.from.load(Ordering::Relaxed), self.to.load(Ordering::Relaxed));
+                count += 1;
             }
-            // The window cannot end before this part is done, so these are its times.
-            run(part, self.from.load(Ordering::Relaxed), self.to.load(Ordering::Relaxed));
-            self.done.fetch_add(1, Ordering::Release);
         }
+        drop(hold);
+        self.done.0.fetch_add(count, Ordering::Release);
     }
 
     /// Runs all parts for a window, together with the helpers.
-    pub(crate) fn window(&self, from: Cycle, to: Cycle, run: &impl Fn(usize, Cycle, Cycle)) {
+    pub(crate) fn window(&self, from: Cycle, to: Cycle, work: &impl Work) {
         self.from.store(from, Ordering::Relaxed);
         self.to.store(to, Ordering::Relaxed);
-        self.done.store(0, Ordering::Relaxed);
-        self.next.store(0, Ordering::Release);
-        self.take_parts(run);
-        wait(|| self.done.load(Ordering::Acquire) == self.parts || self.broken.load(Ordering::Acquire));
+        self.done.0.store(0, Ordering::Relaxed);
+        let window = self.window.0.load(Ordering::Relaxed) + 1;
+        self.window.0.store(window, Ordering::Release);
+        self.take_parts(0, window, work);
+        wait(|| self.done.0.load(Ordering::Acquire) == self.parts() || self.broken.load(Ordering::Acquire));
         assert!(!self.broken.load(Ordering::Acquire), "a helper thread failed");
     }
 
-    /// What a helper does until the run is over.
-    pub(crate) fn help(&self, run: &impl Fn(usize, Cycle, Cycle)) {
+    /// What helper `me`, from 1 on, does until the run is over.
+    pub(crate) fn help(&self, me: usize, work: &impl Work) {
         let _alarm = Alarm(self);
+        let mut last = 0;
         loop {
-            wait(|| self.has_work() || self.over.load(Ordering::Acquire));
+            wait(|| self.window.0.load(Ordering::Acquire) != last || self.over.load(Ordering::Acquire));
             if self.over.load(Ordering::Acquire) {
                 return;
             }
-            self.take_parts(run);
+            last = self.window.0.load(Ordering::Acquire);
+            self.take_parts(me, last, work);
         }
     }
 
@@ -136,6 +167,19 @@ fn wait(done: impl Fn() -> bool) {
 mod tests {
     use super::*;
 
+    impl<F: Fn(usize, Cycle, Cycle) + Sync> Work for F {
+        type Hold<'w>
+            = ()
+        where
+            F: 'w;
+
+        fn hold(&self) {}
+
+        fn run(&self, (): &(), part: usize, from: Cycle, to: Cycle) {
+            self(part, from, to);
+        }
+    }
+
     #[test]
     fn every_part_runs_once_in_every_window() {
         let crew = Crew::new(21, 4);
@@ -144,8 +188,9 @@ mod tests {
             counts[part].fetch_add(to - from, Ordering::Relaxed);
         };
         std::thread::scope(|scope| {
-            for _ in 0..crew.helpers() {
-                scope.spawn(|| crew.help(&run));
+            for me in 1..=crew.helpers() {
+                let (crew, run) = (&crew, &run);
+                scope.spawn(move || crew.help(me, run));
             }
             let _over = crew.ends_with();
             for n in 0..2000 {
@@ -158,7 +203,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "a helper thread failed")]
     fn a_failing_helper_ends_the_run() {
-        let crew = Crew::new(1, 2);
+        let crew = Crew::new(2, 2);
         let main = std::thread::current().id();
         let run = |_: usize, _: Cycle, _: Cycle| {
             // Only the helper gets to the failure: the caller waits for it first.
@@ -169,7 +214,7 @@ mod tests {
             }
         };
         std::thread::scope(|scope| {
-            scope.spawn(|| crew.help(&run));
+            scope.spawn(|| crew.help(1, &run));
             let _over = crew.ends_with();
             for n in 0..100_000 {
                 crew.window(n, n + 1, &run);
