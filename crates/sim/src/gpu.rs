@@ -11,14 +11,14 @@ use crate::kernel::TimedKernel;
 use crate::mem::partition::Partition;
 use crate::mem::system::MemorySystem;
 use crate::packet::Cycle;
-use crate::parallel::{Crew, Work, lock};
+use crate::parallel::{Apart, Crew, Work, lock};
 use crate::residency::Residency;
 use crate::result::{Ending, LaunchResult};
 use crate::seam::{Assignment, DispatchView, Dispatcher, Mechanisms};
-use crate::sm::Sm;
-use raddle_exec::memory::{DeviceMemory, merge_logs};
+use crate::sm::{Mail, Sm};
+use raddle_exec::memory::{DeviceMemory, Merge};
 use raddle_exec::{Launch, Program};
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 /// Why a launch could not start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -127,10 +127,12 @@ impl<'m> Gpu<'m> {
         if options.observer.is_some() {
             sms.iter_mut().for_each(Sm::listen);
         }
-        let sms: Vec<Mutex<Sm<'_>>> = sms.into_iter().map(Mutex::new).collect();
+        let sms: Vec<Seat<'_>> = sms.into_iter().map(Seat::new).collect();
         let partitions = self.memory.partitions();
-        let parts = sms.len() + partitions.len();
-        let crew = Crew::new(parts, options.threads.clamp(1, parts));
+        let threads = options.threads.clamp(1, sms.len() + partitions.len());
+        // The calling thread, which carries messages between them, begins with the partitions.
+        let owners = (0..sms.len()).map(|n| threads - 1 - n % threads).chain(partitions.iter().map(|_| 0));
+        let crew = Crew::new(owners, threads);
         let memory = RwLock::new(memory);
         let work = Parts { sms: &sms, partitions: &partitions, memory: &memory };
         let mut run = Run {
@@ -163,9 +165,26 @@ impl<'m> Gpu<'m> {
     }
 }
 
+/// An SM, and what it and the rest of the GPU tell each other.
+struct Seat<'k> {
+    sm: Mutex<Sm<'k>>,
+    mail: Apart<Mutex<Mail>>,
+}
+
+impl<'k> Seat<'k> {
+    fn new(sm: Sm<'k>) -> Self {
+        let mail = Apart(Mutex::new(Mail::new(&sm)));
+        Self { sm: Mutex::new(sm), mail }
+    }
+
+    fn mail(&self) -> MutexGuard<'_, Mail> {
+        lock(&self.mail.0)
+    }
+}
+
 /// The parts of a GPU: its SMs, then its memory partitions.
 struct Parts<'r, 'k> {
-    sms: &'r [Mutex<Sm<'k>>],
+    sms: &'r [Seat<'k>],
     partitions: &'r [Mutex<Partition>],
     memory: &'r RwLock<&'r mut DeviceMemory>,
 }
@@ -182,7 +201,7 @@ impl<'r> Work for Parts<'r, '_> {
 
     fn run(&self, memory: &Self::Hold<'_>, part: usize, from: Cycle, to: Cycle) {
         match self.sms.get(part) {
-            Some(sm) => lock(sm).run(from, to, memory),
+            Some(seat) => lock(&seat.sm).window(&mut seat.mail(), from, to, memory),
             None => lock(&self.partitions[part - self.sms.len()]).run_logged(from, to, memory),
         }
     }
@@ -193,14 +212,14 @@ struct Scratch {
     room: Vec<u32>,
     resident: Vec<u32>,
     assignments: Vec<Assignment>,
-    merge: Vec<(u64, u32, u32, u32)>,
+    merge: Merge,
     order: Vec<usize>,
     events: Vec<Event>,
 }
 
 struct Run<'r, 'm, 'k, 'o> {
     gpu: &'r mut Gpu<'m>,
-    sms: &'r [Mutex<Sm<'k>>],
+    sms: &'r [Seat<'k>],
     memory: &'r RwLock<&'r mut DeviceMemory>,
     crew: &'r Crew,
     work: &'r Parts<'r, 'k>,
@@ -230,7 +249,8 @@ impl Run<'_, '_, '_, '_> {
                 to = to.min(self.start + most.max(1));
             }
             self.dispatch(from, to);
-            self.step(from, to);
+            self.run_parts(from, to);
+            self.exchange(from, to);
             self.gpu.now = to;
             windows += 1;
             if let Some(ending) = self.fault() {
@@ -242,7 +262,7 @@ impl Run<'_, '_, '_, '_> {
             if self.options.max_cycles.is_some_and(|most| to - self.start >= most) {
                 return Ending::CycleLimit;
             }
-            let insts = || self.sms.iter().map(|s| lock(s).thread_insts()).sum::<u64>();
+            let insts = || self.sms.iter().map(|s| s.mail().thread_insts).sum::<u64>();
             if self.options.max_thread_insts.is_some_and(|most| insts() >= most) {
                 return Ending::InstructionLimit(self.blocked());
             }
@@ -261,7 +281,7 @@ impl Run<'_, '_, '_, '_> {
 
     /// Everything that was sent for has come back.
     fn is_drained(&self) -> bool {
-        self.sms.iter().all(|sm| lock(sm).is_idle())
+        self.sms.iter().all(|sm| sm.mail().is_idle)
     }
 
     /// Gives blocks to SMs for the cycles of a window.
@@ -273,7 +293,7 @@ impl Run<'_, '_, '_, '_> {
         room.clear();
         resident.clear();
         for sm in self.sms {
-            let occupancy = lock(sm).occupancy();
+            let occupancy = sm.mail().occupancy;
             room.push(occupancy.most - occupancy.resident);
             resident.push(occupancy.resident);
         }
@@ -288,13 +308,13 @@ impl Run<'_, '_, '_, '_> {
                 room[sm as usize] -= 1;
                 resident[sm as usize] += 1;
                 self.next += 1;
-                lock(&self.sms[sm as usize]).assign(now, cta);
+                self.sms[sm as usize].mail().starts.push((now, cta));
             }
         }
     }
 
-    /// One window: every part on its own, then what they tell each other.
-    fn step(&mut self, from: Cycle, to: Cycle) {
+    /// Every part on its own.
+    fn run_parts(&mut self, from: Cycle, to: Cycle) {
         if self.crew.helpers() > 0 {
             self.crew.window(from, to, self.work);
         } else {
@@ -302,32 +322,37 @@ impl Run<'_, '_, '_, '_> {
             let hold = self.work.hold();
             self.scratch.order.iter().for_each(|part| self.work.run(&hold, *part, from, to));
         }
+    }
+
+    /// What the parts tell each other after a window.
+    fn exchange(&mut self, from: Cycle, to: Cycle) {
         let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
-        let mut sms: Vec<_> = self.sms.iter().map(lock).collect();
         let system = &mut self.gpu.memory;
         // Atomics first: a store of the same window is then seen to come after them, and is not lost.
         system.publish_atomics(&mut memory);
-        merge_logs(&mut memory, sms.iter_mut().map(|sm| sm.log()), &mut self.scratch.merge);
-        for (number, sm) in sms.iter_mut().enumerate() {
-            let credit = sm.reply_room();
-            system.set_credit(number as u32, credit);
-            for (at, request) in sm.port().outbox.drain(..) {
+        for (number, sm) in self.sms.iter().enumerate() {
+            let mail = &mut *sm.mail();
+            self.scratch.merge.add(number as u32, &mut mail.log);
+            system.set_credit(number as u32, mail.reply_room);
+            for (at, request) in mail.requests.drain(..) {
                 system.send(number as u32, at, request);
             }
-            for (at, _) in sm.take_ended() {
+            for (at, _) in mail.ended.drain(..) {
                 self.done += 1;
                 self.last_end = self.last_end.max(at);
             }
-            self.printed.extend(sm.take_printed().map(|(at, text)| (at, number as u16, text)));
+            self.printed.extend(mail.printed.drain(..).map(|(at, text)| (at, number as u16, text)));
         }
+        self.scratch.merge.finish(&mut memory);
         system.exchange(from, to);
-        for (number, sm) in sms.iter_mut().enumerate() {
-            while let Some((at, reply)) = system.receive(number as u32) {
-                sm.deliver(at, reply);
+        for (number, sm) in self.sms.iter().enumerate() {
+            let mail = &mut *sm.mail();
+            while let Some(reply) = system.receive(number as u32) {
+                mail.replies.push(reply);
             }
-            sm.port().free_flits = system.room(number as u32);
+            mail.set_free_flits(system.room(number as u32), to);
         }
-        drop((sms, memory));
+        drop(memory);
         self.observe();
     }
 
@@ -352,14 +377,14 @@ impl Run<'_, '_, '_, '_> {
         let Some(observer) = &mut self.options.observer else { return };
         let events = &mut self.scratch.events;
         events.clear();
-        self.sms.iter().for_each(|sm| events.extend(lock(sm).take_events().into_iter().flatten()));
+        self.sms.iter().for_each(|sm| events.append(&mut sm.mail().events));
         events.sort_by_key(|e| (e.at, e.sm));
         events.iter().for_each(|e| observer.event(e));
     }
 
     /// What ended the run on an SM: the first in the order of (time, SM).
     fn fault(&self) -> Option<Ending> {
-        let faults = self.sms.iter().filter_map(|sm| lock(sm).fault().cloned());
+        let faults = self.sms.iter().filter_map(|sm| sm.mail().fault.clone());
         let (at, fault) = faults.min_by_key(|(at, _)| *at)?;
         Some(Ending::Fault(at - self.start, fault))
     }
@@ -369,7 +394,7 @@ impl Run<'_, '_, '_, '_> {
         let now = self.gpu.now;
         let can_dispatch = self.next < self.total
             && self.sms.iter().any(|sm| {
-                let occupancy = lock(sm).occupancy();
+                let occupancy = sm.mail().occupancy;
                 occupancy.resident < occupancy.most
             });
         if can_dispatch {
@@ -377,7 +402,7 @@ impl Run<'_, '_, '_, '_> {
         }
         let mut earliest = self.gpu.memory.next_event(now);
         for sm in self.sms {
-            let next = lock(sm).next_event(now);
+            let next = sm.mail().next_event();
             earliest = earliest.into_iter().chain(next).min();
             if earliest.is_some_and(|e| e < now + self.window) {
                 break;
@@ -394,15 +419,13 @@ impl Run<'_, '_, '_, '_> {
             to = to.min((self.start + most).max(now));
         }
         if to > now {
-            let hold = self.work.hold();
-            (0..self.sms.len()).for_each(|sm| self.work.run(&hold, sm, now, to));
-            drop(hold);
+            self.run_parts(now, to);
             self.gpu.now = to;
         }
     }
 
     fn blocked(&self) -> Vec<crate::sm::BlockedWarp> {
-        self.sms.iter().flat_map(|sm| lock(sm).blocked_warps(self.options.source)).collect()
+        self.sms.iter().flat_map(|sm| lock(&sm.sm).blocked_warps(self.options.source)).collect()
     }
 
     fn finish(mut self, ending: Ending, kernel: &TimedKernel<'_>) -> LaunchResult {
@@ -417,7 +440,7 @@ impl Run<'_, '_, '_, '_> {
         let trailing = self.gpu.now.saturating_sub(end);
         let completed = matches!(ending, Ending::Completed);
         let trailing = if completed { trailing } else { 0 };
-        let sms: Vec<_> = self.sms.iter().map(lock).collect();
+        let sms: Vec<_> = self.sms.iter().map(|seat| lock(&seat.sm)).collect();
         LaunchResult::collect(
             &sms,
             &self.gpu.memory,

@@ -18,7 +18,7 @@ const SPINS: u32 = 2_000;
 
 /// A value on cache lines of its own.
 #[repr(align(128))]
-struct Apart<T>(T);
+pub(crate) struct Apart<T>(pub(crate) T);
 
 /// What a crew runs: parts, each for one window.
 pub(crate) trait Work: Sync {
@@ -34,17 +34,33 @@ pub(crate) trait Work: Sync {
     fn run(&self, hold: &Self::Hold<'_>, part: usize, from: Cycle, to: Cycle);
 }
 
+/// A part of the GPU, for the crew.
+struct Part {
+    /// The last window it was taken for.
+    taken: AtomicU64,
+    /// The thread that ran it last.
+    owner: AtomicUsize,
+}
+
+impl Part {
+    fn of(owner: usize) -> Self {
+        Self { taken: AtomicU64::new(0), owner: AtomicUsize::new(owner) }
+    }
+}
+
+/// Parts that are left to the others, who are about to come to them: their state is in other cores' caches.
+const LEAVE: usize = 1;
+
 /// What the threads of a run share.
 ///
-/// Every part has an owner, so that its state stays in the cache of one core; a thread that is done with its own takes
-/// what others have not begun.
+/// Every part has an owner, so that its state stays in the cache of one core. A thread that is done with its own takes
+/// from others that have several left, and keeps what it took.
 pub(crate) struct Crew {
     /// The window to run, and its number.
     from: AtomicU64,
     to: AtomicU64,
     window: Apart<AtomicU64>,
-    /// The last window each part was taken for.
-    taken: Vec<Apart<AtomicU64>>,
+    parts: Vec<Apart<Part>>,
     /// Parts that are done. A window ends when all are, whether or not every helper has woken up for it.
     done: Apart<AtomicUsize>,
     threads: usize,
@@ -53,13 +69,13 @@ pub(crate) struct Crew {
 }
 
 impl Crew {
-    /// For this many parts and threads, the calling one included.
-    pub(crate) fn new(parts: usize, threads: usize) -> Self {
+    /// For this many threads, the calling one included, and parts with their first owners. Thread 0 calls.
+    pub(crate) fn new(owners: impl IntoIterator<Item = usize>, threads: usize) -> Self {
         Self {
             from: AtomicU64::new(0),
             to: AtomicU64::new(0),
             window: Apart(AtomicU64::new(0)),
-            taken: (0..parts).map(|_| Apart(AtomicU64::new(0))).collect(),
+            parts: owners.into_iter().map(|owner| Apart(Part::of(owner))).collect(),
             done: Apart(AtomicUsize::new(0)),
             threads: threads.max(1),
             over: AtomicBool::new(false),
@@ -69,7 +85,7 @@ impl Crew {
 
     /// How many parts there are.
     pub(crate) fn parts(&self) -> usize {
-        self.taken.len()
+        self.parts.len()
     }
 
     /// Threads besides the calling one.
@@ -77,23 +93,28 @@ impl Crew {
         self.threads - 1
     }
 
-    /// Runs parts of a window as thread `me`: its own, then what is left.
-    fn take_parts(&self, me: usize, window: u64, work: &impl Work) {
+    /// Runs parts of a window as thread `me`: its own, then what others have left of theirs when it is more than `leave`.
+    fn take_parts(&self, me: usize, window: u64, leave: usize, work: &impl Work) {
         let hold = work.hold();
-        let parts = self.parts();
         let mut count = 0;
-        for owner in me..me + self.threads {
-            for part in (owner % self.threads..parts).step_by(self.threads) {
-                let taken = &self.taken[part].0;
-                if taken.load(Ordering::Relaxed) != window - 1
-                    || taken.compare_exchange(window - 1, window, Ordering::AcqRel, Ordering::Relaxed).is_err()
-                {
-                    continue;
-                }
+        let mut run = |part: usize| {
+            let Part { taken, owner } = &self.parts[part].0;
+            if taken.compare_exchange(window - 1, window, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                owner.store(me, Ordering::Relaxed);
                 // The window cannot end before this part is done, so these are its times.
                 work.run(&hold, part, self.from.load(Ordering::Relaxed), self.to.load(Ordering::Relaxed));
                 count += 1;
             }
+        };
+        let parts = || self.parts.iter().enumerate().map(|(n, part)| (n, &part.0));
+        for (number, _) in parts().rev().filter(|(_, part)| part.owner.load(Ordering::Relaxed) == me) {
+            run(number);
+        }
+        let is_left = |part: &Part| part.taken.load(Ordering::Relaxed) == window - 1;
+        while parts().filter(|(_, part)| is_left(part)).count() > leave
+            && let Some((number, _)) = parts().find(|(_, part)| is_left(part))
+        {
+            run(number);
         }
         drop(hold);
         self.done.0.fetch_add(count, Ordering::Release);
@@ -106,8 +127,13 @@ impl Crew {
         self.done.0.store(0, Ordering::Relaxed);
         let window = self.window.0.load(Ordering::Relaxed) + 1;
         self.window.0.store(window, Ordering::Release);
-        self.take_parts(0, window, work);
-        wait(|| self.done.0.load(Ordering::Acquire) == self.parts() || self.broken.load(Ordering::Acquire));
+        self.take_parts(0, window, LEAVE, work);
+        let is_over = || self.done.0.load(Ordering::Acquire) == self.parts() || self.broken.load(Ordering::Acquire);
+        if !spin(is_over) {
+            // A helper got no processor: not even what is its own will come soon.
+            self.take_parts(0, window, 0, work);
+            wait(is_over);
+        }
         assert!(!self.broken.load(Ordering::Acquire), "a helper thread failed");
     }
 
@@ -121,7 +147,7 @@ impl Crew {
                 return;
             }
             last = self.window.0.load(Ordering::Acquire);
-            self.take_parts(me, last, work);
+            self.take_parts(me, last, LEAVE, work);
         }
     }
 
@@ -151,13 +177,20 @@ impl Drop for Alarm<'_> {
     }
 }
 
+/// Looks for a while; whether it was done.
+fn spin(done: impl Fn() -> bool) -> bool {
+    for _ in 0..SPINS {
+        if done() {
+            return true;
+        }
+        std::hint::spin_loop();
+    }
+    false
+}
+
 fn wait(done: impl Fn() -> bool) {
-    let mut spins = 0;
-    while !done() {
-        spins += 1;
-        if spins < SPINS {
-            std::hint::spin_loop();
-        } else {
+    if !spin(&done) {
+        while !done() {
             std::thread::yield_now();
         }
     }
@@ -182,7 +215,7 @@ mod tests {
 
     #[test]
     fn every_part_runs_once_in_every_window() {
-        let crew = Crew::new(21, 4);
+        let crew = Crew::new((0..21).map(|n| n % 4), 4);
         let counts: Vec<AtomicU64> = (0..21).map(|_| AtomicU64::new(0)).collect();
         let run = |part: usize, from: Cycle, to: Cycle| {
             counts[part].fetch_add(to - from, Ordering::Relaxed);
@@ -203,7 +236,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "a helper thread failed")]
     fn a_failing_helper_ends_the_run() {
-        let crew = Crew::new(2, 2);
+        let crew = Crew::new([0, 1], 2);
         let main = std::thread::current().id();
         let run = |_: usize, _: Cycle, _: Cycle| {
             // Only the helper gets to the failure: the caller waits for it first.

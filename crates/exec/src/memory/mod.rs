@@ -8,7 +8,7 @@ mod device;
 mod view;
 
 pub use device::{AccessError, Allocation, DeviceMemory, HEAP_BASE};
-pub use view::{Global, StoreLog, merge_logs};
+pub use view::{Global, Merge, StoreLog};
 
 /// Start of the window onto the thread block's shared memory.
 pub const SHARED_WINDOW: u64 = 0x1000_0000;

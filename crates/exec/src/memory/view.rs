@@ -121,38 +121,58 @@ impl StoreLog {
     }
 }
 
-/// Makes the stores of several logs visible to everyone, in the order of (time, log, order in the log), and
-/// empties the logs. `order` is only kept for its memory.
-pub fn merge_logs<'l>(
-    memory: &mut DeviceMemory,
-    logs: impl Iterator<Item = &'l mut StoreLog>,
-    order: &mut Vec<(u64, u32, u32, u32)>,
-) {
-    order.clear();
-    let mut logs: Vec<&mut StoreLog> = logs.filter(|l| !l.is_empty()).collect();
-    for (number, log) in logs.iter().enumerate() {
+/// Makes the stores of several logs visible to everyone, in the order of (time, log, order in the log).
+#[derive(Clone, Debug, Default)]
+pub struct Merge {
+    /// Logs with stores, and empty ones that are kept for their memory.
+    logs: Vec<StoreLog>,
+    used: usize,
+    /// Groups of stores: time, number of the log, its place here, first and one past the last entry.
+    order: Vec<(u64, u32, u32, u32, u32)>,
+}
+
+impl Merge {
+    /// Takes the stores of log `number`, which is empty then.
+    pub fn add(&mut self, number: u32, log: &mut StoreLog) {
+        if log.is_empty() {
+            return;
+        }
+        if self.used == self.logs.len() {
+            self.logs.push(StoreLog::default());
+        }
+        std::mem::swap(&mut self.logs[self.used], log);
         let mut start = 0;
-        for &(time, end) in &log.groups {
-            order.push((time, number as u32, start, end));
+        for &(time, end) in &self.logs[self.used].groups {
+            self.order.push((time, number, self.used as u32, start, end));
             start = end;
         }
+        self.used += 1;
     }
-    order.sort_unstable();
-    let mut last = 0;
-    for &(_, number, start, end) in order.iter() {
-        for e in &logs[number as usize].entries[start as usize..end as usize] {
-            // Addresses were checked when the stores were made.
-            let inside = memory.allocations().get(last).is_some_and(|a| e.address.wrapping_sub(a.base) < a.len());
-            if !inside && let Ok((index, _)) = memory.find(e.address, 1) {
-                last = index;
-            }
-            let offset = (e.address - memory.allocations()[last].base) as usize;
-            let count = usize::from(e.bytes);
-            memory.bytes_mut(last)[offset..offset + count].copy_from_slice(&e.value.to_le_bytes()[..count]);
-            memory.mark_written(last, offset, count);
+
+    /// Writes what was taken to memory.
+    pub fn finish(&mut self, memory: &mut DeviceMemory) {
+        if self.used == 0 {
+            return;
         }
+        self.order.sort_unstable();
+        let mut last = 0;
+        for &(_, _, place, start, end) in &self.order {
+            for e in &self.logs[place as usize].entries[start as usize..end as usize] {
+                // Addresses were checked when the stores were made.
+                let inside = memory.allocations().get(last).is_some_and(|a| e.address.wrapping_sub(a.base) < a.len());
+                if !inside && let Ok((index, _)) = memory.find(e.address, 1) {
+                    last = index;
+                }
+                let offset = (e.address - memory.allocations()[last].base) as usize;
+                let count = usize::from(e.bytes);
+                memory.bytes_mut(last)[offset..offset + count].copy_from_slice(&e.value.to_le_bytes()[..count]);
+                memory.mark_written(last, offset, count);
+            }
+        }
+        self.logs[..self.used].iter_mut().for_each(StoreLog::clear);
+        self.order.clear();
+        self.used = 0;
     }
-    logs.iter_mut().for_each(|l| l.clear());
 }
 
 #[cfg(test)]
@@ -173,7 +193,9 @@ mod tests {
         assert!(logs[0].may_touch(a) && !logs[0].may_touch(a + 128));
         assert_eq!(logs[0].patch(a + 4, 4, 0), 0x1111_2211);
         assert_eq!(logs[0].patch(a, 8, 0), 0x1111_2211_0000_0000);
-        merge_logs(&mut memory, logs.iter_mut(), &mut Vec::new());
+        let mut merge = Merge::default();
+        logs.iter_mut().enumerate().for_each(|(n, log)| merge.add(n as u32, log));
+        merge.finish(&mut memory);
         let mut word = [0; 4];
         memory.read(a + 4, &mut word).unwrap();
         assert_eq!(u32::from_le_bytes(word), 0x3333_2233);

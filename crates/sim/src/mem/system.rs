@@ -6,7 +6,7 @@ use super::partition::Partition;
 use crate::config::MachineConfig;
 use crate::packet::{Cycle, Reply, Request};
 use crate::parallel::lock;
-use raddle_exec::memory::{DeviceMemory, merge_logs};
+use raddle_exec::memory::{DeviceMemory, Merge};
 use std::sync::{Arc, Mutex};
 
 /// The memory system of a GPU. It outlives launches: the L2 keeps its lines.
@@ -19,8 +19,8 @@ pub struct MemorySystem {
     slices: u32,
     header_bytes: u32,
     sector: u32,
-    /// Kept for its memory.
-    merge: Vec<(u64, u32, u32, u32)>,
+    /// Stores of atomics at the edge of a window.
+    merge: Merge,
 }
 
 impl MemorySystem {
@@ -38,7 +38,7 @@ impl MemorySystem {
             slices: machine.l2.slices,
             header_bytes: machine.interconnect.header_bytes,
             sector: machine.l2.sector,
-            merge: Vec::new(),
+            merge: Merge::default(),
         })
     }
 
@@ -78,8 +78,10 @@ impl MemorySystem {
 
     /// What atomics wrote in a window becomes visible to all.
     pub fn publish_atomics(&mut self, memory: &mut DeviceMemory) {
-        let mut partitions: Vec<_> = self.partitions.iter().map(lock).collect();
-        merge_logs(memory, partitions.iter_mut().map(|p| p.log()), &mut self.merge);
+        for (number, partition) in self.partitions.iter().enumerate() {
+            self.merge.add(number as u32, lock(partition).log());
+        }
+        self.merge.finish(memory);
     }
 
     /// The networks carry what was sent in a window.

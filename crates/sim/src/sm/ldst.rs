@@ -120,6 +120,11 @@ impl LoadStore {
         self.current.is_some()
     }
 
+    /// Whether it holds something the interconnect has not taken.
+    pub(super) fn wants_to_send(&self) -> bool {
+        matches!(self.stuck, Stuck::Port(_)) || [&self.l1d, &self.l1c, &self.l1t].iter().any(|c| !c.queue.is_empty())
+    }
+
     /// Replies at the port.
     pub(super) fn held(&self) -> usize {
         self.ejected.len()

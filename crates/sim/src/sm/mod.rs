@@ -15,6 +15,7 @@ mod fetch;
 mod front;
 mod issue;
 mod ldst;
+mod mail;
 mod memory_op;
 mod port;
 mod replies;
@@ -43,6 +44,7 @@ use state::{Front, InFlightTable, Place, Scoreboard, Sets};
 use std::collections::VecDeque;
 use units::Units;
 
+pub use mail::Mail;
 pub use report::BlockedWarp;
 
 /// The mechanisms of one SM.
@@ -68,7 +70,7 @@ struct Resident {
 }
 
 /// How an SM looks from outside, for the dispatcher.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Occupancy {
     /// Blocks resident or about to start.
     pub resident: u32,
@@ -206,59 +208,15 @@ impl<'k> Sm<'k> {
     }
 
     /// Blocks resident or about to start, and how many fit.
-    #[must_use]
-    pub fn occupancy(&self) -> Occupancy {
+    fn occupancy(&self) -> Occupancy {
         let resident = self.residents.iter().flatten().count() + self.starts.len();
         Occupancy { resident: resident as u32, most: self.most_ctas }
     }
 
-    /// A block will start at the end of cycle `at`.
-    pub fn assign(&mut self, at: Cycle, cta: u64) {
-        self.starts.push_back((at, cta));
-    }
-
-    /// The port to the interconnect.
-    pub fn port(&mut self) -> &mut Port {
-        &mut self.port
-    }
-
     /// Replies it can take: what its port holds less what is there or on its way.
-    #[must_use]
-    pub fn reply_room(&self) -> u32 {
+    fn reply_room(&self) -> u32 {
         let held = self.ldst.held() + self.port.inbox.len();
         self.config.sm.ejection_buffer.saturating_sub(held as u32)
-    }
-
-    /// Thread-instructions issued.
-    #[must_use]
-    pub fn thread_insts(&self) -> u64 {
-        self.counters.thread_insts
-    }
-
-    /// Stores made in this window.
-    pub fn log(&mut self) -> &mut StoreLog {
-        &mut self.log
-    }
-
-    /// Blocks that ended in this window.
-    pub fn take_ended(&mut self) -> std::vec::Drain<'_, (Cycle, u64)> {
-        self.ended_ctas.drain(..)
-    }
-
-    /// What ended the run here.
-    #[must_use]
-    pub fn fault(&self) -> Option<&(Cycle, Box<Fault>)> {
-        self.fault.as_ref()
-    }
-
-    /// What kernels printed in this window.
-    pub fn take_printed(&mut self) -> std::vec::Drain<'_, (Cycle, String)> {
-        self.printed.drain(..)
-    }
-
-    /// Events of this window.
-    pub fn take_events(&mut self) -> Option<std::vec::Drain<'_, Event>> {
-        self.events.as_mut().map(|e| e.drain(..))
     }
 
     /// Counters.
@@ -281,8 +239,7 @@ impl<'k> Sm<'k> {
     }
 
     /// Whether it has no block and nothing on its way.
-    #[must_use]
-    pub fn is_idle(&self) -> bool {
+    fn is_idle(&self) -> bool {
         self.residents.iter().all(Option::is_none) && self.starts.is_empty() && self.port.expected == self.port.received
     }
 
@@ -292,7 +249,7 @@ impl<'k> Sm<'k> {
     }
 
     /// Runs cycles `from` to `to`.
-    pub fn run(&mut self, from: Cycle, to: Cycle, memory: &DeviceMemory) {
+    fn run(&mut self, from: Cycle, to: Cycle, memory: &DeviceMemory) {
         let mut now = from;
         while now < to && self.fault.is_none() {
             // After an instruction something moves: not worth a look.
@@ -370,8 +327,7 @@ impl<'k> Sm<'k> {
     }
 
     /// When it will next do something by itself; `None` when it only waits for messages.
-    #[must_use]
-    pub fn next_event(&self, now: Cycle) -> Option<Cycle> {
+    fn next_event(&self, now: Cycle) -> Option<Cycle> {
         match self.sleeps_until(now) {
             None => Some(now),
             Some(Cycle::MAX) => None,

@@ -36,7 +36,7 @@ impl Sm<'_> {
     }
 
     /// A reply will arrive at `at`. All sectors of a line but the last count at once.
-    pub fn deliver(&mut self, at: Cycle, reply: Reply) {
+    pub(super) fn deliver(&mut self, at: Cycle, reply: Reply) {
         let cache = match reply.purpose {
             Purpose::Inst => &mut self.fetch.cache,
             Purpose::Const => &mut self.ldst.l1c,

@@ -1,0 +1,102 @@
+//! What an SM and the rest of the GPU tell each other at the edges of windows.
+//!
+//! It is all the rest of the GPU looks at while a launch runs: the SM itself stays in the cache of the core that runs it.
+
+use super::{Occupancy, Sm};
+use crate::event::Event;
+use crate::packet::{Cycle, Reply, Request};
+use raddle_exec::fault::Fault;
+use raddle_exec::memory::{DeviceMemory, StoreLog};
+
+/// What an SM is told before a window, and what it tells after it.
+#[derive(Default)]
+pub struct Mail {
+    /// To the SM: replies with the time they arrive.
+    pub replies: Vec<(Cycle, Reply)>,
+    /// To the SM: blocks that start, with the time.
+    pub starts: Vec<(Cycle, u64)>,
+    /// To the SM: flits the interconnect takes.
+    pub free_flits: u32,
+    /// Requests sent in the window, with their time.
+    pub requests: Vec<(Cycle, Request)>,
+    /// Stores made in the window.
+    pub log: StoreLog,
+    /// Blocks that ended in the window.
+    pub ended: Vec<(Cycle, u64)>,
+    /// What kernels printed in the window.
+    pub printed: Vec<(Cycle, String)>,
+    /// Events of the window.
+    pub events: Vec<Event>,
+    /// What ended the run here, and when.
+    pub fault: Option<(Cycle, Box<Fault>)>,
+    /// Replies it can take.
+    pub reply_room: u32,
+    /// Blocks it holds.
+    pub occupancy: Occupancy,
+    /// It has no block and nothing on its way.
+    pub is_idle: bool,
+    /// When it next moves by itself if it is told nothing; `None` when only a message can wake it.
+    pub next: Option<Cycle>,
+    /// It has something to send that the interconnect did not take.
+    pub waits_for_flits: bool,
+    /// Thread-instructions issued so far.
+    pub thread_insts: u64,
+}
+
+impl Mail {
+    /// For an SM that has not run yet.
+    #[must_use]
+    pub fn new(sm: &Sm<'_>) -> Self {
+        let mut mail = Self { free_flits: sm.port.free_flits, ..Self::default() };
+        sm.describe(&mut mail, 0);
+        mail
+    }
+
+    /// When the SM next moves, with what it will be told; `None` when only a message can wake it.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Cycle> {
+        self.next.into_iter().chain(self.replies.first().map(|r| r.0)).min()
+    }
+
+    /// Tells how many flits the interconnect takes: more than before may wake the SM at `now`.
+    pub fn set_free_flits(&mut self, flits: u32, now: Cycle) {
+        if self.waits_for_flits && flits != self.free_flits {
+            self.next = Some(now);
+        }
+        self.free_flits = flits;
+    }
+}
+
+impl Sm<'_> {
+    /// Runs a window: takes what came, and leaves what it has to tell.
+    pub fn window(&mut self, mail: &mut Mail, from: Cycle, to: Cycle, memory: &DeviceMemory) {
+        for (at, reply) in mail.replies.drain(..) {
+            self.deliver(at, reply);
+        }
+        self.starts.extend(mail.starts.drain(..));
+        self.port.free_flits = mail.free_flits;
+        self.run(from, to, memory);
+        std::mem::swap(&mut self.port.outbox, &mut mail.requests);
+        if !self.log.is_empty() || !mail.log.is_empty() {
+            std::mem::swap(&mut self.log, &mut mail.log);
+        }
+        mail.ended.append(&mut self.ended_ctas);
+        mail.printed.append(&mut self.printed);
+        if let Some(events) = &mut self.events {
+            mail.events.append(events);
+        }
+        mail.free_flits = self.port.free_flits;
+        mail.waits_for_flits = self.ldst.wants_to_send() || !self.fetch.cache.queue.is_empty();
+        self.describe(mail, to);
+    }
+
+    fn describe(&self, mail: &mut Mail, now: Cycle) {
+        mail.fault.clone_from(&self.fault);
+        mail.reply_room = self.reply_room();
+        mail.occupancy = self.occupancy();
+        mail.is_idle = self.is_idle();
+        mail.thread_insts = self.counters.thread_insts;
+        let busy = self.last_issue + 1 >= now && self.counters.warp_insts > 0;
+        mail.next = if busy { Some(now) } else { self.next_event(now) };
+    }
+}
