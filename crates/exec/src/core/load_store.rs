@@ -101,28 +101,38 @@ leveled! {
     }
 }
 
-/// A 32-bit word for each lane; lanes side by side are one copy.
+/// Lanes that [`words`] looks at together.
+const TOGETHER: usize = LANES / 2;
+
+/// A 32-bit word for each lane; half a warp that wants words side by side, or one word, takes one copy.
 #[inline(always)]
 fn words(data: &[u8], offsets: &[u32; LANES], at: usize) -> [u32; LANES] {
     let mut out = [0; LANES];
-    let mut apart = 0;
-    for (lane, offset) in offsets.iter().enumerate() {
-        apart |= offset ^ offsets[0].wrapping_add(4 * lane as u32);
-    }
-    let start = offsets[0] as usize + at;
-    if apart == 0
-        && let Some(row) = data.get(start..start + 4 * LANES)
-    {
-        for (out, bytes) in out.iter_mut().zip(row.as_chunks::<4>().0) {
-            *out = u32::from_le_bytes(*bytes);
-        }
-        return out;
-    }
     // Offsets are multiples of four, so they index whole words.
     let (all, _) = data.as_chunks::<4>();
-    for (out, offset) in out.iter_mut().zip(offsets) {
-        if let Some(word) = all.get((*offset as usize + at) / 4) {
-            *out = u32::from_le_bytes(*word);
+    for (out, offsets) in out.as_chunks_mut::<TOGETHER>().0.iter_mut().zip(offsets.as_chunks::<TOGETHER>().0) {
+        let (mut apart, mut unequal) = (0, 0);
+        for (lane, offset) in offsets.iter().enumerate() {
+            apart |= offset ^ offsets[0].wrapping_add(4 * lane as u32);
+            unequal |= offset ^ offsets[0];
+        }
+        let first = (offsets[0] as usize + at) / 4;
+        if apart == 0
+            && let Some(row) = all.get(first..first + TOGETHER)
+        {
+            for (out, bytes) in out.iter_mut().zip(row) {
+                *out = u32::from_le_bytes(*bytes);
+            }
+        } else if unequal == 0
+            && let Some(word) = all.get(first)
+        {
+            *out = [u32::from_le_bytes(*word); TOGETHER];
+        } else {
+            for (out, offset) in out.iter_mut().zip(offsets) {
+                if let Some(word) = all.get((*offset as usize + at) / 4) {
+                    *out = u32::from_le_bytes(*word);
+                }
+            }
         }
     }
     out

@@ -94,7 +94,7 @@ fn publish(warp: WarpId, state: &mut Warp, table: &mut WarpTable) {
             continue;
         }
         state.current = current;
-        table.set(warp, split.pc, split.mask);
+        table.set_until(warp, split.pc, split.mask, join);
         return;
     }
 }
@@ -157,6 +157,8 @@ impl Divergence for Pdom {
     fn issued(&mut self, warp: WarpId, outcome: Outcome<'_>, table: &mut WarpTable) {
         let Some(state) = &mut self.warps[warp.index()] else { return };
         let split = &mut state.parts.splits[state.current];
+        // The machine has moved it on by itself.
+        split.pc = table.get(warp).pc;
         let (pc, mask, depth) = (split.pc, split.mask, split.depth);
         match outcome {
             Outcome::Next => {
@@ -272,7 +274,7 @@ impl Divergence for Pdom {
         }
     }
 
-    fn stack(&self, warp: WarpId) -> Vec<StackEntry> {
+    fn stack(&self, warp: WarpId, table: &WarpTable) -> Vec<StackEntry> {
         let Some(state) = &self.warps[warp.index()] else { return Vec::new() };
         let entry = |n: usize| {
             let split = state.parts.splits[n];
@@ -282,7 +284,9 @@ impl Divergence for Pdom {
                 State::Barrier(number) => Some(format!("barrier {number}")),
                 State::Sync(wanted) => Some(format!("lanes {:#x} of its warp", wanted & !split.mask)),
             };
-            StackEntry { pc: split.pc, mask: split.mask, rejoin: (join != u32::MAX).then_some(join), waits }
+            let runs = n == state.current && split.state == State::Ready;
+            let pc = if runs { table.get(warp).pc } else { split.pc };
+            StackEntry { pc, mask: split.mask, rejoin: (join != u32::MAX).then_some(join), waits }
         };
         (0..state.parts.splits.len()).map(entry).collect()
     }

@@ -76,6 +76,8 @@ pub struct WarpInfo {
     pub homes: Option<Box<[Home; 32]>>,
     /// Next operation.
     pub pc: u32,
+    /// The machine moves the warp behind straight-line instructions by itself until it would come here.
+    until: u32,
     /// Lanes that are active there; 0 when nothing of the warp can go on.
     pub mask: u32,
     /// What it waits for when nothing can go on.
@@ -104,6 +106,7 @@ impl WarpTable {
             base: 0,
             homes: None,
             pc: 0,
+            until: 0,
             mask: 0,
             blocked: None,
             ended: false,
@@ -128,15 +131,24 @@ impl WarpTable {
     /// Forms a static warp: lanes `mask` of a row of registers, of which `base` is the warp's first.
     pub fn form_static(&mut self, warp: WarpId, cta: u32, row: u32, base: u8, mask: u32) {
         let info = &mut self.warps[warp.index()];
-        *info = WarpInfo { cta, row, base, homes: None, pc: 0, mask, blocked: None, ended: false, valid: true };
+        *info =
+            WarpInfo { cta, row, base, homes: None, pc: 0, until: 1, mask, blocked: None, ended: false, valid: true };
         self.touched.push(warp);
     }
 
-    /// Puts a warp at an operation with these lanes.
+    /// Puts a warp at an operation with these lanes. The model is told of every instruction.
     #[inline]
     pub fn set(&mut self, warp: WarpId, pc: u32, mask: u32) {
+        self.set_until(warp, pc, mask, pc + 1);
+    }
+
+    /// Puts a warp at an operation with these lanes. [`Divergence::issued`] is not called for instructions whose
+    /// outcome is [`Outcome::Next`] and behind which is not `until`: the table alone then says where the warp is.
+    #[inline]
+    pub fn set_until(&mut self, warp: WarpId, pc: u32, mask: u32, until: u32) {
         let info = &mut self.warps[warp.index()];
         info.pc = pc;
+        info.until = until;
         info.mask = mask;
         info.blocked = None;
         self.touched.push(warp);
@@ -167,6 +179,18 @@ impl WarpTable {
         info.mask = 0;
         info.homes = None;
         self.touched.push(warp);
+    }
+
+    /// Goes behind an instruction that changed nothing of control flow; false when the model wants to know.
+    #[inline]
+    pub(crate) fn step(&mut self, warp: WarpId) -> bool {
+        let info = &mut self.warps[warp.index()];
+        let next = info.pc + 1;
+        let free = next != info.until;
+        if free {
+            info.pc = next;
+        }
+        free
     }
 
     /// Takes a warp that changed since the last call.
@@ -200,7 +224,7 @@ impl WarpTable {
 /// Which threads form a schedulable warp, its program counter and mask, where threads wait and rejoin.
 ///
 /// Called by the SM: `start_cta` when a block becomes resident, `issued` once after every instruction, in the
-/// cycle it issues. The model must leave every warp in the table in one of three states: it can go on
+/// cycle it issues, except those the model leaves to the machine ([`WarpTable::set_until`]). The model must leave every warp in the table in one of three states: it can go on
 /// ([`WarpTable::set`]), it waits ([`WarpTable::block`]) or it has ended ([`WarpTable::end`]).
 pub trait Divergence: Send {
     /// A block became resident. `warps` are the free slots for its static warps, in order: row, first lane and
@@ -229,7 +253,12 @@ pub trait Divergence: Send {
     fn end_cta(&mut self, cta: u32, table: &mut WarpTable);
 
     /// The parts of a warp, the one that runs first last.
-    fn stack(&self, warp: WarpId) -> Vec<StackEntry>;
+    fn stack(&self, warp: WarpId, table: &WarpTable) -> Vec<StackEntry>;
+
+    /// Whether [`Divergence::may_issue`] can ever say no: it is not asked otherwise.
+    fn has_veto(&self) -> bool {
+        false
+    }
 
     /// Whether a warp may issue the instruction it is at.
     ///

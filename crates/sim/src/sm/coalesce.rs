@@ -129,31 +129,45 @@ pub fn bank_cycles(addresses: &[u64; 32], mask: u32, banks: u32, groups: u32) ->
     let mut cycles = 0;
     let lanes = 32 / groups.clamp(1, 32);
     let banks = banks.clamp(1, 64);
+    let words = addresses.map(|address| (address / 4) as u32);
+    if mask == u32::MAX && lanes == 32 && banks >= 32 && is_regular(&words) {
+        return 1;
+    }
     for first in (0..32).step_by(lanes as usize) {
         let mut left = mask & (u32::MAX >> (32 - lanes)) << first;
         while left != 0 {
             cycles += 1;
-            left = serve(addresses, left, banks);
+            left = serve(&words, left, banks);
         }
     }
     cycles.max(1)
 }
 
+/// Whether all lanes want the same word, or words side by side.
+#[inline]
+fn is_regular(words: &[u32; 32]) -> bool {
+    let (mut unequal, mut apart) = (0, 0);
+    for (lane, word) in words.iter().enumerate() {
+        unequal |= word ^ words[0];
+        apart |= word.wrapping_sub(lane as u32) ^ words[0];
+    }
+    unequal == 0 || apart == 0
+}
+
 /// One cycle: each bank gives one word to all lanes that want it. Returns the lanes that have to wait.
-fn serve(addresses: &[u64; 32], left: u32, banks: u32) -> u32 {
+fn serve(wanted: &[u32; 32], left: u32, banks: u32) -> u32 {
     let mut words = [u32::MAX; 64];
     let mut waiting = 0;
     let power = banks.is_power_of_two();
-    for (lane, address) in addresses.iter().enumerate() {
-        let word = (*address / 4) as u32;
+    for lane in lanes_in(left) {
+        let word = wanted[lane];
         let bank = if power { word & (banks - 1) } else { word % banks };
-        let active = left >> lane & 1;
-        let held = words[bank as usize & 63];
-        let taken = held != u32::MAX && held != word;
-        if active != 0 && !taken {
-            words[bank as usize & 63] = word;
+        let held = &mut words[bank as usize & 63];
+        if *held != u32::MAX && *held != word {
+            waiting |= 1 << lane;
+        } else {
+            *held = word;
         }
-        waiting |= (active & u32::from(taken)) << lane;
     }
     waiting
 }

@@ -4,8 +4,7 @@
 //! what all banks have for it.
 
 use crate::config::{CollectorConfig, UnitsConfig};
-use crate::kernel::{UNITS, UnitKind};
-use std::collections::VecDeque;
+use crate::kernel::{MAX_READS, UNITS, UnitKind};
 
 /// An instruction in the pipeline, by its number in the SM's table.
 pub type InstId = u32;
@@ -67,6 +66,37 @@ struct Group {
     last: Vec<u32>,
 }
 
+/// Operands a bank has to deliver, as numbers of collector units.
+#[derive(Clone, Debug)]
+struct Bank {
+    /// A ring, as long as all units' operands need, a power of two.
+    units: Box<[u8]>,
+    first: u32,
+    len: u32,
+}
+
+impl Bank {
+    fn new(units: usize) -> Self {
+        let size = (units * MAX_READS).next_power_of_two().max(1);
+        Self { units: vec![0; size].into(), first: 0, len: 0 }
+    }
+
+    #[inline]
+    fn push(&mut self, unit: u8) {
+        let at = self.first.wrapping_add(self.len) as usize & (self.units.len() - 1);
+        self.units[at] = unit;
+        self.len += 1;
+    }
+
+    #[inline]
+    fn pop(&mut self) -> u8 {
+        let at = self.first as usize & (self.units.len() - 1);
+        self.first = self.first.wrapping_add(1);
+        self.len -= 1;
+        self.units[at]
+    }
+}
+
 /// The operand collector with the registers in front of it and behind it.
 pub struct Collector {
     enabled: bool,
@@ -78,8 +108,7 @@ pub struct Collector {
     /// Units whose instruction has all its operands.
     ready: u64,
     groups: [Group; UNITS],
-    /// Operands each bank has to deliver, as numbers of collector units.
-    queues: Vec<VecDeque<u8>>,
+    queues: Vec<Bank>,
     /// Banks with something to deliver.
     requested: u64,
     /// Banks that are written in this cycle.
@@ -115,7 +144,7 @@ impl Collector {
             busy: 0,
             ready: 0,
             groups,
-            queues: vec![VecDeque::with_capacity(16); config.banks as usize],
+            queues: vec![Bank::new(first); config.banks as usize],
             requested: 0,
             written: 0,
             input: Default::default(),
@@ -258,15 +287,12 @@ impl Collector {
             let bank = banks.trailing_zeros() as usize;
             banks &= banks - 1;
             let queue = &mut self.queues[bank];
-            if let Some(unit) = queue.pop_front() {
-                let waiting = &mut self.units[usize::from(unit)].1;
-                *waiting -= 1;
-                self.ready |= u64::from(*waiting == 0) << unit;
-            }
-            self.conflicts += queue.len() as u64;
-            if queue.is_empty() {
-                self.requested &= !(1 << bank);
-            }
+            let unit = queue.pop();
+            let waiting = &mut self.units[usize::from(unit)].1;
+            *waiting -= 1;
+            self.ready |= u64::from(*waiting == 0) << unit;
+            self.conflicts += u64::from(queue.len);
+            self.requested &= !(u64::from(queue.len == 0) << bank);
         }
     }
 
@@ -287,7 +313,7 @@ impl Collector {
                 self.ready |= u64::from(registers.is_empty()) << unit;
                 for register in registers {
                     let bank = self.bank(*register, warp);
-                    self.queues[bank].push_back(unit as u8);
+                    self.queues[bank].push(unit as u8);
                     self.requested |= 1 << bank;
                 }
             }

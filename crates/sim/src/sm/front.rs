@@ -1,8 +1,8 @@
 //! Keeping the sets of warps up to date, and why a slot stays empty.
 
 use super::Sm;
-use super::state::{Hazard, Place};
-use crate::kernel::UnitKind;
+use super::state::{Front, Hazard, Place};
+use crate::kernel::{TimedOp, UnitKind};
 use crate::seam::{Cause, WarpId};
 
 impl Sm<'_> {
@@ -37,58 +37,69 @@ impl Sm<'_> {
     pub(super) fn refresh(&mut self, warp: WarpId) {
         let info = self.table.get(warp);
         let front = &mut self.fronts[warp.index()];
-        if !info.valid {
-            self.sets.wanting.set(warp, false);
-            self.sets.put(warp, Place::Free);
-            return;
-        }
-        let fetch = &self.config.sm.fetch;
-        let decoded = front.decoded();
-        let room = if fetch.only_when_empty { decoded == 0 } else { decoded + fetch.width <= fetch.ibuffer };
-        self.sets.wanting.set(warp, !fetch.ideal && !info.ended && !front.fetching && room);
         if front.fence && front.is_drained() {
             front.fence = false;
         }
-        let place = self.place_of(warp);
+        if info.valid && info.blocked.is_none() {
+            self.refresh_running(warp);
+            return;
+        }
+        let wants = info.valid && !info.ended && !front.fetching && front.decoded() < self.fetch_below;
+        self.sets.wanting.set(warp, wants);
+        let place = match info.blocked {
+            _ if !info.valid => Place::Free,
+            Some(Cause::ExitWait) => Place::Ended,
+            Some(Cause::Barrier) => Place::Barrier,
+            _ => Place::Held,
+        };
+        self.sets.put(warp, place);
+    }
+
+    /// The same for a warp that is in use and not blocked.
+    #[inline]
+    pub(super) fn refresh_running(&mut self, warp: WarpId) {
+        let front = &self.fronts[warp.index()];
+        self.sets.wanting.set(warp, !front.fetching && front.decoded() < self.fetch_below);
+        let place = self.place_of(warp, front);
         self.sets.put(warp, place);
     }
 
     #[inline]
-    fn place_of(&self, warp: WarpId) -> Place {
-        let (info, front) = (self.table.get(warp), &self.fronts[warp.index()]);
-        if let Some(cause) = info.blocked {
-            return match cause {
-                Cause::ExitWait => Place::Ended,
-                Cause::Barrier => Place::Barrier,
-                _ => Place::Held,
-            };
-        }
+    fn place_of(&self, warp: WarpId, front: &Front) -> Place {
         if front.atomics > 0 || front.fence {
             return Place::Fence;
         }
-        if !self.config.sm.fetch.ideal {
-            match front.head() {
-                None => return if front.redirected { Place::Redirected } else { Place::Starved },
-                Some(head) if head != info.pc => return Place::Hazard,
-                Some(_) => {}
-            }
+        let info = self.table.get(warp);
+        match front.head() {
+            Some(head) if head == info.pc => {}
+            _ if self.config.sm.fetch.ideal => {}
+            Some(_) => return Place::Hazard,
+            None => return if front.redirected { Place::Redirected } else { Place::Starved },
         }
         if self.config.sm.single_in_flight && front.in_flight > 0 {
             return if front.last_is_memory { Place::DataMemory } else { Place::DataAlu };
         }
         let op = &self.kernel.ops[info.pc as usize];
-        let mut hazard = Hazard::None;
-        self.table.for_each_row(warp, info.mask, |row, lanes| match self.scoreboard.check(op, row, lanes) {
-            Hazard::None => {}
-            Hazard::Memory => hazard = Hazard::Memory,
-            Hazard::Alu if hazard == Hazard::None => hazard = Hazard::Alu,
-            Hazard::Alu => {}
-        });
+        let hazard = match &info.homes {
+            None => self.scoreboard.check(op, info.row, info.mask),
+            Some(_) => self.gathered_hazard(warp, op, info.mask),
+        };
         match hazard {
             Hazard::Memory => Place::DataMemory,
             Hazard::Alu => Place::DataAlu,
             Hazard::None => Place::ready(op.unit),
         }
+    }
+
+    fn gathered_hazard(&self, warp: WarpId, op: &TimedOp, mask: u32) -> Hazard {
+        let mut hazard = Hazard::None;
+        self.table.for_each_row(warp, mask, |row, lanes| match self.scoreboard.check(op, row, lanes) {
+            Hazard::None => {}
+            Hazard::Memory => hazard = Hazard::Memory,
+            Hazard::Alu if hazard == Hazard::None => hazard = Hazard::Alu,
+            Hazard::Alu => {}
+        });
+        hazard
     }
 
     /// Why a scheduler cannot issue, from the sets. Where warps of a scheduler are held up by different things,

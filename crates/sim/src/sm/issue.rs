@@ -41,6 +41,10 @@ impl Sm<'_> {
 
     /// Instructions with their operands enter the arithmetic units.
     pub(super) fn execute(&mut self, now: Cycle) {
+        let output = &self.collector.output;
+        if output[UnitKind::Sp as usize].is_empty() && output[UnitKind::Sfu as usize].is_empty() {
+            return;
+        }
         for pipeline in 0..self.units.len() {
             let kind = self.units.kind(pipeline);
             let Some(inst) = self.collector.output[kind as usize].front() else { continue };
@@ -130,6 +134,9 @@ impl Sm<'_> {
             let seen = view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.kernel);
             let picked = self.mechanisms.issue[scheduler].pick(&seen, &self.eligible, &mut self.scratch);
             let warp = picked.filter(|w| self.eligible.contains(*w))?;
+            if !self.has_veto {
+                return Some(warp);
+            }
             let info = self.table.get(warp);
             let op = &self.kernel.ops[info.pc as usize];
             let gating = &self.mechanisms.gating;
@@ -185,7 +192,7 @@ impl Sm<'_> {
         let entry = self.insts.get_mut(inst);
         (entry.warp, entry.pc, entry.issued, entry.row, entry.at) = (warp.0, pc, mask, row, now);
         (entry.pending, entry.bank_cycles, entry.shared, entry.local, entry.extra) = (0, 1, false, false, (1, 0));
-        if self.mechanisms.gating.is_active() {
+        if self.has_gating {
             let shape = self.mechanisms.gating.issued(now, timed.unit, timed, active);
             self.insts.get_mut(inst).extra = (shape.passes, shape.extra_latency);
         }
@@ -199,7 +206,7 @@ impl Sm<'_> {
                 self.fronts[warp.index()].fence = true;
             }
             self.memory_op(inst, issuing).map_err(failed)?;
-            self.go_on(warp, Outcome::Next);
+            self.go_behind(warp);
         } else {
             self.control(issuing).map_err(failed)?;
         }
@@ -235,6 +242,16 @@ impl Sm<'_> {
         self.emit(now, EventKind::Issue { warp: warp.0, pc, lanes: active });
     }
 
+    /// The warp goes on behind its instruction.
+    #[inline]
+    fn go_behind(&mut self, warp: WarpId) {
+        if self.table.step(warp) {
+            self.refresh_running(warp);
+        } else {
+            self.go_on(warp, Outcome::Next);
+        }
+    }
+
     fn go_on(&mut self, warp: WarpId, outcome: Outcome<'_>) {
         self.mechanisms.divergence.issued(warp, outcome, &mut self.table);
         self.refresh_touched();
@@ -260,7 +277,7 @@ impl Sm<'_> {
                 let effect = self.core.execute(global, op, self.table.lanes(warp), active)?;
                 let depth = match effect {
                     Effect::Next => {
-                        self.go_on(warp, Outcome::Next);
+                        self.go_behind(warp);
                         return Ok(());
                     }
                     Effect::Scatter => 0,
@@ -339,7 +356,7 @@ impl Sm<'_> {
         if active != 0 {
             self.core.collective(op, self.table.lanes(warp), active, base);
         }
-        self.go_on(warp, Outcome::Next);
+        self.go_behind(warp);
     }
 
     /// Executes warp-wide operations whose members have all come.

@@ -116,6 +116,11 @@ pub struct Sm<'k> {
     /// Why each scheduler could not issue, for the state of the sets it was found in.
     idle_causes: Vec<((u64, bool), Cause)>,
     has_warp_ops: bool,
+    /// A mechanism may refuse an issue.
+    has_veto: bool,
+    has_gating: bool,
+    /// Decoded instructions up to which a warp wants more.
+    fetch_below: u32,
     /// What ended the run here, and when.
     fault: Option<(Cycle, Box<Fault>)>,
     /// What kernels printed, by time.
@@ -153,6 +158,15 @@ impl<'k> Sm<'k> {
             kernel,
             core,
             table: WarpTable::new(slots),
+            has_veto: mechanisms.divergence.has_veto()
+                || mechanisms.issue.iter().any(|i| i.has_veto())
+                || mechanisms.gating.is_active(),
+            has_gating: mechanisms.gating.is_active(),
+            fetch_below: match &sm.fetch {
+                fetch if fetch.ideal => 0,
+                fetch if fetch.only_when_empty => 1,
+                fetch => (fetch.ibuffer + 1).saturating_sub(fetch.width),
+            },
             mechanisms,
             scheduler_used: vec![WarpSet::new(slots); schedulers],
             fronts: vec![Front::default(); slots],

@@ -35,7 +35,7 @@ impl Sm<'_> {
         let info = self.table.get(warp);
         let slot = info.cta;
         let first = self.residents.get(slot as usize).and_then(|r| r.as_ref()).map_or(0, |r| r.first_warp);
-        let stack = self.mechanisms.divergence.stack(warp);
+        let stack = self.mechanisms.divergence.stack(warp, &self.table);
         let front = &self.fronts[warp.index()];
         let part = stack.iter().rev().find_map(|e| e.waits.clone());
         let waits = match info.blocked {

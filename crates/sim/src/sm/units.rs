@@ -14,12 +14,12 @@ pub const HORIZON: usize = 1024;
 /// Bits for the next [`HORIZON`] cycles.
 #[derive(Clone, Debug)]
 struct Ring {
-    words: Vec<u64>,
+    words: [u64; HORIZON / 64],
 }
 
 impl Ring {
     fn new() -> Self {
-        Self { words: vec![0; HORIZON / 64] }
+        Self { words: [0; HORIZON / 64] }
     }
 
     #[inline]
@@ -75,15 +75,20 @@ struct Pipeline {
     leaving: Ring,
 }
 
+/// No instruction.
+const NONE: InstId = InstId::MAX;
+
 /// The arithmetic pipelines of an SM.
 #[derive(Clone, Debug)]
 pub struct Units {
     pipelines: Vec<Pipeline>,
     /// Results per cycle, for cycles to come.
-    bus: Vec<u8>,
+    bus: [u8; HORIZON],
     writeback: u8,
-    /// What is written back, by cycle.
-    done: Vec<Vec<InstId>>,
+    /// The last instruction that is written back in each cycle to come.
+    done: [InstId; HORIZON],
+    /// Which instruction is written back in the same cycle, by instruction.
+    also: Vec<InstId>,
     pending: Ring,
     count: usize,
 }
@@ -97,9 +102,10 @@ impl Units {
         pipelines.extend(vec![pipeline(UnitKind::Sfu); config.sfu as usize]);
         Self {
             pipelines,
-            bus: vec![0; HORIZON],
+            bus: [0; HORIZON],
             writeback: config.writeback as u8,
-            done: vec![Vec::new(); HORIZON],
+            done: [NONE; HORIZON],
+            also: Vec::new(),
             pending: Ring::new(),
             count: 0,
         }
@@ -136,29 +142,33 @@ impl Units {
         p.leaving.set(leaves, true);
         self.bus[leaves as usize % HORIZON] += 1;
         let written = leaves + 2;
-        self.done[written as usize % HORIZON].push(inst);
+        if self.also.len() <= inst as usize {
+            self.also.resize(inst as usize + 1, NONE);
+        }
+        self.also[inst as usize] = std::mem::replace(&mut self.done[written as usize % HORIZON], inst);
         self.pending.set(written, true);
         self.count += 1;
     }
 
-    /// Takes one instruction that is written back in this cycle.
+    /// Takes one instruction that is written back in this cycle, the one that entered last first.
     #[inline]
     pub fn next_done(&mut self, now: Cycle) -> Option<InstId> {
-        if self.count == 0 || !self.pending.get(now) {
+        let at = now as usize % HORIZON;
+        let inst = self.done[at];
+        if inst == NONE {
             return None;
         }
-        let inst = self.done[now as usize % HORIZON].pop();
-        match inst {
-            Some(_) => {
-                self.count -= 1;
-                // The bus and the pipelines let go of the cycle in which the result left.
-                let left = now - 2;
-                self.bus[left as usize % HORIZON] = 0;
-                self.pipelines.iter_mut().for_each(|p| p.leaving.set(left, false));
-            }
-            None => self.pending.set(now, false),
+        let next = self.also[inst as usize];
+        self.done[at] = next;
+        self.count -= 1;
+        if next == NONE {
+            self.pending.set(now, false);
+            // The bus and the pipelines let go of the cycle in which the results left.
+            let left = now - 2;
+            self.bus[left as usize % HORIZON] = 0;
+            self.pipelines.iter_mut().for_each(|p| p.leaving.set(left, false));
         }
-        inst
+        Some(inst)
     }
 
     /// When the next instruction is written back.
