@@ -12,12 +12,13 @@ use crate::out;
 use crate::progress::Line;
 use crate::render::Text;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use raddle_runtime::session::RunOptions;
+use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::stats_table::{self, Format};
 use raddle_runtime::timing::{LaunchObserver, TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions, Error, Outcome, Plan, Problem, PtxFile, Session};
 use raddle_sim::config::Machine;
 use spec::{Printed, Shape};
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -245,12 +246,13 @@ fn execute(
     let printed = spec::resolve_prints(&args.print, plan)?;
     let stats = args.stats.as_deref().map(|path| Ok::<_, Error>((path, Format::of(path)?))).transpose()?;
     let machine = args.machine()?;
-    let mut session = Session::new(plan, ptx, args.options(machine.as_ref()))?;
-    let mut line = Line::new(args.json);
-    let mut progress = |number, progress| line.show(number, progress);
+    let setup = Setup::new(args.options(machine.as_ref()));
+    let line = RefCell::new(Line::new(args.json));
+    let mut progress = |number, progress| line.borrow_mut().show(number, progress);
+    let mut session = Session::new(plan, ptx, &setup)?;
     let observer = observer.map(|o| o as &mut dyn LaunchObserver);
     let outcome = session.run(Watch { observer, progress: Some(&mut progress) })?;
-    line.clear();
+    line.borrow_mut().clear();
     if let Some((path, format)) = stats {
         stats_table::write(path, format, &stats_table::rows(&outcome))?;
     }
