@@ -1,10 +1,12 @@
 //! `raddle run`.
 
 mod figures;
+mod launches;
 mod report;
 mod spec;
 mod stop;
 mod timing_json;
+mod workload;
 
 use crate::config::MachineArgs;
 use crate::exit::{Exit, Failure};
@@ -17,6 +19,7 @@ use raddle_runtime::stats_table::{self, Format};
 use raddle_runtime::timing::{LaunchObserver, TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions, Error, Outcome, Plan, Problem, PtxFile, Session};
 use raddle_sim::config::Machine;
+use raddle_workloads::Size;
 use spec::{Printed, Shape};
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -24,8 +27,16 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = GRAMMAR)]
 pub struct Args {
-    /// PTX file, or launch file ending in .toml
+    /// PTX file, launch file ending in .toml, or name of a workload; a name has no extension, a file does
+    #[arg(value_name = "FILE|WORKLOAD")]
     file: PathBuf,
+
+    /// Size of a workload's input: tiny, small or paper [default: small]
+    #[arg(long, value_parser = sizes(), value_name = "SIZE", hide_possible_values = true, help_heading = "Workload")]
+    size: Option<Size>,
+    /// Seed of a workload's input [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Workload")]
+    seed: Option<u64>,
 
     /// Kernel; may be left out when the file has one
     #[arg(long, short, value_name = "NAME", help_heading = "Launch (PTX file only)")]
@@ -123,14 +134,24 @@ What the kernel prints, and what --print asks for, goes to stdout; the summary g
 
 Examples:
   raddle run examples/saxpy.toml
+  raddle run bfs --size tiny --issue lrr
   raddle run examples/saxpy.toml --issue lrr --set gpu.sms=1 --stats saxpy.csv --check
   raddle run examples/saxpy.ptx --grid 4 --block 256 --arg 1024 --arg 2 \\
       --arg buf:f32:1024=iota --arg y=buf:f32:1024=const:1,out=y.npy --print y:8";
 
-fn engines() -> impl TypedValueParser<Value = Engine> {
+/// The names of engines.
+pub fn engines() -> impl TypedValueParser<Value = Engine> {
     PossibleValuesParser::new(Engine::ALL.map(Engine::name)).map(|name| {
         let found = Engine::ALL.into_iter().find(|e| e.name() == name);
         found.unwrap_or_default()
+    })
+}
+
+/// The names of sizes.
+pub fn sizes() -> impl TypedValueParser<Value = Size> {
+    PossibleValuesParser::new(Size::ALL.map(Size::name)).map(|name| {
+        let found = Size::ALL.into_iter().find(|s| s.name() == name);
+        found.unwrap_or(Size::Small)
     })
 }
 
@@ -207,6 +228,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// Runs what the options say, with somebody who listens; `then` is done instead of reporting the run.
 pub fn with(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<Then<'_>>) -> Result<Exit, Failure> {
+    if args.file.extension().is_none() && args.file.components().count() == 1 {
+        return workload::run(args, observer, then);
+    }
+    spec::refuse_workload_options(args)?;
     if args.file.extension().is_some_and(|e| e == "toml") {
         return run_file(args, observer, then);
     }
