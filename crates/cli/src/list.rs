@@ -164,6 +164,9 @@ fn workloads(json: bool) -> Result<(), Failure> {
         let stands_for = manifest.stands_for.iter().map(|s| format!("{} ({})", s.benchmark, s.suite));
         let mut stands_for: Vec<String> = stands_for.collect();
         stands_for.dedup();
+        if stands_for.is_empty() {
+            stands_for.push("-".to_owned());
+        }
         let class = manifest.class.name().to_owned();
         rows.push(vec![workload.name.to_owned(), class, stands_for.join(", "), kernels.join(", ")]);
     }

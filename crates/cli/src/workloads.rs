@@ -161,7 +161,8 @@ fn check_way(workload: &Workload, engine: Engine, width: u32, size: Size) -> Res
 
 /// The machine of the timing runs.
 fn machine(width: u32) -> Result<Machine, Problem> {
-    let set = [format!("sm.warp_width={width}"), "mechanism.divergence=pdom".to_owned()];
+    let widths = ["sm.warp_width", "sm.simd_width"].map(|key| format!("{key}={width}"));
+    let set = [&widths[..], &["mechanism.divergence=pdom".to_owned()]].concat();
     Machine::load(Source::Preset("gtx480"), &set).map_err(|problems| {
         let problems: Vec<String> = problems.iter().map(|p| p.message.clone()).collect();
         Problem::new(problems.join("; "))

@@ -85,13 +85,13 @@ impl fmt::Display for Size {
 pub enum Paper {
     /// Thread block compaction, HPCA 2011.
     Tbc,
-    /// Variable warp sizing, ISCA 2015.
+    /// A variable warp size architecture, ISCA 2015.
     Vws,
-    /// Two-level warp resources at the granularity of warps, HPCA 2014.
+    /// Taming warp divergence, CGO 2017.
     Vtw,
-    /// Warp scheduling and folding for power gating.
+    /// Origami: folding warps, ICS 2016.
     Origami,
-    /// Barrier-aware warp scheduling, ICS 2015.
+    /// Barrier-aware warp scheduling, ICS 2016.
     Baws,
 }
 
@@ -197,7 +197,7 @@ pub struct Manifest {
     pub warp_width: Option<u32>,
     /// How it differs from what it stands for.
     pub differs: String,
-    /// Benchmarks it stands for.
+    /// Benchmarks it stands for; none when no paper names it.
     pub stands_for: Vec<StandsFor>,
     /// Parameters of its driver, for each size.
     pub sizes: BTreeMap<Size, BTreeMap<String, u64>>,
@@ -220,7 +220,6 @@ impl Manifest {
         let problems = [
             (manifest.title.trim().is_empty(), "`title` is empty"),
             (manifest.differs.trim().is_empty(), "`differs` is empty"),
-            (manifest.stands_for.is_empty(), "`stands_for` is empty"),
             (manifest.warp_width.is_some_and(|w| ![4, 8, 16, 32].contains(&w)), "`warp_width` is not 4, 8, 16 or 32"),
         ];
         if let Some((_, reason)) = problems.iter().find(|(is_wrong, _)| *is_wrong) {

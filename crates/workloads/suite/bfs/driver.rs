@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 
-const BLOCK: usize = 256;
+const BLOCK: usize = 512;
 
 /// Who is next to whom: the neighbours of node `n` are `edges[first[n]..first[n + 1]]`.
 struct Graph {
@@ -109,7 +109,8 @@ fn search(run: &mut Run<'_>, name: &str, graph: &Graph) -> Result {
     let (grid, n) = (nodes.div_ceil(BLOCK), nodes as i32);
     loop {
         run.write(again, &[0]);
-        let args = [first.into(), edges.into(), frontier.into(), next.into(), visited.into(), distance.into(), n.into()];
+        let args =
+            [first.into(), edges.into(), frontier.into(), next.into(), visited.into(), distance.into(), n.into()];
         run.launch("expand", grid, BLOCK, &args)?;
         run.launch("advance", grid, BLOCK, &[frontier.into(), next.into(), visited.into(), again.into(), n.into()])?;
         if run.download(again) == [0] {

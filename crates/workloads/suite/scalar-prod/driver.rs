@@ -3,7 +3,7 @@
 use crate::prelude::*;
 
 const GRID: usize = 128;
-const BLOCK: usize = 256;
+const BLOCK: usize = 512;
 
 pub fn run(run: &mut Run<'_>) -> Result {
     let (pairs, elements) = (run.size("pairs")?, run.size("elements")?);
@@ -11,8 +11,7 @@ pub fn run(run: &mut Run<'_>) -> Result {
     let a_buffer = run.upload("a", &a)?;
     let b_buffer = run.upload("b", &b)?;
     let products = run.zeros::<f32>("products", pairs)?;
-    let args =
-        [a_buffer.into(), b_buffer.into(), products.into(), (pairs as i32).into(), (elements as i32).into()];
+    let args = [a_buffer.into(), b_buffer.into(), products.into(), (pairs as i32).into(), (elements as i32).into()];
     run.launch("scalar_prod", GRID.min(pairs), BLOCK, &args)?;
 
     let product = |(a, b): (&[f32], &[f32])| {
