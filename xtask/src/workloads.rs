@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Result;
-use crate::files::{cargo, root, run_command};
+use crate::files::{cargo, root, run_cargo, run_command};
 
 /// The page whose example is tried.
 const PAGE: &str = "docs/src/contributing/add-a-workload.md";
@@ -14,14 +14,14 @@ const EXAMPLE: &str = "saxpy";
 
 /// Everything CI checks about workloads.
 pub fn run() -> Result {
-    raddle(&["workloads", "build"], root())?;
+    raddle(&["workloads", "build"])?;
     check("tiny")?;
     try_page()
 }
 
 /// Runs every workload at a size and compares its results.
 pub fn check(size: &str) -> Result {
-    raddle(&["workloads", "check", "--size", size], root())
+    raddle(&["workloads", "check", "--size", size])
 }
 
 /// Checks the format of the drivers, which `cargo fmt` does not see because a macro names them.
@@ -36,12 +36,10 @@ pub fn fmt() -> Result {
     if status.success() { Ok(()) } else { Err(format!("drivers are not formatted: {advice}").into()) }
 }
 
-/// Runs our program in a folder.
-fn raddle(args: &[&str], folder: &Path) -> Result {
-    let manifest = root().join("Cargo.toml");
-    let mut command = cargo(&["run", "--quiet", "--locked", "-p", "raddle-cli"]);
-    command.arg("--manifest-path").arg(manifest).arg("--").args(args).current_dir(folder);
-    run_command(&mut command)
+/// Runs our program.
+fn raddle(args: &[&str]) -> Result {
+    let run = ["run", "--quiet", "--locked", "-p", "raddle-cli", "--"];
+    run_cargo(&[&run[..], args].concat())
 }
 
 /// A file of the example: its path from the top folder, and its text.
@@ -67,7 +65,12 @@ fn try_page() -> Result {
         path.parent().map_or(Ok(()), fs::create_dir_all)?;
         fs::write(path, text)?;
     }
-    raddle(&["workloads", "build", EXAMPLE, "--write"], &copy)?;
+    // The program itself, because cargo would not find its configuration from there and build all anew.
+    let program = target.join("debug/raddle");
+    let status = Command::new(program).args(["workloads", "build", EXAMPLE, "--write"]).current_dir(&copy).status()?;
+    if !status.success() {
+        return Err(format!("the kernels of the example do not compile: {status}").into());
+    }
     let list = copy.join("crates/workloads/src/suite.rs");
     fs::write(&list, with_line(&fs::read_to_string(&list)?, &line)?)?;
     let mut tests = cargo(&["test", "--quiet", "-p", "raddle-workloads", "--test", "suite"]);
