@@ -78,7 +78,7 @@ fn test_copy(folder: &Path, deps: &Path) -> Result {
         command.args(["--out-dir", "."]).current_dir(folder);
         command
     };
-    let used = ["raddle_ptx", "raddle_runtime", "raddle_sim", "serde", "thiserror", "toml"];
+    let used = ["raddle_ptx", "raddle_runtime", "serde", "thiserror", "toml"];
     let built = built(&used)?;
     let externs: Vec<String> = built.iter().map(|(name, path)| format!("--extern={name}={path}")).collect();
     succeed(rustc().args(["src/lib.rs", "--crate-type=rlib", "--crate-name=raddle_workloads"]).args(&externs))?;

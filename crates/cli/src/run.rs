@@ -27,7 +27,7 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = GRAMMAR)]
 pub struct Args {
-    /// PTX file, launch file ending in .toml, or name of a workload; a name has no extension, a file does
+    /// PTX file, launch file ending in .toml, or name of a workload
     #[arg(value_name = "FILE|WORKLOAD")]
     file: PathBuf,
 
@@ -129,6 +129,10 @@ Types: u8 u16 u32 u64 s8 s16 s32 s64 b8 b16 b32 b64 f16 bf16 f32 f64
 Engines: timing runs the kernel on a machine, cycle by cycle. The others know no time: fast runs the
 lanes of a warp together; gather does the same with each lane fetched from its thread's registers;
 reference runs one thread at a time and is there to check the others.
+
+A workload is a program that comes with Raddle, see `raddle list workloads`. What has no extension and
+no slash is the name of one, everything else is a file: for a file `bfs`, write ./bfs. Its launches are
+summed up for each kernel.
 
 What the kernel prints, and what --print asks for, goes to stdout; the summary goes to stderr.
 
