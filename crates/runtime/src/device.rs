@@ -217,10 +217,10 @@ impl<'d> Device<'d> {
         &self.launches
     }
 
-    /// Ends the use of the device.
+    /// Gives away the launches made so far; counting starts anew.
     #[must_use]
-    pub fn into_launches(self) -> Vec<Launched> {
-        self.launches
+    pub fn take_launches(&mut self) -> Vec<Launched> {
+        std::mem::take(&mut self.launches)
     }
 
     /// Allocates zeroed elements. They count as never written.

@@ -93,7 +93,7 @@ impl<'a> Session<'a> {
     pub fn run(&mut self, watch: Watch<'a>) -> Result<Outcome, Error> {
         self.device.watch(watch);
         let ended = self.launch_all();
-        let mut outcome = Outcome { launches: self.device.launches().to_vec(), ..Outcome::default() };
+        let mut outcome = Outcome { launches: self.device.take_launches(), ..Outcome::default() };
         match ended {
             Ok(()) => {}
             Err(Error::Stopped { .. }) => return Ok(outcome),

@@ -88,9 +88,9 @@ impl Workload {
         if wrong.is_none() && run.checked == 0 {
             wrong = Some(Error::Wrong("its driver compares nothing".to_owned()));
         }
-        let Run { device, checked, .. } = run;
+        let Run { mut device, checked, .. } = run;
         let memory = device.check().filter(|_| wrong.is_none());
-        Ok(Ran { launches: device.into_launches(), checked, wrong, memory })
+        Ok(Ran { launches: device.take_launches(), checked, wrong, memory })
     }
 }
 
