@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::files::{cargo, run_cargo, run_command};
-use crate::{Result, codegen, deps, docs, fuzz, host_instructions, tidy};
+use crate::{Result, codegen, deps, docs, fuzz, host_instructions, tidy, workloads};
 
 /// What a step is for, and with which others it shares a budget of time.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,6 +63,7 @@ const STEPS: &[Step] = &[
     Step("rustdoc", Group::Build, "the API documentation builds",   |_| rustdoc()),
     Step("doctest", Group::Rest,  "examples in comments work",      |_| doctest()),
     Step("example", Group::Rest,  "the examples run",               |_| example()),
+    Step("suite",   Group::Rest,  "the workloads compile and run",  |_| workloads::run()),
     Step("fuzz",    Group::Rest,  "short fuzzing samples pass",     |_| fuzz::samples()),
     Step("cost",    Group::Rest,  "simulating costs what it did",   |_| host_instructions::run(true)),
     Step("test",    Group::Tests, "all tests pass",                 test),
@@ -117,7 +118,8 @@ fn run_steps(args: &Args, times: &mut Vec<Time>, closing: &mut Closing) -> Resul
 }
 
 fn fmt() -> Result {
-    run_cargo(&["fmt", "--all", "--check"])
+    run_cargo(&["fmt", "--all", "--check"])?;
+    workloads::fmt()
 }
 
 fn clippy() -> Result {

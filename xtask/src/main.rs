@@ -20,6 +20,7 @@ mod machine_keys;
 mod mechanisms;
 mod registers;
 mod tidy;
+mod workloads;
 
 use std::process::ExitCode;
 
@@ -73,7 +74,7 @@ enum Command {
         check: bool,
     },
     /// Run what CI only samples: every reference kernel on every path, the timing model on all kernel files and
-    /// a hundred random machines, accuracy, 500 differential programs
+    /// a hundred random machines, accuracy, 500 differential programs, the workloads at their size `small`
     Long,
     /// Check the repository rules
     Tidy,
@@ -115,6 +116,7 @@ fn long() -> Result {
         files::run_command(tests.env("RADDLE_LONG", "1"))?;
     }
     accuracy::check_all()?;
+    workloads::check("small")?;
     differential(0, 500)
 }
 

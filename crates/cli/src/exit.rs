@@ -97,6 +97,16 @@ impl From<Problem> for Failure {
     }
 }
 
+impl From<raddle_workloads::Error> for Failure {
+    fn from(error: raddle_workloads::Error) -> Self {
+        match error {
+            raddle_workloads::Error::Runtime(error) => error.into(),
+            raddle_workloads::Error::Problem(problem) => problem.into(),
+            other => Problem::new(other.to_string()).into(),
+        }
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Output(error)

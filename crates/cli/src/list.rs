@@ -35,6 +35,19 @@ Examples:
         #[arg(long)]
         json: bool,
     },
+    /// List the workloads, with the benchmarks they stand for
+    #[command(after_help = "\
+A workload is run by its name. Its class is what papers sort such programs by: divergent, coherent or
+barrier.
+
+Examples:
+  raddle list workloads
+  raddle run bfs --size tiny")]
+    Workloads {
+        /// Print one JSON object per workload
+        #[arg(long)]
+        json: bool,
+    },
     /// List everything that is counted, and by whom
     #[command(after_help = "Example:\n  raddle list counters")]
     Counters {
@@ -57,10 +70,12 @@ pub fn run(command: Option<&Command>) -> Result<Exit, Failure> {
         None => {
             mechanisms(false)?;
             presets(false)?;
+            workloads(false)?;
             counters(false)?;
         }
         Some(Command::Presets { json }) => presets(*json)?,
         Some(Command::Mechanisms { json }) => mechanisms(*json)?,
+        Some(Command::Workloads { json }) => workloads(*json)?,
         Some(Command::Counters { json }) => counters(*json)?,
     }
     Ok(Exit::Good)
@@ -118,6 +133,47 @@ fn mechanisms(json: bool) -> Result<(), Failure> {
         }
     }
     Ok(out::data(&text)?)
+}
+
+fn workloads(json: bool) -> Result<(), Failure> {
+    let mut rows = vec![["name", "class", "stands for", "kernels"].map(str::to_owned).to_vec()];
+    for workload in raddle_workloads::all() {
+        let module = workload.module()?;
+        let manifest = workload.manifest(&module)?;
+        let kernels: Vec<&str> = module.module.kernels().map(|(_, f)| f.name.as_str()).collect();
+        if json {
+            let kernels = kernels.iter().map(|k| json!({"name": k, "class": manifest.class_of(k).name()}));
+            let stands_for = manifest
+                .stands_for
+                .iter()
+                .map(|s| json!({"paper": s.paper.name(), "benchmark": s.benchmark, "suite": s.suite}));
+            let sizes: serde_json::Map<_, _> =
+                manifest.sizes.iter().map(|(size, keys)| (size.name().to_owned(), json!(keys))).collect();
+            out::json(&json!({
+                "name": workload.name,
+                "title": manifest.title,
+                "class": manifest.class.name(),
+                "stands_for": stands_for.collect::<Vec<_>>(),
+                "differs": one_line(&manifest.differs),
+                "check": manifest.check.to_string(),
+                "warp_width": manifest.warp_width,
+                "sizes": sizes,
+                "kernels": kernels.collect::<Vec<_>>(),
+            }))?;
+        }
+        let stands_for = manifest.stands_for.iter().map(|s| format!("{} ({})", s.benchmark, s.suite));
+        let mut stands_for: Vec<String> = stands_for.collect();
+        stands_for.dedup();
+        if stands_for.is_empty() {
+            stands_for.push("-".to_owned());
+        }
+        let class = manifest.class.name().to_owned();
+        rows.push(vec![workload.name.to_owned(), class, stands_for.join(", "), kernels.join(", ")]);
+    }
+    if !json {
+        out::data(&out::columns(&rows))?;
+    }
+    Ok(())
 }
 
 fn one_line(text: &str) -> String {

@@ -19,6 +19,7 @@ mod progress;
 mod ptx;
 mod render;
 mod run;
+mod workloads;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -45,7 +46,7 @@ Exit codes:
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a kernel, or the launches a file lists, and look at what comes out
+    /// Run a kernel, the launches a file lists or a workload, and look at what comes out
     Run(Box<run::Args>),
     /// Run launches and measure how their warps part and wait
     #[command(subcommand, after_help = "Example:\n  raddle measure barriers examples/saxpy.toml")]
@@ -56,6 +57,9 @@ enum Command {
     /// Look at the parameters of machines, and import them
     #[command(subcommand, after_help = "Example:\n  raddle config show --preset gtx480")]
     Config(config::Command),
+    /// Check and compile the workloads that come with Raddle
+    #[command(subcommand, after_help = "Example:\n  raddle workloads check bfs")]
+    Workloads(workloads::Command),
     /// List what can be chosen by name
     #[command(after_help = "Example:\n  raddle list presets")]
     List {
@@ -71,6 +75,7 @@ fn main() -> ExitCode {
         Command::Measure(command) => measure::run(&command),
         Command::Ptx(command) => ptx::run(&command),
         Command::Config(command) => config::run(&command),
+        Command::Workloads(command) => workloads::run(&command),
         Command::List { command } => list::run(command.as_ref()),
     };
     let exit = result.unwrap_or_else(|failure| {

@@ -28,12 +28,22 @@ pub fn talk(text: &str) {
 
 /// Columns padded to the widest cell, the first flush left and the others flush right.
 pub fn table(rows: &[Vec<String>]) -> String {
+    aligned(rows, 1)
+}
+
+/// Columns padded to the widest cell, all of them flush left.
+pub fn columns(rows: &[Vec<String>]) -> String {
+    aligned(rows, usize::MAX)
+}
+
+fn aligned(rows: &[Vec<String>], left: usize) -> String {
     let width = |column: usize| rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for row in rows {
         for (column, cell) in row.iter().enumerate() {
             let width = width(column);
-            text += &if column == 0 { format!("{cell:<width$}") } else { format!("  {cell:>width$}") };
+            let gap = if column == 0 { "" } else { "  " };
+            text += &if column < left { format!("{gap}{cell:<width$}") } else { format!("{gap}{cell:>width$}") };
         }
         text.truncate(text.trim_end().len());
         text.push('\n');

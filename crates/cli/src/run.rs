@@ -1,10 +1,12 @@
 //! `raddle run`.
 
 mod figures;
+mod launches;
 mod report;
 mod spec;
 mod stop;
 mod timing_json;
+mod workload;
 
 use crate::config::MachineArgs;
 use crate::exit::{Exit, Failure};
@@ -12,19 +14,29 @@ use crate::out;
 use crate::progress::Line;
 use crate::render::Text;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use raddle_runtime::session::RunOptions;
+use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::stats_table::{self, Format};
 use raddle_runtime::timing::{LaunchObserver, TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions, Error, Outcome, Plan, Problem, PtxFile, Session};
 use raddle_sim::config::Machine;
+use raddle_workloads::Size;
 use spec::{Printed, Shape};
+use std::cell::RefCell;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
 #[command(after_help = GRAMMAR)]
 pub struct Args {
-    /// PTX file, or launch file ending in .toml
+    /// PTX file, launch file ending in .toml, or name of a workload
+    #[arg(value_name = "FILE|WORKLOAD")]
     file: PathBuf,
+
+    /// Size of a workload's input: tiny, small or paper [default: small]
+    #[arg(long, value_parser = sizes(), value_name = "SIZE", hide_possible_values = true, help_heading = "Workload")]
+    size: Option<Size>,
+    /// Seed of a workload's input [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Workload")]
+    seed: Option<u64>,
 
     /// Kernel; may be left out when the file has one
     #[arg(long, short, value_name = "NAME", help_heading = "Launch (PTX file only)")]
@@ -118,18 +130,32 @@ Engines: timing runs the kernel on a machine, cycle by cycle. The others know no
 lanes of a warp together; gather does the same with each lane fetched from its thread's registers;
 reference runs one thread at a time and is there to check the others.
 
+A workload is a program that comes with Raddle, see `raddle list workloads`. What has no extension and
+no slash is the name of one, everything else is a file: for a file `bfs`, write ./bfs. Its launches are
+summed up for each kernel.
+
 What the kernel prints, and what --print asks for, goes to stdout; the summary goes to stderr.
 
 Examples:
   raddle run examples/saxpy.toml
+  raddle run bfs --size tiny --issue lrr
   raddle run examples/saxpy.toml --issue lrr --set gpu.sms=1 --stats saxpy.csv --check
   raddle run examples/saxpy.ptx --grid 4 --block 256 --arg 1024 --arg 2 \\
       --arg buf:f32:1024=iota --arg y=buf:f32:1024=const:1,out=y.npy --print y:8";
 
-fn engines() -> impl TypedValueParser<Value = Engine> {
+/// The names of engines.
+pub fn engines() -> impl TypedValueParser<Value = Engine> {
     PossibleValuesParser::new(Engine::ALL.map(Engine::name)).map(|name| {
         let found = Engine::ALL.into_iter().find(|e| e.name() == name);
         found.unwrap_or_default()
+    })
+}
+
+/// The names of sizes.
+pub fn sizes() -> impl TypedValueParser<Value = Size> {
+    PossibleValuesParser::new(Size::ALL.map(Size::name)).map(|name| {
+        let found = Size::ALL.into_iter().find(|s| s.name() == name);
+        found.unwrap_or(Size::Small)
     })
 }
 
@@ -206,6 +232,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// Runs what the options say, with somebody who listens; `then` is done instead of reporting the run.
 pub fn with(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<Then<'_>>) -> Result<Exit, Failure> {
+    if args.file.extension().is_none() && args.file.components().count() == 1 {
+        return workload::run(args, observer, then);
+    }
+    spec::refuse_workload_options(args)?;
     if args.file.extension().is_some_and(|e| e == "toml") {
         return run_file(args, observer, then);
     }
@@ -245,12 +275,13 @@ fn execute(
     let printed = spec::resolve_prints(&args.print, plan)?;
     let stats = args.stats.as_deref().map(|path| Ok::<_, Error>((path, Format::of(path)?))).transpose()?;
     let machine = args.machine()?;
-    let mut session = Session::new(plan, ptx, args.options(machine.as_ref()))?;
-    let mut line = Line::new(args.json);
-    let mut progress = |number, progress| line.show(number, progress);
+    let setup = Setup::new(args.options(machine.as_ref()));
+    let line = RefCell::new(Line::new(args.json));
+    let mut progress = |number, progress| line.borrow_mut().show(number, progress);
+    let mut session = Session::new(plan, ptx, &setup)?;
     let observer = observer.map(|o| o as &mut dyn LaunchObserver);
     let outcome = session.run(Watch { observer, progress: Some(&mut progress) })?;
-    line.clear();
+    line.borrow_mut().clear();
     if let Some((path, format)) = stats {
         stats_table::write(path, format, &stats_table::rows(&outcome))?;
     }

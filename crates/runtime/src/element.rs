@@ -63,6 +63,11 @@ impl Element {
         Self(Type::F64),
     ];
 
+    /// A type of values in Rust.
+    pub(crate) const fn of(ty: Type) -> Self {
+        Self(ty)
+    }
+
     /// The element type named `name`, such as `f32`.
     ///
     /// # Errors

@@ -106,6 +106,14 @@ pub enum Error {
     /// The machine cannot run this.
     #[error("{0}")]
     Machine(String),
+    /// A launch did not complete; the device says why.
+    #[error("kernel `{kernel}` did not complete: {ending}")]
+    Stopped {
+        /// Kernel.
+        kernel: String,
+        /// How it ended.
+        ending: &'static str,
+    },
     /// The module or kernel cannot be run.
     #[error(transparent)]
     Load(#[from] LoadError),

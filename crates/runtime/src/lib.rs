@@ -1,10 +1,12 @@
-//! Launch lists: which kernels run, on which buffers, and what must come out.
+//! A device that programs use, and launch lists: which kernels run, on which buffers, and what must come out.
 //!
 //! ```text
 //!  launch file (TOML) ──┐
 //!                       ├──► Plan ──► Session: allocate, fill, launch in order, compare, write files
 //!  command line --arg ──┘                │
-//!                                        └──► engine: the one place that calls the executors
+//!                                        ▼
+//!  programs with host code ──────────► Device: memory, variables, launches
+//!                                        └──► engine, timing: the one place that calls the executors
 //! ```
 //!
 //! * [`plan`]: what is to be done, wherever it was written down.
@@ -12,6 +14,7 @@
 //! * [`element`], [`fill`], [`npy`], [`data`]: values, contents of buffers and files of them.
 //! * [`params`]: the arguments of a launch against the parameters the kernel declares.
 //! * [`session`]: running a plan.
+//! * [`device`], [`value`]: the device, and the types of Rust it takes; [`ptx_file`]: the module it loads.
 //! * [`engine`], [`timing`]: the executors under one name each, and the timing model.
 //! * [`outcome`]: what a run did; [`stats_table`]: its counters as a table; [`measure`]: how its warps waited.
 //!
@@ -22,6 +25,7 @@
 pub mod arg;
 pub mod compare;
 pub mod data;
+pub mod device;
 pub mod element;
 pub mod engine;
 pub mod error;
@@ -32,13 +36,17 @@ pub mod npy;
 pub mod outcome;
 pub mod params;
 pub mod plan;
+pub mod ptx_file;
 pub mod session;
 pub mod stats_table;
 pub mod timing;
+pub mod value;
 
+pub use device::{Device, Setup};
 pub use element::Element;
 pub use engine::{Engine, EngineOptions};
 pub use error::{Error, Problem};
 pub use outcome::Outcome;
 pub use plan::Plan;
-pub use session::{PtxFile, Session};
+pub use ptx_file::PtxFile;
+pub use session::Session;

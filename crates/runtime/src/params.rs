@@ -1,43 +1,43 @@
 //! The arguments of a launch against the parameters the kernel declares.
 
 use crate::element::Element;
-use crate::error::Problem;
-use crate::plan::{Arg, ArgValue, Buffer, LaunchPlan};
-use raddle_exec::KernelLayout;
+use crate::error::{At, Problem};
+use crate::plan::ArgValue;
+use raddle_exec::{KernelLayout, Launch};
 use raddle_ptx::ir::{Module, Var};
 use raddle_ptx::isa::Kind;
 
 /// Most threads a block may have.
 const MAX_THREADS: u64 = 1024;
 
-/// The parameter bytes of a launch.
-///
-/// `addresses` are those of the plan's buffers.
+/// Name and address of the buffer an argument means.
+pub type Pointer<'a> = &'a dyn Fn(usize) -> (&'a str, u64);
+
+/// The parameter bytes of a launch. Arguments come with their place in the launch file.
 ///
 /// # Errors
 /// When the number of arguments is wrong, or one does not fit its parameter.
 pub fn encode(
     module: &Module,
     layout: &KernelLayout,
-    launch: &LaunchPlan,
-    buffers: &[Buffer],
-    addresses: &[u64],
+    args: &[(&ArgValue, &At)],
+    pointer: Pointer<'_>,
 ) -> Result<Vec<u8>, Problem> {
     let kernel = module.func(layout.kernel);
-    let (given, wanted) = (launch.args.len(), layout.params.len());
+    let (given, wanted) = (args.len(), layout.params.len());
     if given != wanted {
         let list: Vec<_> = layout.params.iter().map(|p| declaration(module.var(p.var))).collect();
         let few = if given < wanted { "few" } else { "many" };
         let message = format!("too {few} arguments for kernel `{}`: {} given, {wanted} declared", kernel.name, given);
         let declared = if list.is_empty() { "none".to_owned() } else { list.join(", ") };
-        return Err(Problem::new(message).help(format!("its parameters are: {declared}")).at(launch.at.clone()));
+        return Err(Problem::new(message).help(format!("its parameters are: {declared}")));
     }
     let mut bytes = vec![0; layout.param_bytes as usize];
-    for (i, (arg, param)) in launch.args.iter().zip(&layout.params).enumerate() {
+    for (i, ((arg, at), param)) in args.iter().zip(&layout.params).enumerate() {
         let var = module.var(param.var);
-        let value = one(arg, var, module.address_size, buffers, addresses).map_err(|e| {
+        let value = one(arg, var, module.address_size, pointer).map_err(|e| {
             let place = format!("argument {} of kernel `{}`, parameter `{}`", i + 1, kernel.name, declaration(var));
-            Problem { message: format!("{place}: {}", e.message), ..e }.at(arg.at.clone())
+            Problem { message: format!("{place}: {}", e.message), ..e }.at((*at).clone())
         })?;
         bytes[param.offset as usize..][..value.len()].copy_from_slice(&value);
     }
@@ -52,7 +52,7 @@ fn declaration(var: &Var) -> String {
 }
 
 /// The bytes of one argument, as many as the parameter has.
-fn one(arg: &Arg, var: &Var, address_size: u32, buffers: &[Buffer], addresses: &[u64]) -> Result<Vec<u8>, Problem> {
+fn one(arg: &ArgValue, var: &Var, address_size: u32, pointer: Pointer<'_>) -> Result<Vec<u8>, Problem> {
     let size = var.size as usize;
     let is_scalar = var.dims.is_empty() && var.vector.is_none();
     let cut = |bits: u64| bits.to_le_bytes()[..size.min(8)].to_vec();
@@ -60,18 +60,17 @@ fn one(arg: &Arg, var: &Var, address_size: u32, buffers: &[Buffer], addresses: &
         Problem::new(format!("it takes {size} bytes by value"))
             .help(format!("pass them as bytes:HEX with {} hexadecimal digits", size * 2))
     };
-    match &arg.value {
+    match arg {
         ArgValue::Bytes(bytes) if bytes.len() == size => Ok(bytes.clone()),
         ArgValue::Bytes(bytes) => Err(Problem::new(format!("it takes {size} bytes, {} were given", bytes.len()))),
         _ if !is_scalar => Err(needs_bytes()),
         ArgValue::Buffer(index) => {
-            let pointer = address_size as usize / 8;
-            if size != pointer || var.ty.kind() == Kind::Float {
-                let name = buffers.get(*index).map_or("?", |b| b.name.as_str());
-                return Err(Problem::new(format!("buffer `{name}` is passed as a pointer of {pointer} bytes"))
+            let (bytes, (name, address)) = (address_size as usize / 8, pointer(*index));
+            if size != bytes || var.ty.kind() == Kind::Float {
+                return Err(Problem::new(format!("buffer `{name}` is passed as a pointer of {bytes} bytes"))
                     .help(format!("pass a scalar, such as {}:1", scalar_name(var))));
             }
-            Ok(cut(addresses.get(*index).copied().unwrap_or(0)))
+            Ok(cut(address))
         }
         ArgValue::Scalar(ty, bits) => {
             let kinds = [ty.ty().kind(), var.ty.kind()];
@@ -117,11 +116,11 @@ fn scalar_name(var: &Var) -> &'static str {
 ///
 /// # Errors
 /// When they do not fit.
-pub fn check_shape(module: &Module, layout: &KernelLayout, launch: &LaunchPlan) -> Result<(), Problem> {
+pub fn check_shape(module: &Module, layout: &KernelLayout, launch: &Launch) -> Result<(), Problem> {
     let kernel = module.func(layout.kernel);
     let threads: u64 = launch.block.iter().map(|n| u64::from(*n)).product();
     let shape = shape_text(launch.block);
-    let problem = |message: String| Err(Problem::new(message).at(launch.at.clone()));
+    let problem = |message: String| Err(Problem::new(message));
     if launch.grid.contains(&0) || launch.block.contains(&0) {
         return problem("every dimension of grid and block must be at least 1".to_owned());
     }
@@ -144,8 +143,8 @@ pub fn check_shape(module: &Module, layout: &KernelLayout, launch: &LaunchPlan) 
     {
         return problem(format!("kernel `{}` allows {max} threads per block (.maxntid), not {threads}", kernel.name));
     }
-    if launch.shared > (1 << 30) {
-        return problem(format!("{} bytes of dynamic shared memory are too many", launch.shared));
+    if launch.dynamic_shared > (1 << 30) {
+        return problem(format!("{} bytes of dynamic shared memory are too many", launch.dynamic_shared));
     }
     Ok(())
 }
@@ -163,7 +162,6 @@ pub fn shape_text(shape: [u32; 3]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fill::Fill;
     use raddle_exec::{DeviceMemory, Image};
     use std::sync::Arc;
 
@@ -176,11 +174,8 @@ mod tests {
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
         let image = Image::load(Arc::new(module), &mut DeviceMemory::new());
         let layout = image.kernel("k").unwrap();
-        let ty = Element::from_name("f32").unwrap();
-        let buffers = [Buffer { name: "a".to_owned(), ty, len: Some(1), fill: Fill::Zero, at: None }];
-        let args = args.iter().map(|v| Arg { value: v.clone(), at: None }).collect();
-        let launch = LaunchPlan { kernel: None, grid: [1; 3], block: [1; 3], shared: 0, args, repeat: 1, at: None };
-        encode(&image.module, &layout, &launch, &buffers, &[0x1234])
+        let args: Vec<_> = args.iter().map(|v| (v, &None)).collect();
+        encode(&image.module, &layout, &args, &|_| ("a", 0x1234))
             .map_err(|p| format!("{} [{}]", p.message, p.help.unwrap_or_default()))
     }
 
@@ -244,7 +239,7 @@ mod tests {
         let image = Image::load(Arc::new(module), &mut DeviceMemory::new());
         let layout = image.kernel("k").unwrap();
         let check = |grid, block| {
-            let launch = LaunchPlan { kernel: None, grid, block, shared: 0, args: Vec::new(), repeat: 1, at: None };
+            let launch = Launch { grid, block, ..Launch::default() };
             check_shape(&image.module, &layout, &launch).map_err(|p| p.message)
         };
         assert_eq!(check([1, 1, 1], [64, 1, 1]), Ok(()));

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::outcome::{Stop, Stuck};
-use crate::session::PtxFile;
+use crate::ptx_file::PtxFile;
 use raddle_exec::{DeviceMemory, Launch, Program};
 use raddle_ptx::source::LineIndex;
 use raddle_sim::config::MachineConfig;

@@ -1,6 +1,6 @@
 //! What the timing model measured, in a few lines for people.
 
-use super::report::time_text;
+use super::launches::time_text;
 use crate::out::{grouped, table};
 use raddle_runtime::timing::Timed;
 use raddle_sim::config::MachineConfig;

@@ -98,21 +98,44 @@ fn missing_shape(args: &Args, plan: &Plan, ptx: &PtxFile, kernel: &str) -> Probl
     ))
 }
 
-/// Refuses the options that a launch file answers itself.
-pub fn refuse_launch_options(args: &Args) -> Result<(), Problem> {
-    let given = [
+/// The options that say what is launched, and whether they are given.
+fn launch_options(args: &Args) -> [(&'static str, bool); 5] {
+    [
         ("--kernel", args.kernel.is_some()),
         ("--grid", args.grid.is_some()),
         ("--block", args.block.is_some()),
         ("--arg", !args.args.is_empty()),
         ("--shared", args.shared.is_some()),
-    ];
-    match given.iter().find(|(_, given)| *given) {
+    ]
+}
+
+/// Refuses the options that a launch file answers itself.
+pub fn refuse_launch_options(args: &Args) -> Result<(), Problem> {
+    match launch_options(args).iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((name, _)) => {
             Err(Problem::new(format!("{name} cannot be given with a launch file, which says it itself"))
                 .help(format!("change {}, or run the PTX file it names", args.file.display())))
         }
+    }
+}
+
+/// Refuses the options that a workload answers itself.
+pub fn refuse_file_options(args: &Args) -> Result<(), Problem> {
+    let given = launch_options(args).into_iter().chain([("--print", !args.print.is_empty())]);
+    match given.into_iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((name, _)) => Err(Problem::new(format!("{name} cannot be given with a workload, which says it itself"))),
+    }
+}
+
+/// Refuses the options that only a workload has.
+pub fn refuse_workload_options(args: &Args) -> Result<(), Problem> {
+    let given = [("--size", args.size.is_some()), ("--seed", args.seed.is_some())];
+    match given.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((name, _)) => Err(Problem::new(format!("{name} is for workloads, and {} is a file", args.file.display()))
+            .help("`raddle list workloads` says what there is")),
     }
 }
 

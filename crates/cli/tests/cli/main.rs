@@ -6,6 +6,7 @@ mod execute;
 mod ptx;
 mod run;
 mod timing;
+mod workloads;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -72,7 +73,7 @@ fn saxpy() -> String {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let commands: [&[&str]; 18] = [
+    let commands: [&[&str]; 22] = [
         &[],
         &["run"],
         &["ptx"],
@@ -88,6 +89,10 @@ fn every_command_has_help_with_an_example() {
         &["list", "presets"],
         &["list", "mechanisms"],
         &["list", "counters"],
+        &["list", "workloads"],
+        &["workloads"],
+        &["workloads", "build"],
+        &["workloads", "check"],
         &["measure"],
         &["measure", "barriers"],
         &["measure", "warp-divergence"],

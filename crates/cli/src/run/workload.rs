@@ -1,0 +1,90 @@
+//! `raddle run WORKLOAD`.
+
+use super::launches::{Launches, memory_json, memory_line};
+use super::{Args, Ran, Then, spec, stop, timing_json};
+use crate::exit::{Exit, Failure};
+use crate::out;
+use crate::progress::Line;
+use crate::render::{self, Text};
+use raddle_runtime::device::Setup;
+use raddle_runtime::stats_table::{self, Format};
+use raddle_runtime::timing::{LaunchObserver, Watch};
+use raddle_runtime::{Error, Outcome};
+use raddle_workloads::{Request, Size};
+use serde_json::json;
+use std::cell::RefCell;
+
+/// Runs a workload, with somebody who listens; `then` is done instead of reporting the run.
+pub fn run(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<Then<'_>>) -> Result<Exit, Failure> {
+    let name = args.file.display().to_string();
+    let workload = raddle_workloads::find(&name).map_err(|problem| match args.file.is_file() {
+        true => problem.help(format!("for the file of that name, write ./{name}")),
+        false => problem,
+    })?;
+    spec::refuse_file_options(args)?;
+    let stats = args.stats.as_deref().map(|path| Ok::<_, Error>((path, Format::of(path)?))).transpose()?;
+    let machine = args.machine()?;
+    let machine = machine.as_ref();
+    let setup = Setup::new(args.options(machine));
+    let module = workload.module()?;
+    let mut request = Request::new(args.size.unwrap_or(Size::Small));
+    request.seed = args.seed.unwrap_or(request.seed);
+
+    let line = RefCell::new(Line::new(args.json));
+    let mut progress = |number, progress| line.borrow_mut().show(number, progress);
+    let observer = observer.map(|o| o as &mut dyn LaunchObserver);
+    let watch = Watch { observer, progress: Some(&mut progress) };
+    let ran = workload.run(&module, &setup, watch, &request)?;
+    line.borrow_mut().clear();
+
+    let raddle_workloads::Ran { launches, checked, wrong, memory } = ran;
+    let outcome = Outcome { launches, memory, ..Outcome::default() };
+    let wrong = match wrong {
+        None => None,
+        Some(raddle_workloads::Error::Wrong(text)) => Some(text),
+        Some(raddle_workloads::Error::Runtime(Error::Stopped { .. })) => None,
+        Some(other) => return Err(other.into()),
+    };
+    if let Some((path, format)) = stats {
+        stats_table::write(path, format, &stats_table::rows(&outcome))?;
+    }
+    if let Some(then) = then {
+        then(&Ran { machine, outcome: &outcome })?;
+    } else {
+        let launches = Launches { ptx: &module, machine, launches: &outcome.launches };
+        if args.json {
+            out::json(&json!({
+                "ok": outcome.is_good() && wrong.is_none(),
+                "workload": workload.name,
+                "size": request.size.name(),
+                "seed": request.seed,
+                "machine": machine.map(timing_json::machine),
+                "memory": outcome.memory.as_ref().map(memory_json),
+                "launches": launches.json(),
+                "checked": checked,
+                "wrong": wrong,
+            }))?;
+        } else {
+            out::data(&launches.output())?;
+            let mut lines = launches.lines_by_kernel();
+            lines.extend(outcome.memory.as_ref().map(memory_line));
+            if outcome.stop().is_none() && wrong.is_none() {
+                lines.push(format!("{} right", are(checked)));
+            }
+            out::talk(&lines.join("\n"));
+        }
+    }
+    if let Some(ending) = outcome.stop() {
+        out::talk(&stop::text(ending, &Text::new(&module.path, &module.source), &module));
+    }
+    if let Some(text) = &wrong {
+        out::talk(&render::stopped("wrong-result", text, &[], None));
+        return Ok(Exit::Bad);
+    }
+    Ok(Exit::of_run(&outcome))
+}
+
+/// `1 output is`, `2 outputs are`.
+fn are(count: usize) -> String {
+    format!("{} {}", out::count(count, "output"), if count == 1 { "is" } else { "are" })
+}

@@ -1,0 +1,202 @@
+//! `raddle workloads`: checking and compiling them.
+
+use crate::exit::{Exit, Failure};
+use crate::out::{self, grouped};
+use crate::run;
+use clap::Subcommand;
+use raddle_runtime::device::{RunOptions, Setup};
+use raddle_runtime::timing::{TimingOptions, Watch};
+use raddle_runtime::{Engine, EngineOptions, Problem};
+use raddle_sim::config::{Machine, Source};
+use raddle_workloads::{Error, Request, Size, Workload, compile};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// The commands under `raddle workloads`.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run workloads in several ways and compare their results with the right ones
+    #[command(after_help = "\
+Each is run without time with warps of 4, 8, 16 and 32 lanes, and on the timing model of the preset
+gtx480 with warps of 32 and of 8 lanes; a workload that is written for one width only with that one.
+
+Examples:
+  raddle workloads check
+  raddle workloads check bfs spmv --size small --engine fast")]
+    Check(CheckArgs),
+    /// Compile CUDA C++ to PTX and say whether the committed PTX is the same
+    #[command(after_help = "\
+Needs clang-19 and libclc-19, and a clone of the repository. The workloads are the folders in
+crates/workloads/suite.
+
+Examples:
+  raddle workloads build
+  raddle workloads build bfs --write")]
+    Build(BuildArgs),
+}
+
+#[derive(clap::Args)]
+pub struct CheckArgs {
+    /// Which; all when left out
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Size of the input: tiny, small or paper
+    #[arg(long, default_value = "tiny", value_parser = run::sizes(), value_name = "SIZE", hide_possible_values = true)]
+    size: Size,
+    /// Only this engine: timing, fast, gather or reference; may be given several times
+    #[arg(long, value_parser = run::engines(), value_name = "NAME", hide_possible_values = true)]
+    engine: Vec<Engine>,
+}
+
+#[derive(clap::Args)]
+pub struct BuildArgs {
+    /// Which; all when left out
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Write the PTX where it differs
+    #[arg(long)]
+    write: bool,
+}
+
+/// Runs one of them.
+pub fn run(command: &Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Check(args) => check(args),
+        Command::Build(args) => build(args),
+    }
+}
+
+/// The ways in which workloads are checked.
+const WAYS: [(Engine, u32); 6] = [
+    (Engine::Fast, 4),
+    (Engine::Fast, 8),
+    (Engine::Fast, 16),
+    (Engine::Fast, 32),
+    (Engine::Timing, 32),
+    (Engine::Timing, 8),
+];
+
+fn check(args: &CheckArgs) -> Result<Exit, Failure> {
+    let workloads: Vec<&Workload> = match &args.names[..] {
+        [] => raddle_workloads::all().iter().collect(),
+        names => names.iter().map(|name| raddle_workloads::find(name)).collect::<Result<_, _>>()?,
+    };
+    let mut ways: Vec<(Engine, u32)> = WAYS.to_vec();
+    if !args.engine.is_empty() {
+        let others = [Engine::Gather, Engine::Reference].map(|engine| (engine, 32));
+        ways.extend(others);
+        ways.retain(|(engine, _)| args.engine.contains(engine));
+    }
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<Option<Lines>>> = Mutex::new(workloads.iter().map(|_| None).collect());
+    let work = || {
+        while let Some(workload) = workloads.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let lines = check_one(workload, &ways, args.size);
+            let place = workloads.iter().position(|w| w.name == workload.name).unwrap_or(0);
+            if let Ok(mut done) = done.lock() {
+                done[place] = Some(lines);
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(workloads.len());
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    let done = done.into_inner().unwrap_or_default();
+    let mut is_good = true;
+    for lines in done.into_iter().flatten() {
+        is_good &= lines.is_good;
+        out::data(&lines.text)?;
+    }
+    Ok(Exit::good_if(is_good))
+}
+
+/// What is said about a workload.
+#[derive(Default)]
+struct Lines {
+    text: String,
+    is_good: bool,
+}
+
+fn check_one(workload: &Workload, ways: &[(Engine, u32)], size: Size) -> Lines {
+    let mut lines = Lines { is_good: true, ..Lines::default() };
+    let only = workload.module().and_then(|module| workload.manifest(&module)).map(|m| m.warp_width);
+    let only = only.unwrap_or_default();
+    for (engine, width) in ways.iter().copied().filter(|(_, width)| only.is_none_or(|only| only == *width)) {
+        let start = Instant::now();
+        let result = check_way(workload, engine, width, size);
+        let (name, seconds) = (workload.name, start.elapsed().as_secs_f64());
+        let head = format!("{name:<16}  {:<9}  {width:>2} lanes  ", engine.name());
+        lines.text += &match result {
+            Ok(insts) => format!("{head}{:>14} thread-instructions  {seconds:>7.2} s\n", grouped(insts)),
+            Err(error) => {
+                lines.is_good = false;
+                format!("{head}FAILED: {error}\n")
+            }
+        };
+    }
+    lines
+}
+
+/// Runs a workload in one way and gives the thread-instructions, or what is wrong.
+fn check_way(workload: &Workload, engine: Engine, width: u32, size: Size) -> Result<u64, Error> {
+    let timing = match engine {
+        Engine::Timing => Some(Box::new(TimingOptions::new(machine(width)?.config))),
+        _ => None,
+    };
+    let engine = EngineOptions { engine, warp_width: width };
+    let setup = Setup::new(RunOptions { engine, timing, ..RunOptions::default() });
+    let module = workload.module()?;
+    let ran = workload.run(&module, &setup, Watch::default(), &Request::new(size))?;
+    let insts = ran.thread_insts();
+    let [least, most] = size.limits();
+    match ran.wrong {
+        Some(wrong) => Err(wrong),
+        None if !(least..=most).contains(&insts) => {
+            let limits = format!("size {size} has {} to {}", grouped(least), grouped(most));
+            Err(Error::Wrong(format!("{} thread-instructions; {limits}", grouped(insts))))
+        }
+        None => Ok(insts),
+    }
+}
+
+/// The machine of the timing runs.
+fn machine(width: u32) -> Result<Machine, Problem> {
+    let widths = ["sm.warp_width", "sm.simd_width"].map(|key| format!("{key}={width}"));
+    let set = [&widths[..], &["mechanism.divergence=pdom".to_owned()]].concat();
+    Machine::load(Source::Preset("gtx480"), &set).map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(|p| p.message.clone()).collect();
+        Problem::new(problems.join("; "))
+    })
+}
+
+fn build(args: &BuildArgs) -> Result<Exit, Failure> {
+    let suite = compile::suite_folder(&std::env::current_dir()?)?;
+    let known = compile::names(&suite)?;
+    let names = if args.names.is_empty() { &known } else { &args.names };
+    let mut is_good = true;
+    for name in names {
+        if !known.contains(name) {
+            let close = raddle_ptx::diag::closest(name, known.iter().map(String::as_str));
+            let help = close.map_or_else(
+                || format!("the source of a workload is crates/workloads/suite/{name}/{name}.cu"),
+                |c| format!("did you mean `{c}`?"),
+            );
+            return Err(Problem::new(format!("there is no source of a workload `{name}`")).help(help).into());
+        }
+        let ptx = compile::compile(&suite, name)?;
+        let path = compile::ptx_path(&suite, name);
+        let is_same = std::fs::read_to_string(&path).is_ok_and(|committed| committed == ptx);
+        let state = match (is_same, args.write) {
+            (true, _) => "the same",
+            (false, true) => "written",
+            (false, false) => "differs: write it with --write",
+        };
+        if !is_same && args.write {
+            std::fs::write(&path, ptx)
+                .map_err(|source| raddle_runtime::Error::Write { path: path.display().to_string(), source })?;
+        }
+        is_good &= is_same || args.write;
+        out::data(&format!("{name:<16}  {state}\n"))?;
+    }
+    Ok(Exit::good_if(is_good))
+}

@@ -1,0 +1,459 @@
+//! A device as programs use one: memory that is allocated and copied, variables, launches.
+//!
+//! ```
+//! use raddle_runtime::device::{Device, Setup};
+//! use raddle_runtime::PtxFile;
+//!
+//! let ptx = ".version 6.0\n.target sm_50\n.address_size 64\n\
+//!     .visible .entry twice(.param .u64 p) {\n.reg .b32 %r<5>; .reg .b64 %d<5>;\n\
+//!     ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d3, %d1, %d2;\n\
+//!     ld.global.u32 %r2, [%d3]; add.u32 %r3, %r2, %r2; st.global.u32 [%d3], %r3; ret;\n}\n";
+//! let ptx = PtxFile::parse("twice.ptx", ptx.to_owned())?;
+//! let setup = Setup::default();
+//! let mut device = Device::new(&setup, &ptx)?;
+//! let data = device.upload("data", &[1u32, 2, 3, 4])?;
+//! device.launch("twice", [1, 1, 1], [4, 1, 1], 0, &[data.into()])?;
+//! assert_eq!(device.download(data), [2, 4, 6, 8]);
+//! # Ok::<(), raddle_runtime::Error>(())
+//! ```
+
+use crate::engine::{Engine, EngineOptions, Kernel};
+use crate::error::{Error, Problem};
+use crate::outcome::{Launched, MemoryCheck, Stop, timeless};
+use crate::params;
+use crate::plan::ArgValue;
+use crate::ptx_file::PtxFile;
+use crate::timing::{Asked, Timer, TimingOptions, Watch};
+use crate::value::{Value, from_bytes, to_bytes};
+use raddle_exec::{DeviceMemory, Fault, Image, KernelLayout, Launch};
+use raddle_ptx::ir::Space;
+use raddle_sim::seam::Registry;
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::time::Instant;
+
+/// The most bytes a buffer may have.
+pub const MAX_BYTES: u64 = 1 << 36;
+
+/// What to watch for while running.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Executor and warp width.
+    pub engine: EngineOptions,
+    /// Ends a launch after this many thread-instructions.
+    pub max_thread_insts: Option<u64>,
+    /// Report reads of registers and memory never written.
+    pub report_uninitialised: bool,
+    /// The machine and its limits, for the timing model.
+    pub timing: Option<Box<TimingOptions>>,
+    /// Make every launch on the reference interpreter too, and compare memory in the end.
+    pub check: bool,
+}
+
+impl RunOptions {
+    /// Lanes of a warp; on the timing model the machine says it.
+    #[must_use]
+    pub fn warp_width(&self) -> u32 {
+        let machine = self.timing.as_ref().filter(|_| self.engine.engine == Engine::Timing);
+        machine.map_or(self.engine.warp_width, |t| t.machine.sm.warp_width)
+    }
+}
+
+/// How devices run kernels: the options, and the mechanisms machines can have.
+pub struct Setup {
+    options: RunOptions,
+    registry: Registry,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self::new(RunOptions::default())
+    }
+}
+
+impl Setup {
+    /// With the mechanisms that come with Raddle.
+    #[must_use]
+    pub fn new(options: RunOptions) -> Self {
+        Self::with_registry(options, raddle_mech::registry())
+    }
+
+    /// With mechanisms of one's own.
+    #[must_use]
+    pub fn with_registry(options: RunOptions, registry: Registry) -> Self {
+        Self { options, registry }
+    }
+
+    /// The options.
+    #[must_use]
+    pub fn options(&self) -> &RunOptions {
+        &self.options
+    }
+}
+
+/// Elements in device memory. It is a handle: copies of it mean the same memory.
+#[derive(Debug)]
+pub struct Buffer<T> {
+    index: usize,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+impl<T> Clone for Buffer<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Buffer<T> {}
+
+impl<T> Buffer<T> {
+    /// Elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// An argument of a launch: a buffer or a number. Types are compared with what the kernel declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arg(ArgValue);
+
+impl Arg {
+    /// Bytes of a parameter passed by value, such as a structure.
+    #[must_use]
+    pub fn bytes(bytes: Vec<u8>) -> Self {
+        Self(ArgValue::Bytes(bytes))
+    }
+}
+
+impl<T> From<Buffer<T>> for Arg {
+    fn from(buffer: Buffer<T>) -> Self {
+        Self(ArgValue::Buffer(buffer.index))
+    }
+}
+
+impl<T: Value> From<T> for Arg {
+    fn from(value: T) -> Self {
+        Self(ArgValue::Scalar(T::ELEMENT, value.bits()))
+    }
+}
+
+/// A kernel that has been made ready.
+struct Prepared {
+    layout: KernelLayout,
+    kernel: Kernel,
+    /// The same for the reference interpreter, if launches are to be made there too.
+    reference: Option<Kernel>,
+}
+
+/// Memory as the reference interpreter leaves it.
+struct Shadow {
+    memory: DeviceMemory,
+    stopped: Option<Box<Fault>>,
+}
+
+/// A module in device memory, and whatever runs its kernels. One GPU makes all launches, so that its L2 stays warm.
+pub struct Device<'d> {
+    setup: &'d Setup,
+    ptx: &'d PtxFile,
+    memory: DeviceMemory,
+    image: Image,
+    kernels: BTreeMap<String, Prepared>,
+    timer: Option<Timer<'d>>,
+    shadow: Option<Shadow>,
+    watch: Watch<'d>,
+    launches: Vec<Launched>,
+}
+
+impl<'d> Device<'d> {
+    /// Loads the module.
+    ///
+    /// # Errors
+    /// When the machine cannot be made.
+    pub fn new(setup: &'d Setup, ptx: &'d PtxFile) -> Result<Self, Error> {
+        let options = &setup.options;
+        let mut memory = DeviceMemory::new();
+        let image = Image::load(ptx.module.clone(), &mut memory);
+        if options.report_uninitialised {
+            memory.track_writes();
+        }
+        let timer = match (options.engine.engine, options.timing.as_deref()) {
+            (Engine::Timing, Some(timing)) => Some(Timer::new(timing, &setup.registry)?),
+            (Engine::Timing, None) => return Err(Error::Machine("the timing model needs a machine".to_owned())),
+            _ => None,
+        };
+        let shadow = options.check.then(|| Shadow { memory: memory.clone(), stopped: None });
+        let (kernels, watch, launches) = (BTreeMap::new(), Watch::default(), Vec::new());
+        Ok(Self { setup, ptx, memory, image, kernels, timer, shadow, watch, launches })
+    }
+
+    /// Has somebody told of what happens in the launches to come.
+    pub fn watch(&mut self, watch: Watch<'d>) {
+        self.watch = watch;
+    }
+
+    /// How it runs kernels.
+    #[must_use]
+    pub fn options(&self) -> &'d RunOptions {
+        &self.setup.options
+    }
+
+    /// The module's file.
+    #[must_use]
+    pub fn ptx(&self) -> &'d PtxFile {
+        self.ptx
+    }
+
+    /// Launches made so far; only the last can have stopped.
+    #[must_use]
+    pub fn launches(&self) -> &[Launched] {
+        &self.launches
+    }
+
+    /// Gives away the launches made so far; counting starts anew.
+    #[must_use]
+    pub fn take_launches(&mut self) -> Vec<Launched> {
+        std::mem::take(&mut self.launches)
+    }
+
+    /// Allocates zeroed elements. They count as never written.
+    ///
+    /// # Errors
+    /// When they are too many.
+    pub fn alloc<T: Value>(&mut self, name: &str, len: usize) -> Result<Buffer<T>, Error> {
+        let index = self.alloc_bytes(name, (len as u64).saturating_mul(T::ELEMENT.bytes() as u64))?;
+        Ok(Buffer { index, len, element: PhantomData })
+    }
+
+    /// Allocates bytes and gives the number of the allocation.
+    pub(crate) fn alloc_bytes(&mut self, name: &str, bytes: u64) -> Result<usize, Problem> {
+        if bytes > MAX_BYTES {
+            return Err(Problem::new(format!("buffer `{name}` is larger than {} GiB", MAX_BYTES >> 30)));
+        }
+        self.memories().for_each(|memory| {
+            memory.alloc(name, bytes);
+        });
+        Ok(self.memory.allocations().len() - 1)
+    }
+
+    fn memories(&mut self) -> impl Iterator<Item = &mut DeviceMemory> {
+        [Some(&mut self.memory), self.shadow.as_mut().map(|s| &mut s.memory)].into_iter().flatten()
+    }
+
+    /// Allocates a buffer for these elements and copies them.
+    ///
+    /// # Errors
+    /// When they are too many.
+    pub fn upload<T: Value>(&mut self, name: &str, values: &[T]) -> Result<Buffer<T>, Error> {
+        let buffer = self.alloc(name, values.len())?;
+        self.write(buffer, values);
+        Ok(buffer)
+    }
+
+    /// Copies elements to the start of a buffer.
+    ///
+    /// # Panics
+    /// When the buffer has fewer.
+    pub fn write<T: Value>(&mut self, buffer: Buffer<T>, values: &[T]) {
+        assert!(values.len() <= buffer.len, "{} elements for a buffer of {}", values.len(), buffer.len);
+        self.write_bytes(buffer.index, &to_bytes(values));
+    }
+
+    pub(crate) fn write_bytes(&mut self, index: usize, bytes: &[u8]) {
+        for memory in self.memories() {
+            memory.bytes_mut(index)[..bytes.len()].copy_from_slice(bytes);
+            memory.mark_written(index, 0, bytes.len());
+        }
+    }
+
+    /// Counts all of an allocation as written.
+    pub(crate) fn mark_written(&mut self, index: usize) {
+        for memory in self.memories() {
+            memory.mark_written(index, 0, memory.bytes(index).len());
+        }
+    }
+
+    /// Sets every element.
+    pub fn fill<T: Value>(&mut self, buffer: Buffer<T>, value: T) {
+        self.write(buffer, &vec![value; buffer.len]);
+    }
+
+    /// The elements of a buffer as they are now.
+    #[must_use]
+    pub fn download<T: Value>(&self, buffer: Buffer<T>) -> Vec<T> {
+        from_bytes(self.bytes(buffer.index))
+    }
+
+    pub(crate) fn bytes(&self, index: usize) -> &[u8] {
+        self.memory.bytes(index)
+    }
+
+    /// Name and address of an allocation.
+    pub(crate) fn allocation(&self, index: usize) -> (&str, u64) {
+        self.memory.allocations().get(index).map_or(("?", 0), |a| (a.name.as_str(), a.base))
+    }
+
+    /// The address of an element, for pointers into a buffer.
+    #[must_use]
+    pub fn address<T: Value>(&self, buffer: Buffer<T>, element: usize) -> u64 {
+        self.allocation(buffer.index).1 + (element * T::ELEMENT.bytes()) as u64
+    }
+
+    /// Writes the start of a module's `.const` or `.global` variable.
+    ///
+    /// # Errors
+    /// When there is no such variable, or it is too small.
+    pub fn set_variable<T: Value>(&mut self, name: &str, values: &[T]) -> Result<(), Error> {
+        let (space, at, _) = self.variable(name, values.len() * T::ELEMENT.bytes())?;
+        let bytes = to_bytes(values);
+        if space == Space::Const {
+            self.image.const_bank[at as usize..][..bytes.len()].copy_from_slice(&bytes);
+            // They hold the constants they were made with.
+            self.kernels.clear();
+            return Ok(());
+        }
+        for memory in self.memories() {
+            memory.write(at, &bytes).map_err(|e| Problem::new(e.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// The values of a module's `.const` or `.global` variable.
+    ///
+    /// # Errors
+    /// When there is no such variable.
+    pub fn variable_values<T: Value>(&self, name: &str) -> Result<Vec<T>, Error> {
+        let (space, at, size) = self.variable(name, 0)?;
+        if space == Space::Const {
+            return Ok(from_bytes(&self.image.const_bank[at as usize..][..size]));
+        }
+        let mut bytes = vec![0; size];
+        self.memory.read(at, &mut bytes).map_err(|e| Problem::new(e.to_string()))?;
+        Ok(from_bytes(&bytes))
+    }
+
+    /// Space, place and size of a variable that must hold so many bytes.
+    fn variable(&self, name: &str, bytes: usize) -> Result<(Space, u64, usize), Problem> {
+        let vars = &self.image.module.vars;
+        let is_one = |space| matches!(space, Space::Const | Space::Global);
+        let found = vars.iter().enumerate().filter(|(_, v)| v.owner.is_none() && is_one(v.space));
+        let mut names = found.clone().map(|(_, v)| v.name.as_str());
+        for (i, var) in found.filter(|(_, v)| v.name == name) {
+            let Some(at) = self.image.address(raddle_ptx::ir::VarId(i as u32)) else { continue };
+            if bytes as u64 > var.size {
+                return Err(Problem::new(format!("variable `{name}` has {} bytes, not {bytes}", var.size)));
+            }
+            return Ok((var.space, at, var.size as usize));
+        }
+        let problem = Problem::new(format!("{} has no variable `{name}`", self.ptx.path));
+        Err(match raddle_ptx::diag::closest(name, &mut names) {
+            Some(close) => problem.help(format!("did you mean `{close}`?")),
+            None => problem,
+        })
+    }
+
+    /// Makes a kernel ready, unless it is.
+    fn prepare(&mut self, name: &str) -> Result<(), Error> {
+        if self.kernels.contains_key(name) {
+            return Ok(());
+        }
+        let name = self.ptx.kernel(Some(name))?;
+        let layout = self.image.kernel(name)?;
+        let options = &self.setup.options;
+        let kernel = Kernel::new(&self.image, &layout, &options.engine)?;
+        let slow = EngineOptions { engine: Engine::Reference, warp_width: options.warp_width() };
+        let reference = self.shadow.is_some().then(|| Kernel::new(&self.image, &layout, &slow)).transpose()?;
+        self.kernels.insert(name.to_owned(), Prepared { layout, kernel, reference });
+        Ok(())
+    }
+
+    /// Checks a launch against its kernel; the arguments must have been laid out.
+    pub(crate) fn check_launch(&mut self, name: &str, shape: &Launch) -> Result<&KernelLayout, Error> {
+        self.prepare(name)?;
+        let layout = &self.kernels[name].layout;
+        params::check_shape(&self.image.module, layout, shape)?;
+        Ok(layout)
+    }
+
+    /// A launch with nothing said of its arguments.
+    pub(crate) fn shape(&self, grid: [u32; 3], block: [u32; 3], shared: u32) -> Launch {
+        Launch {
+            grid,
+            block,
+            dynamic_shared: shared,
+            params: Vec::new(),
+            textures: Vec::new(),
+            max_thread_insts: self.setup.options.max_thread_insts,
+            report_uninitialised: self.setup.options.report_uninitialised,
+        }
+    }
+
+    /// Launches a kernel and waits for its end.
+    ///
+    /// # Errors
+    /// When it cannot be launched like this, or did not complete: then the last of [`Self::launches`] says why.
+    pub fn launch(
+        &mut self,
+        kernel: &str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared: u32,
+        args: &[Arg],
+    ) -> Result<(), Error> {
+        let mut launch = self.shape(grid, block, shared);
+        let layout = self.check_launch(kernel, &launch)?.clone();
+        let args: Vec<_> = args.iter().map(|a| (&a.0, &None)).collect();
+        launch.params = params::encode(&self.image.module, &layout, &args, &|index| self.allocation(index))?;
+        self.start(kernel, &launch)
+    }
+
+    /// Makes a launch that has been checked.
+    pub(crate) fn start(&mut self, name: &str, launch: &Launch) -> Result<(), Error> {
+        self.prepare(name)?;
+        let Prepared { kernel, reference, .. } = &self.kernels[name];
+        let start = Instant::now();
+        let (report, stop, timed) = match (&mut self.timer, kernel.program()) {
+            (Some(timer), Some(program)) => {
+                let asked = Asked { number: self.launches.len(), program, launch, ptx: self.ptx };
+                let (stop, timed) = timer.launch(&asked, &mut self.memory, &mut self.watch)?;
+                (timed.report(), stop, Some(Box::new(timed)))
+            }
+            _ => {
+                let (report, stop) = timeless(kernel.launch(launch, &mut self.memory)?);
+                (report, stop, None)
+            }
+        };
+        let (wall, kernel) = (start.elapsed(), name.to_owned());
+        let (grid, block, ending) = (launch.grid, launch.block, stop.as_ref().map(Stop::name));
+        self.launches.push(Launched { kernel, grid, block, report, stop, timed, wall });
+        if let Some(ending) = ending {
+            return Err(Error::Stopped { kernel: name.to_owned(), ending });
+        }
+        if let (Some(shadow), Some(kernel)) = (self.shadow.as_mut().filter(|s| s.stopped.is_none()), reference)
+            && let (_, Some(Stop::Fault(fault))) = timeless(kernel.launch(launch, &mut shadow.memory)?)
+        {
+            shadow.stopped = Some(fault);
+        }
+        Ok(())
+    }
+
+    /// All of memory against what the reference interpreter made of the same launches, if that was asked for.
+    #[must_use]
+    pub fn check(&self) -> Option<MemoryCheck> {
+        let shadow = self.shadow.as_ref()?;
+        Some(match &shadow.stopped {
+            Some(fault) => MemoryCheck::stopped(fault.clone()),
+            None => MemoryCheck::of(&self.memory, &shadow.memory),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

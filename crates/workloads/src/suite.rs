@@ -1,0 +1,103 @@
+//! The workloads.
+
+use crate::error::Error;
+use crate::manifest::Manifest;
+use crate::run::Run;
+use raddle_ptx::diag::closest;
+use raddle_runtime::{Problem, PtxFile};
+
+/// A program with everything that belongs to it.
+#[derive(Clone, Copy)]
+pub struct Workload {
+    /// Name of its folder.
+    pub name: &'static str,
+    /// The kernels in CUDA C++.
+    pub source: &'static str,
+    /// The same in PTX.
+    pub ptx: &'static str,
+    /// What it is, as text.
+    pub manifest: &'static str,
+    pub(crate) driver: fn(&mut Run<'_>) -> Result<(), Error>,
+}
+
+/// Makes the modules of the drivers and the list. A line has the module, the name and the driver's path.
+macro_rules! workloads {
+    ($($module:ident $name:literal $path:literal,)*) => {
+        $(#[path = $path]
+        mod $module;)*
+
+        const ALL: &[Workload] = &[$(Workload {
+            name: $name,
+            source: include_str!(concat!("../suite/", $name, "/", $name, ".cu")),
+            ptx: include_str!(concat!("../suite/", $name, "/", $name, ".ptx")),
+            manifest: include_str!(concat!("../suite/", $name, "/manifest.toml")),
+            driver: $module::run,
+        },)*];
+    };
+}
+
+// By name.
+workloads! {
+    bfs "bfs" "../suite/bfs/driver.rs",
+    coulomb "coulomb" "../suite/coulomb/driver.rs",
+    mri_q "mri-q" "../suite/mri-q/driver.rs",
+    scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
+    spmv "spmv" "../suite/spmv/driver.rs",
+    walsh "walsh" "../suite/walsh/driver.rs",
+}
+
+/// Every workload, by name.
+#[must_use]
+pub fn all() -> &'static [Workload] {
+    ALL
+}
+
+/// The workload of this name.
+///
+/// # Errors
+/// When there is none; the help names a close one, or where to find all.
+pub fn find(name: &str) -> Result<&'static Workload, Problem> {
+    ALL.iter().find(|w| w.name == name).ok_or_else(|| {
+        let help = closest(name, ALL.iter().map(|w| w.name)).map(|close| format!("did you mean `{close}`?"));
+        let help = help.unwrap_or_else(|| "`raddle list workloads` says what there is".to_owned());
+        Problem::new(format!("there is no workload `{name}`")).help(help)
+    })
+}
+
+impl Workload {
+    /// Its module.
+    ///
+    /// # Errors
+    /// When the PTX has errors.
+    pub fn module(&self) -> Result<PtxFile, Error> {
+        Ok(PtxFile::parse(&format!("{}.ptx", self.name), self.ptx.to_owned())?)
+    }
+
+    /// Its manifest, read.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    pub fn manifest(&self, module: &PtxFile) -> Result<Manifest, Error> {
+        let kernels: Vec<&str> = module.module.kernels().map(|(_, f)| f.name.as_str()).collect();
+        Manifest::parse(self.name, self.manifest, &kernels)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_look_alike() {
+        assert!(ALL.windows(2).all(|pair| pair[0].name < pair[1].name));
+        let is_good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        assert!(ALL.iter().all(|w| w.name.chars().all(is_good)));
+    }
+
+    #[test]
+    fn an_unknown_name_gets_advice() {
+        let help = |name: &str| find(name).err().and_then(|p| p.help).unwrap_or_default();
+        assert_eq!(help("coulom"), "did you mean `coulomb`?");
+        assert_eq!(help("zebra"), "`raddle list workloads` says what there is");
+    }
+}
