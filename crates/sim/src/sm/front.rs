@@ -48,6 +48,7 @@ impl Sm<'_> {
         self.sets.wanting.set(warp, wants);
         let place = match info.blocked {
             _ if !info.valid => Place::Free,
+            Some(Cause::ExitWait) if front.is_drained() => Place::Drained,
             Some(Cause::ExitWait) => Place::Ended,
             Some(Cause::Barrier) => Place::Barrier,
             _ => Place::Held,

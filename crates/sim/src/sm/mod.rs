@@ -312,7 +312,7 @@ impl<'k> Sm<'k> {
             || issues(UnitKind::Sfu)
             || !self.sets.wanting.is_empty()
             || !self.sets.at(Place::Hazard).is_empty()
-            || self.can_retire()
+            || !self.sets.at(Place::Drained).is_empty()
     }
 
     /// Whether everything in front of the units stands still in this cycle, in which they have had their turn.
@@ -431,24 +431,10 @@ impl<'k> Sm<'k> {
         self.refresh_touched();
     }
 
-    fn can_retire(&self) -> bool {
-        self.sets.at(Place::Ended).iter().any(|w| self.fronts[w.index()].is_drained())
-    }
-
     /// Frees warps that have ended and have nothing outstanding, and blocks whose warps are all gone.
     fn retire(&mut self, now: Cycle) {
-        if self.sets.at(Place::Ended).is_empty() {
-            return;
-        }
-        let mut from = WarpId(0);
-        while let Some(warp) = self.sets.at(Place::Ended).next_from(from).filter(|w| *w >= from) {
-            from = WarpId(warp.0 + 1);
-            if self.fronts[warp.index()].is_drained() {
-                self.retire_warp(now, warp);
-            }
-            if from.index() >= self.fronts.len() {
-                break;
-            }
+        while let Some(warp) = self.sets.at(Place::Drained).next_from(WarpId(0)) {
+            self.retire_warp(now, warp);
         }
     }
 

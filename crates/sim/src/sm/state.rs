@@ -107,12 +107,14 @@ pub enum Place {
     Held,
     /// At a barrier, or waiting for lanes of its warp.
     Barrier,
-    /// Ended.
+    /// Ended, with something of it left in the machine.
     Ended,
+    /// Ended, with nothing left.
+    Drained,
 }
 
 /// Places there are.
-const PLACES: usize = 13;
+const PLACES: usize = 14;
 
 impl Place {
     /// Ready to issue to a unit.
@@ -130,12 +132,12 @@ impl Place {
     #[inline]
     #[must_use]
     pub fn waits_for_results(self) -> bool {
-        matches!(self, Self::DataMemory | Self::DataAlu | Self::Fence)
+        matches!(self, Self::DataMemory | Self::DataAlu | Self::Fence | Self::Ended)
     }
 
     /// What schedulers see as waiting: at a barrier, a fence, held, or ended.
     fn is_waiting(self) -> bool {
-        matches!(self, Self::Fence | Self::Held | Self::Barrier | Self::Ended)
+        matches!(self, Self::Fence | Self::Held | Self::Barrier | Self::Ended | Self::Drained)
     }
 }
 
