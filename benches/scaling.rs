@@ -169,17 +169,19 @@ fn length(long: bool) {
     }
 }
 
-/// One host thread and two.
+/// One host thread and two: the kernels at full size, and at sizes at which all SMs are busy most of the time.
 fn threads() {
     println!("Serial share by Amdahl's law from the two times; negative when noise makes two threads look better.");
-    println!("{:10} {:>9} {:>9} {:>9} {:>7}", "kernel", "1: s", "2: s", "speed-up", "serial");
-    for kernel in KERNELS {
-        let case = full(kernel);
+    println!("{:16} {:>9} {:>9} {:>9} {:>7}", "kernel", "1: s", "2: s", "speed-up", "serial");
+    let larger = [("matmul", 384), ("diverge", 262_144), ("stencil", 1024), ("reduce", 4_194_304)];
+    let full = KERNELS.map(|kernel| (kernel.to_owned(), full(kernel)));
+    let larger = larger.map(|(kernel, size)| (format!("{kernel} {size}"), sized(kernel, size)));
+    for (kernel, case) in full.into_iter().chain(larger) {
         let (one, first) = best(&case, &[], 1, 3);
         let (two, second) = best(&case, &[], 2, 3);
         assert_eq!(first.cycles, second.cycles, "results do not depend on threads");
         let serial = 100.0 * (2.0 * two / one - 1.0);
-        println!("{kernel:10} {one:>9.3} {two:>9.3} {:>9.2} {serial:>6.0}%", one / two);
+        println!("{kernel:16} {one:>9.3} {two:>9.3} {:>9.2} {serial:>6.0}%", one / two);
     }
 }
 

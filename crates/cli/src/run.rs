@@ -88,7 +88,7 @@ pub struct Args {
     /// Run every cycle, idle ones too: the same figures, slower
     #[arg(long, help_heading = "Execution")]
     no_skip: bool,
-    /// Host threads; one when left out. Results do not depend on it
+    /// Host threads; all cores when left out. Results do not depend on it
     #[arg(long, value_name = "N", help_heading = "Execution", value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: Option<u32>,
     /// Stop where a register or memory is read that was never written
@@ -159,6 +159,11 @@ pub fn sizes() -> impl TypedValueParser<Value = Size> {
     })
 }
 
+/// Cores there are.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 fn widths() -> impl TypedValueParser<Value = u32> {
     PossibleValuesParser::new(["4", "8", "16", "32"]).map(|n| n.parse().unwrap_or(32))
 }
@@ -203,7 +208,7 @@ impl Args {
                 registers: self.registers,
                 max_cycles: self.max_cycles,
                 never_skip: self.no_skip,
-                threads: self.threads.map_or(1, |n| n as usize),
+                threads: self.threads.map_or_else(cores, |n| n as usize),
             })
         });
         RunOptions {

@@ -1,16 +1,18 @@
 //! `raddle workloads`: checking and compiling them.
 
+use crate::config::MachineArgs;
 use crate::exit::{Exit, Failure};
 use crate::out::{self, grouped};
 use crate::run;
 use clap::Subcommand;
 use raddle_runtime::device::{RunOptions, Setup};
+use raddle_runtime::stats_table::write_csv;
 use raddle_runtime::timing::{TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions, Problem};
 use raddle_sim::config::{Machine, Source};
 use raddle_workloads::{Error, Request, Size, Workload, compile};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// The commands under `raddle workloads`.
@@ -25,6 +27,16 @@ Examples:
   raddle workloads check
   raddle workloads check bfs spmv --size small --engine fast")]
     Check(CheckArgs),
+    /// Measure what the kernels of workloads are like on a machine, as CSV
+    #[command(after_help = "\
+A row for each kernel, all its launches together: instructions, SIMD efficiency, the share of warps'
+lives spent at barriers, and the share of blocks whose warps are 50, 25, 10 and 5 % apart in
+instructions and in cycles. Results are checked too.
+
+Examples:
+  raddle workloads measure --issue lrr
+  raddle workloads measure bfs spmv --size paper --set gpu.sms=30 > rows.csv")]
+    Measure(MeasureArgs),
     /// Compile CUDA C++ to PTX and say whether the committed PTX is the same
     #[command(after_help = "\
 Needs clang-19 and libclc-19, and a clone of the repository. The workloads are the folders in
@@ -50,6 +62,18 @@ pub struct CheckArgs {
 }
 
 #[derive(clap::Args)]
+pub struct MeasureArgs {
+    /// Which; all when left out
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Size of the input: tiny, small or paper
+    #[arg(long, default_value = "small", value_parser = run::sizes(), value_name = "SIZE", hide_possible_values = true)]
+    size: Size,
+    #[command(flatten)]
+    machine: MachineArgs,
+}
+
+#[derive(clap::Args)]
 pub struct BuildArgs {
     /// Which; all when left out
     #[arg(value_name = "NAME")]
@@ -63,6 +87,7 @@ pub struct BuildArgs {
 pub fn run(command: &Command) -> Result<Exit, Failure> {
     match command {
         Command::Check(args) => check(args),
+        Command::Measure(args) => measure(args),
         Command::Build(args) => build(args),
     }
 }
@@ -77,36 +102,65 @@ const WAYS: [(Engine, u32); 6] = [
     (Engine::Timing, 8),
 ];
 
-fn check(args: &CheckArgs) -> Result<Exit, Failure> {
-    let workloads: Vec<&Workload> = match &args.names[..] {
-        [] => raddle_workloads::all().iter().collect(),
-        names => names.iter().map(|name| raddle_workloads::find(name)).collect::<Result<_, _>>()?,
+/// The workloads of these names; all when there are none.
+fn named(names: &[String]) -> Result<Vec<&'static Workload>, Problem> {
+    match names {
+        [] => Ok(raddle_workloads::all().iter().collect()),
+        names => names.iter().map(|name| raddle_workloads::find(name)).collect(),
+    }
+}
+
+/// Does something with each workload, one on each core; results in their order.
+fn for_each<T: Send>(workloads: &[&Workload], job: impl Fn(&Workload) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(workload) = workloads.get(place) else { return };
+            let result = job(workload);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((place, result));
+        }
     };
+    let threads = run::cores().min(workloads.len());
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let mut ways: Vec<(Engine, u32)> = WAYS.to_vec();
     if !args.engine.is_empty() {
         let others = [Engine::Gather, Engine::Reference].map(|engine| (engine, 32));
         ways.extend(others);
         ways.retain(|(engine, _)| args.engine.contains(engine));
     }
-    let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<Option<Lines>>> = Mutex::new(workloads.iter().map(|_| None).collect());
-    let work = || {
-        while let Some(workload) = workloads.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let lines = check_one(workload, &ways, args.size);
-            let place = workloads.iter().position(|w| w.name == workload.name).unwrap_or(0);
-            if let Ok(mut done) = done.lock() {
-                done[place] = Some(lines);
-            }
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(workloads.len());
-    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
-    let done = done.into_inner().unwrap_or_default();
     let mut is_good = true;
-    for lines in done.into_iter().flatten() {
+    for lines in for_each(&named(&args.names)?, |workload| check_one(workload, &ways, args.size)) {
         is_good &= lines.is_good;
         out::data(&lines.text)?;
     }
+    Ok(Exit::good_if(is_good))
+}
+
+fn measure(args: &MeasureArgs) -> Result<Exit, Failure> {
+    let timing = TimingOptions::new(args.machine.load_checked(None)?.config);
+    let workloads = named(&args.names)?;
+    let mut rows = Vec::new();
+    let mut is_good = true;
+    for (workload, found) in workloads.iter().zip(for_each(&workloads, |w| w.characters(&timing, args.size))) {
+        match found {
+            Ok(characters) => rows.extend(characters),
+            Err(error) => {
+                is_good = false;
+                out::talk(&format!("{}: {error}\n", workload.name));
+            }
+        }
+    }
+    let mut csv = Vec::new();
+    write_csv(&mut csv, &rows)?;
+    out::data(&String::from_utf8_lossy(&csv))?;
     Ok(Exit::good_if(is_good))
 }
 

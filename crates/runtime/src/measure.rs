@@ -151,5 +151,51 @@ impl LaunchObserver for Recorder {
     }
 }
 
+/// Sums up every launch of a run when it ends, and keeps no record: for long runs. Stalls are not looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Summaries {
+    sms: u32,
+    current: Option<LaunchRecord>,
+    launches: Vec<LaunchSummary>,
+}
+
+impl Summaries {
+    /// For a machine with this many SMs.
+    #[must_use]
+    pub fn new(sms: u32) -> Self {
+        Self { sms, ..Self::default() }
+    }
+
+    fn close(&mut self) {
+        self.launches.extend(self.current.take().map(|record| LaunchSummary::new(&record, self.sms)));
+    }
+
+    /// One for each launch, in order.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<LaunchSummary> {
+        self.close();
+        self.launches
+    }
+}
+
+impl Observer for Summaries {
+    fn event(&mut self, event: &Event) {
+        if let Some(record) = &mut self.current {
+            record.event(event);
+        }
+    }
+
+    fn wants_slots(&self) -> bool {
+        false
+    }
+}
+
+impl LaunchObserver for Summaries {
+    fn launch(&mut self, _: usize, residency: &Residency) {
+        self.close();
+        self.current = Some(LaunchRecord { residency: residency.ctas, ..LaunchRecord::default() });
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -183,6 +183,10 @@ impl Observer for Forward<'_> {
     fn event(&mut self, event: &Event) {
         self.0.event(event);
     }
+
+    fn wants_slots(&self) -> bool {
+        self.0.wants_slots()
+    }
 }
 
 fn pc_counts(program: &Program, ptx: &PtxFile, counts: &[[u64; 2]]) -> Vec<PcCount> {

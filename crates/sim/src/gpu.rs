@@ -35,6 +35,11 @@ pub enum GpuError {
 pub trait Observer {
     /// Something happened.
     fn event(&mut self, event: &Event);
+
+    /// Whether it wants every issue slot and request, or only blocks, warps and barriers, which are far fewer.
+    fn wants_slots(&self) -> bool {
+        true
+    }
 }
 
 /// How far a launch has come.
@@ -124,8 +129,8 @@ impl<'m> Gpu<'m> {
             sms.iter_mut().for_each(Sm::never_skip);
             self.memory.never_skip();
         }
-        if options.observer.is_some() {
-            sms.iter_mut().for_each(Sm::listen);
+        if let Some(observer) = &options.observer {
+            sms.iter_mut().for_each(|sm| sm.listen(observer.wants_slots()));
         }
         let sms: Vec<Seat<'_>> = sms.into_iter().map(Seat::new).collect();
         let partitions = self.memory.partitions();
@@ -324,7 +329,9 @@ impl Run<'_, '_, '_, '_> {
         }
     }
 
-    /// What the parts tell each other after a window.
+    /// What the parts tell each other after a window: the only thing one thread does while the others wait, and a
+    /// function of its own so that a profile shows its share.
+    #[inline(never)]
     fn exchange(&mut self, from: Cycle, to: Cycle) {
         let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
         let system = &mut self.gpu.memory;

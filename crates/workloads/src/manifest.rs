@@ -2,12 +2,12 @@
 
 use crate::error::Error;
 use raddle_runtime::plan::Within;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// What papers sort benchmarks by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Threads of a warp part often.
@@ -197,6 +197,8 @@ pub struct Manifest {
     pub warp_width: Option<u32>,
     /// How it differs from what it stands for.
     pub differs: String,
+    /// Why it measures otherwise than its class says, where it does.
+    pub unlike: Option<String>,
     /// Benchmarks it stands for; none when no paper names it.
     pub stands_for: Vec<StandsFor>,
     /// Parameters of its driver, for each size.

@@ -103,7 +103,7 @@ impl Sm<'_> {
             && let Some(request) = self.fetch.cache.pop_request()
         {
             let kind = EventKind::Request { address: request.address, bytes: request.bytes, write: false };
-            self.emit(now, kind);
+            self.emit_slot(now, kind);
             self.port.send(request, self.fetch.sector, now);
         }
     }

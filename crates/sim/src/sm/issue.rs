@@ -103,7 +103,7 @@ impl Sm<'_> {
         let Some(warp) = pick else {
             let cause = vetoed.unwrap_or_else(|| self.idle_cause(scheduler));
             *self.counters.stall(cause) += 1;
-            self.emit(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles: 1 });
+            self.emit_slot(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles: 1 });
             return;
         };
         for n in 0..self.config.sm.issue.per_warp {
@@ -239,7 +239,7 @@ impl Sm<'_> {
             UnitKind::Sfu => self.counters.sfu_insts += 1,
             UnitKind::Mem => self.counters.mem_insts += 1,
         }
-        self.emit(now, EventKind::Issue { warp: warp.0, pc, lanes: active });
+        self.emit_slot(now, EventKind::Issue { warp: warp.0, pc, lanes: active });
     }
 
     /// The warp goes on behind its instruction.

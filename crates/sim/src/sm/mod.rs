@@ -126,6 +126,7 @@ pub struct Sm<'k> {
     /// What kernels printed, by time.
     printed: Vec<(Cycle, String)>,
     events: Option<Vec<Event>>,
+    slot_events: bool,
     /// Counters.
     counters: SmCounters,
     /// Instructions issued at each operation, by warp and by thread.
@@ -197,6 +198,7 @@ impl<'k> Sm<'k> {
             fault: None,
             printed: Vec::new(),
             events: None,
+            slot_events: false,
             counters: SmCounters::default(),
             pc_counts: vec![[0; 2]; kernel.ops.len()],
             skip_idle: true,
@@ -204,9 +206,10 @@ impl<'k> Sm<'k> {
         })
     }
 
-    /// Collects events from now on.
-    pub fn listen(&mut self) {
+    /// Collects events from now on; those of issue slots and requests only with `slots`.
+    pub fn listen(&mut self, slots: bool) {
         self.events = Some(Vec::new());
+        self.slot_events = slots;
     }
 
     /// Runs every cycle instead of skipping those in which nothing moves.
@@ -218,6 +221,14 @@ impl<'k> Sm<'k> {
     fn emit(&mut self, at: Cycle, kind: EventKind) {
         if let Some(events) = &mut self.events {
             events.push(Event { at, sm: self.id, kind });
+        }
+    }
+
+    /// The same for what happens to issue slots, and for requests.
+    #[inline]
+    fn emit_slot(&mut self, at: Cycle, kind: EventKind) {
+        if self.slot_events {
+            self.emit(at, kind);
         }
     }
 
@@ -354,7 +365,7 @@ impl<'k> Sm<'k> {
         for scheduler in 0..self.scheduler_used.len() {
             let cause = self.idle_cause(scheduler);
             *self.counters.stall(cause) += cycles;
-            self.emit(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles });
+            self.emit_slot(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles });
         }
     }
 

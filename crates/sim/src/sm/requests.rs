@@ -32,7 +32,7 @@ impl Sm<'_> {
 
     fn send(&mut self, request: Request, now: Cycle) {
         let write = request.purpose.is_write();
-        self.emit(now, EventKind::Request { address: request.address, bytes: request.bytes, write });
+        self.emit_slot(now, EventKind::Request { address: request.address, bytes: request.bytes, write });
         self.port.send(request, self.ldst.sector, now);
     }
 
