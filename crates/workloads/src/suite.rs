@@ -38,6 +38,7 @@ macro_rules! workloads {
 
 // By name.
 workloads! {
+    aes "aes" "../suite/aes/driver.rs",
     bfs "bfs" "../suite/bfs/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
