@@ -39,6 +39,7 @@ macro_rules! workloads {
 // By name.
 workloads! {
     aes "aes" "../suite/aes/driver.rs",
+    backprop "backprop" "../suite/backprop/driver.rs",
     bfs "bfs" "../suite/bfs/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
