@@ -42,6 +42,7 @@ workloads! {
     backprop "backprop" "../suite/backprop/driver.rs",
     bfs "bfs" "../suite/bfs/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
+    libor "libor" "../suite/libor/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
     spmv "spmv" "../suite/spmv/driver.rs",
