@@ -13,7 +13,7 @@ static __device__ __forceinline__ uint rotate_left(uint word, int bits) {
 
 // `table` has a column of MixColumns for every byte after SubBytes; those of the other rows are rotated.
 __global__ void __launch_bounds__(THREADS) aes_encrypt(const uint *__restrict__ table, const uint *__restrict__ text,
-                                                       uint *__restrict__ cipher) {
+                                                       uint *__restrict__ cipher, int words) {
     __shared__ uint table0[256], table1[256], table2[256], table3[256];
     __shared__ uint state[2][THREADS];
     const int thread = threadIdx.x;
@@ -32,11 +32,11 @@ __global__ void __launch_bounds__(THREADS) aes_encrypt(const uint *__restrict__ 
     const int from2 = first + ((column + 2) & 3);
     const int from3 = first + ((column + 3) & 3);
 
-    uint own = text[at] ^ round_keys[column];
+    // Threads after the end of the text only keep the others company.
+    uint own = (at < words ? text[at] : 0) ^ round_keys[column];
     int now = 0;
     state[now][thread] = own;
     __syncthreads();
-#pragma unroll 3
     for (int round = 1; round < ROUNDS; round++) {
         uint next = table0[own & 0xff];
         next ^= table1[state[now][from1] >> 8 & 0xff];
@@ -53,5 +53,7 @@ __global__ void __launch_bounds__(THREADS) aes_encrypt(const uint *__restrict__ 
     last |= table0[state[now][from1] >> 8 & 0xff] & 0xff00;
     last |= table0[state[now][from2] >> 16 & 0xff] & 0xff0000;
     last |= table1[state[now][from3] >> 24] & 0xff000000;
-    cipher[at] = last ^ round_keys[4 * ROUNDS + column];
+    if (at < words) {
+        cipher[at] = last ^ round_keys[4 * ROUNDS + column];
+    }
 }

@@ -6,7 +6,7 @@ const BLOCK: usize = 256;
 const ROUNDS: usize = 10;
 
 pub fn run(run: &mut Run<'_>) -> Result {
-    let words = run.size("blocks")? * BLOCK;
+    let words = run.size("bytes")? / 16 * 4;
     let key: [u8; 16] = std::array::from_fn(|_| run.rng.next_u64() as u8);
     let text: Vec<u8> = (0..words * 4).map(|_| run.rng.next_u64() as u8).collect();
 
@@ -16,7 +16,8 @@ pub fn run(run: &mut Run<'_>) -> Result {
     let table = run.upload("table", &table)?;
     let input = run.upload("text", &to_words(&text))?;
     let output = run.zeros::<u32>("cipher", words)?;
-    run.launch("aes_encrypt", words / BLOCK, BLOCK, &[table.into(), input.into(), output.into()])?;
+    let args = [table.into(), input.into(), output.into(), (words as i32).into()];
+    run.launch("aes_encrypt", words.div_ceil(BLOCK), BLOCK, &args)?;
 
     let want: Vec<u8> = text.as_chunks::<16>().0.iter().flat_map(|block| aes.encrypt(block)).collect();
     run.check("cipher", output, &to_words(&want))
