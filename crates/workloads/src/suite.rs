@@ -44,6 +44,7 @@ workloads! {
     coulomb "coulomb" "../suite/coulomb/driver.rs",
     libor "libor" "../suite/libor/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
+    neural_net "neural-net" "../suite/neural-net/driver.rs",
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
     spmv "spmv" "../suite/spmv/driver.rs",
     walsh "walsh" "../suite/walsh/driver.rs",
