@@ -42,6 +42,7 @@ workloads! {
     backprop "backprop" "../suite/backprop/driver.rs",
     bfs "bfs" "../suite/bfs/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
+    kmeans "kmeans" "../suite/kmeans/driver.rs",
     libor "libor" "../suite/libor/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
     neural_net "neural-net" "../suite/neural-net/driver.rs",
