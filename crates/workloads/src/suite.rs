@@ -48,6 +48,7 @@ workloads! {
     neural_net "neural-net" "../suite/neural-net/driver.rs",
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
     spmv "spmv" "../suite/spmv/driver.rs",
+    srad_v1 "srad-v1" "../suite/srad-v1/driver.rs",
     walsh "walsh" "../suite/walsh/driver.rs",
 }
 
