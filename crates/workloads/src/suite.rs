@@ -46,6 +46,7 @@ workloads! {
     libor "libor" "../suite/libor/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
     neural_net "neural-net" "../suite/neural-net/driver.rs",
+    radix_sort "radix-sort" "../suite/radix-sort/driver.rs",
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
     spmv "spmv" "../suite/spmv/driver.rs",
     srad_v1 "srad-v1" "../suite/srad-v1/driver.rs",
