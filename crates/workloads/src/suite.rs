@@ -41,6 +41,7 @@ workloads! {
     aes "aes" "../suite/aes/driver.rs",
     backprop "backprop" "../suite/backprop/driver.rs",
     bfs "bfs" "../suite/bfs/driver.rs",
+    cfd "cfd" "../suite/cfd/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
     kmeans "kmeans" "../suite/kmeans/driver.rs",
     libor "libor" "../suite/libor/driver.rs",
