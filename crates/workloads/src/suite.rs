@@ -38,11 +38,19 @@ macro_rules! workloads {
 
 // By name.
 workloads! {
+    aes "aes" "../suite/aes/driver.rs",
+    backprop "backprop" "../suite/backprop/driver.rs",
     bfs "bfs" "../suite/bfs/driver.rs",
+    cfd "cfd" "../suite/cfd/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
+    kmeans "kmeans" "../suite/kmeans/driver.rs",
+    libor "libor" "../suite/libor/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
+    neural_net "neural-net" "../suite/neural-net/driver.rs",
+    radix_sort "radix-sort" "../suite/radix-sort/driver.rs",
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
     spmv "spmv" "../suite/spmv/driver.rs",
+    srad_v1 "srad-v1" "../suite/srad-v1/driver.rs",
     walsh "walsh" "../suite/walsh/driver.rs",
 }
 
