@@ -40,6 +40,7 @@ macro_rules! workloads {
 workloads! {
     bfs "bfs" "../suite/bfs/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
+    forest "forest" "../suite/forest/driver.rs",
     laplace_3d "laplace-3d" "../suite/laplace-3d/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
     nqueens "nqueens" "../suite/nqueens/driver.rs",
