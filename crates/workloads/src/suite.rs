@@ -43,6 +43,7 @@ workloads! {
     forest "forest" "../suite/forest/driver.rs",
     laplace_3d "laplace-3d" "../suite/laplace-3d/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
+    mum "mum" "../suite/mum/driver.rs",
     nqueens "nqueens" "../suite/nqueens/driver.rs",
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
     spmv "spmv" "../suite/spmv/driver.rs",
