@@ -41,6 +41,7 @@ workloads! {
     bfs "bfs" "../suite/bfs/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
     forest "forest" "../suite/forest/driver.rs",
+    hotspot "hotspot" "../suite/hotspot/driver.rs",
     laplace_3d "laplace-3d" "../suite/laplace-3d/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
     mum "mum" "../suite/mum/driver.rs",
