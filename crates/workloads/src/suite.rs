@@ -46,6 +46,7 @@ workloads! {
     mri_q "mri-q" "../suite/mri-q/driver.rs",
     mum "mum" "../suite/mum/driver.rs",
     nqueens "nqueens" "../suite/nqueens/driver.rs",
+    pair_forces "pair-forces" "../suite/pair-forces/driver.rs",
     ray_depth "ray-depth" "../suite/ray-depth/driver.rs",
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
     spmv "spmv" "../suite/spmv/driver.rs",
