@@ -47,6 +47,7 @@ workloads! {
     mum "mum" "../suite/mum/driver.rs",
     nqueens "nqueens" "../suite/nqueens/driver.rs",
     pair_forces "pair-forces" "../suite/pair-forces/driver.rs",
+    ray_bvh "ray-bvh" "../suite/ray-bvh/driver.rs",
     ray_depth "ray-depth" "../suite/ray-depth/driver.rs",
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
     spmv "spmv" "../suite/spmv/driver.rs",
