@@ -32,6 +32,8 @@ pub struct LoadStore {
     pub(super) hits: [VecDeque<(Cycle, InstId)>; 2],
     /// What is written to the registers in this cycle.
     pub(super) writeback: Option<InstId>,
+    /// Registers of it that are written.
+    pub(super) written: u8,
     pub(super) turn: usize,
     /// A reply that went past the L1 and waits for the write-back port.
     pub(super) past_l1: Option<InstId>,
@@ -79,6 +81,7 @@ impl LoadStore {
             shared: VecDeque::new(),
             hits: Default::default(),
             writeback: None,
+            written: 0,
             turn: 0,
             past_l1: None,
             responses: VecDeque::new(),

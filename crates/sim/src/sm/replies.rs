@@ -56,15 +56,15 @@ impl Sm<'_> {
     /// Registers are written; then the port takes the next result.
     pub(super) fn ldst_writeback(&mut self, now: Cycle) {
         if let Some(inst) = self.ldst.writeback {
+            // Registers of one bank are written one after the other.
             let entry = self.insts.get(inst);
-            let warp = entry.warp;
-            let numbers = self.op(entry.pc).write_numbers();
-            let mut free = true;
-            for number in numbers {
-                free &= self.collector.write(*number, warp);
-            }
-            if free {
+            let (warp, numbers) = (entry.warp, self.op(entry.pc).write_numbers());
+            let left = &numbers[usize::from(self.ldst.written)..];
+            let count = left.iter().take_while(|number| self.collector.write(**number, warp)).count();
+            self.ldst.written += count as u8;
+            if count == left.len() {
                 self.ldst.writeback = None;
+                self.ldst.written = 0;
                 if self.insts.get(inst).shared {
                     self.complete(inst);
                 } else {
