@@ -277,3 +277,16 @@ fn crossbar_port_bandwidth() {
         close(&format!("{changes:?}"), cycles / sectors, f64::from(flits), 0.05);
     }
 }
+
+/// A vector load whose registers share a bank writes them one after the other.
+#[test]
+fn registers_of_one_bank_are_written_in_turn() {
+    let config = machine("gtx480", &["sm.collector.banks=16"]);
+    let round = |other: u32| {
+        let body = format!(
+            "ld.shared.v2.u32 {{%r10, %r{other}}}, [%r3];\nadd.u32 %r3, %r3, %r10;\nadd.u32 %r3, %r3, %r{other};"
+        );
+        Loop::one("mov.u32 %r10, 0;", body).round(&config, [20, 60])
+    };
+    equal("two banks, then one", round(26) - round(27), 1);
+}
