@@ -40,9 +40,11 @@ macro_rules! workloads {
 workloads! {
     bfs "bfs" "../suite/bfs/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
+    matmul "matmul" "../suite/matmul/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
     spmv "spmv" "../suite/spmv/driver.rs",
+    srad_v2 "srad-v2" "../suite/srad-v2/driver.rs",
     walsh "walsh" "../suite/walsh/driver.rs",
 }
 
