@@ -38,6 +38,7 @@ macro_rules! workloads {
 
 // By name.
 workloads! {
+    b_plus_tree "b-plus-tree" "../suite/b-plus-tree/driver.rs",
     bfs "bfs" "../suite/bfs/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
     matmul "matmul" "../suite/matmul/driver.rs",
