@@ -41,6 +41,7 @@ workloads! {
     b_plus_tree "b-plus-tree" "../suite/b-plus-tree/driver.rs",
     bfs "bfs" "../suite/bfs/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
+    histogram "histogram" "../suite/histogram/driver.rs",
     matmul "matmul" "../suite/matmul/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
     page_view_count "page-view-count" "../suite/page-view-count/driver.rs",
