@@ -44,6 +44,7 @@ workloads! {
     histogram "histogram" "../suite/histogram/driver.rs",
     matmul "matmul" "../suite/matmul/driver.rs",
     merge_sort "merge-sort" "../suite/merge-sort/driver.rs",
+    mri_gridding "mri-gridding" "../suite/mri-gridding/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
     page_view_count "page-view-count" "../suite/page-view-count/driver.rs",
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
