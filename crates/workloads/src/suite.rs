@@ -50,6 +50,7 @@ workloads! {
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
     spmv "spmv" "../suite/spmv/driver.rs",
     srad_v2 "srad-v2" "../suite/srad-v2/driver.rs",
+    stencil_sync "stencil-sync" "../suite/stencil-sync/driver.rs",
     walsh "walsh" "../suite/walsh/driver.rs",
 }
 
