@@ -34,6 +34,8 @@ __global__ void histogram_blocks(const uint *__restrict__ words, uint *__restric
 
     for (int bin = threadIdx.x; bin < bins; bin += blockDim.x) {
         uint sum = 0;
+        // Registers are dearer than branches.
+#pragma unroll 1
         for (int i = 0; i < GROUPS; i++) {
             sum += counters[i * bins + bin];
         }
