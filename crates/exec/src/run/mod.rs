@@ -183,9 +183,9 @@ impl Runner<'_> {
     /// Gives a block its turns; true when it is done.
     fn block(&mut self, block: &mut Block) -> Ran<bool> {
         for _ in 0..self.options.cta_quantum {
-            let mut progress = false;
+            let mut moved = 0;
             for index in 0..block.warps.len() {
-                progress |= matches!(self.warp(block, index)?, Turn::Progress);
+                moved += usize::from(matches!(self.warp(block, index)?, Turn::Progress));
             }
             if self.launch.max_thread_insts.is_some_and(|most| self.report.thread_insts >= most) {
                 return Err(Box::new(self.limit(block)));
@@ -193,8 +193,13 @@ impl Runner<'_> {
             if block.warps.iter().all(|w| w.parts.is_done()) {
                 return Ok(true);
             }
-            if !progress {
+            if moved == 0 {
                 return Err(Box::new(self.deadlock(block)));
+            }
+            // All wait for one warp that goes on and on: it may be waiting for another block.
+            let live = block.warps.iter().filter(|w| !w.parts.is_done()).count();
+            if moved == 1 && live > 1 && block.warps.iter().filter(|w| w.parts.ready().is_some()).count() == 1 {
+                return Ok(false);
             }
         }
         Ok(false)
