@@ -21,7 +21,8 @@ pub struct Residency {
 }
 
 impl Residency {
-    /// Looks at each resource. `registers` per thread come from the PTX when they are not known better.
+    /// Looks at each resource. `registers` per thread come from the PTX when they are not known better: what the kernel
+    /// needs as it is written, or less where `.maxnreg` or `.minnctapersm` demand it.
     ///
     /// # Errors
     /// When not even one block fits, with the resource that is short.
@@ -33,11 +34,16 @@ impl Residency {
     ) -> Result<Self, GpuError> {
         let sm = &config.sm;
         let threads = launch.threads_per_cta().next_multiple_of(sm.warp_width);
+        let grain = sm.register_grain.max(1);
         let registers = registers.unwrap_or_else(|| {
-            let module = &program.image.module;
-            Resources::new(module, program.layout.kernel).registers
+            let (module, kernel) = (&program.image.module, program.layout.kernel);
+            let limits = module.func(kernel).limits;
+            // What a compiler keeps to, at the price of spills that the PTX does not show.
+            let wanted = limits.min_ctas_per_sm.map(|ctas| sm.registers / (threads * ctas).max(1) / grain * grain);
+            let most = limits.max_registers.into_iter().chain(wanted.filter(|n| *n > 0)).min();
+            Resources::new(module, kernel).registers.min(most.unwrap_or(u32::MAX))
         });
-        let per_thread = registers.max(1).next_multiple_of(sm.register_grain.max(1));
+        let per_thread = registers.max(1).next_multiple_of(grain);
         let shared = program.layout.static_shared + launch.dynamic_shared;
         let by_shared = sm.shared_bytes.checked_div(shared).unwrap_or(u32::MAX);
         let limits = [
@@ -54,5 +60,40 @@ impl Residency {
         let (limit, ctas) = limits.iter().map(|l| (l.0, l.1)).min_by_key(|l| l.1).unwrap_or(("blocks", 1));
         let limit = if limit.starts_with("bytes") { "shared memory" } else { limit };
         Ok(Self { ctas, warps: ctas * (threads / sm.warp_width), registers: per_thread, shared, limit })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Machine, Source};
+    use raddle_exec::{DeviceMemory, Image};
+    use std::sync::Arc;
+
+    /// Blocks of 256 threads that an SM of the reference machine holds, of a kernel with forty registers.
+    fn blocks(directives: &str) -> (u32, u32) {
+        let registers = (0..40).map(|n| format!("mov.u32 %r{n}, %tid.x;\n")).collect::<String>();
+        let sums = (1..40).map(|n| format!("add.u32 %r0, %r0, %r{n};\n")).collect::<String>();
+        let text = format!(
+            ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry k(.param .u64 p) {directives}\n{{\n\
+             .reg .b32 %r<40>;\n.reg .b64 %d<2>;\n{registers}{sums}ld.param.u64 %d0, [p];\nst.global.u32 [%d0], %r0;\nret;\n}}\n"
+        );
+        let (module, diagnostics) = raddle_ptx::load(&text);
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        let image = Image::load(Arc::new(module), &mut DeviceMemory::new());
+        let layout = image.kernel("k").unwrap();
+        let program = Program::new(&image, &layout).unwrap();
+        let machine = Machine::load(Source::Preset("gtx480"), &[] as &[&str]).unwrap();
+        let launch = Launch { grid: [1, 1, 1], block: [256, 1, 1], ..Launch::default() };
+        let found = Residency::new(&machine.config, &program, &launch, None).unwrap();
+        (found.ctas, found.registers)
+    }
+
+    #[test]
+    fn directives_limit_registers() {
+        assert_eq!(blocks("").0, 3);
+        assert_eq!(blocks(".maxnreg 24"), (5, 24));
+        assert_eq!(blocks(".maxntid 256 .minnctapersm 5"), (5, 24));
+        assert_eq!(blocks(".maxntid 256 .minnctapersm 2").0, 3, "more than it needs is not given");
     }
 }

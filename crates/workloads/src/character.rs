@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 /// SIMD efficiency below which a kernel counts as divergent: the line of the VWS paper.
 pub const DIVERGENT_BELOW: f64 = 0.76;
 
-/// Share of warps' lives at barriers above which a kernel counts as barrier-intensive: the line of the BAWS paper.
+/// Share of warps' lives at barriers above which a kernel counts as barrier-intensive: the line of the BAWS paper, which
+/// counts the end of a block as a barrier.
 pub const BARRIERS_ABOVE: f64 = 0.15;
 
 /// A kernel of a workload, all its launches together. Shares are of one.
@@ -81,10 +82,16 @@ impl Character {
         self.simd_efficiency < DIVERGENT_BELOW
     }
 
+    /// Share of warps' lives spent at barriers, the end of the block included where there are others.
+    #[must_use]
+    pub fn barrier_time(&self) -> f64 {
+        if self.barriers_per_warp > 0.0 { self.barrier_share + self.exit_share } else { 0.0 }
+    }
+
     /// Whether warps wait at barriers for long.
     #[must_use]
     pub fn is_barrier_intensive(&self) -> bool {
-        self.barrier_share > BARRIERS_ABOVE
+        self.barrier_time() > BARRIERS_ABOVE
     }
 
     /// Whether kernels, taken together, measure as a class says. What is barrier-intensive may be divergent or not.
@@ -99,7 +106,7 @@ impl Character {
         match class {
             Class::Divergent => efficiency < DIVERGENT_BELOW,
             Class::Coherent => efficiency >= DIVERGENT_BELOW,
-            Class::Barrier => mean(|k| k.barrier_share, |k| k.warp_cycles, lives) > BARRIERS_ABOVE,
+            Class::Barrier => mean(Self::barrier_time, |k| k.warp_cycles, lives) > BARRIERS_ABOVE,
         }
     }
 

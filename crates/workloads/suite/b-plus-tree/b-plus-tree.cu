@@ -16,7 +16,7 @@ static __device__ __forceinline__ bool is_last_not_above(const Node *node, int t
 }
 
 // The record of each key, or -1.
-__global__ void find_k(const Node *__restrict__ nodes, const int *__restrict__ records, const int *__restrict__ wanted,
+__global__ void __launch_bounds__(256, 5) find_k(const Node *__restrict__ nodes, const int *__restrict__ records, const int *__restrict__ wanted,
                        int *__restrict__ answers, int height) {
     __shared__ int current;
     const int thread = threadIdx.x;
@@ -44,7 +44,7 @@ __global__ void find_k(const Node *__restrict__ nodes, const int *__restrict__ r
 }
 
 // Where the records of the keys from `starts` up to `ends` begin, and how many there are. Both keys are in the tree.
-__global__ void find_range_k(const Node *__restrict__ nodes, const int *__restrict__ starts,
+__global__ void __launch_bounds__(256, 5) find_range_k(const Node *__restrict__ nodes, const int *__restrict__ starts,
                              const int *__restrict__ ends, int *__restrict__ firsts, int *__restrict__ lengths,
                              int height) {
     __shared__ int current, last, first_link, last_link;

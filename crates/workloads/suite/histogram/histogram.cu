@@ -9,7 +9,7 @@
 
 // A block counts bands of as many rows as it has groups, and leaves its own histogram. A row has `width` words; the
 // upper bits of a byte are its bin.
-__global__ void histogram_blocks(const uint *__restrict__ words, uint *__restrict__ partial, int width, int bands,
+__global__ void __launch_bounds__(512, 3) histogram_blocks(const uint *__restrict__ words, uint *__restrict__ partial, int width, int bands,
                                  int shift) {
     __shared__ uint counters[GROUPS * MOST_BINS];
     const int bins = MOST_BINS >> shift;

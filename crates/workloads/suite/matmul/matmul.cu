@@ -4,7 +4,7 @@
 #define TILE 16
 
 // A block computes a tile of c = a * b; all sizes are multiples of the tile's.
-__global__ void matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b, int inner,
+__global__ void __launch_bounds__(256, 6) matmul(float *__restrict__ c, const float *__restrict__ a, const float *__restrict__ b, int inner,
                        int columns) {
     __shared__ float a_tile[TILE][TILE];
     __shared__ float b_tile[TILE][TILE];

@@ -35,7 +35,7 @@ static __device__ __forceinline__ int count_not_above(const uint *run, int lengt
 }
 
 // Sorts tiles. In each step a thread moves one key of a run and one of the run next to it, to their ranks.
-__global__ void sort_tiles(const uint *__restrict__ keys_in, const uint *__restrict__ values_in,
+__global__ void __launch_bounds__(256, 6) sort_tiles(const uint *__restrict__ keys_in, const uint *__restrict__ values_in,
                            uint *__restrict__ keys_out, uint *__restrict__ values_out) {
     __shared__ uint keys[TILE];
     __shared__ uint values[TILE];
@@ -90,7 +90,7 @@ __global__ void rank_splitters(const uint *__restrict__ keys, int2 *__restrict__
 }
 
 // Merges the pieces, at most as many keys from each run as there are threads.
-__global__ void merge_pieces(const uint *__restrict__ keys_in, const uint *__restrict__ values_in,
+__global__ void __launch_bounds__(256, 6) merge_pieces(const uint *__restrict__ keys_in, const uint *__restrict__ values_in,
                              uint *__restrict__ keys_out, uint *__restrict__ values_out,
                              const int2 *__restrict__ limits, int length) {
     __shared__ uint keys0[STRIDE], keys1[STRIDE];

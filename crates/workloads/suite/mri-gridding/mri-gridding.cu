@@ -41,7 +41,7 @@ static __device__ __forceinline__ uint scan_block(uint *sums, uint value) {
 }
 
 // Sorts tiles by up to four bits: one bit after the other, zeros before ones. Also counts the keys of each digit.
-__global__ void split_sort(uint *__restrict__ keys, uint *__restrict__ values, uint *__restrict__ counts, int shift,
+__global__ void __launch_bounds__(512, 3) split_sort(uint *__restrict__ keys, uint *__restrict__ values, uint *__restrict__ counts, int shift,
                            int bits, int count) {
     __shared__ uint sums[BLOCK];
     __shared__ uint key_tile[BLOCK];
@@ -78,7 +78,7 @@ __global__ void split_sort(uint *__restrict__ keys, uint *__restrict__ values, u
 }
 
 // Sums before each element, within blocks, and the blocks' totals.
-__global__ void scan_blocks(uint *__restrict__ data, uint *__restrict__ totals, int count) {
+__global__ void __launch_bounds__(512, 3) scan_blocks(uint *__restrict__ data, uint *__restrict__ totals, int count) {
     __shared__ uint sums[BLOCK];
     int at = blockIdx.x * BLOCK + threadIdx.x;
     uint value = at < count ? data[at] : 0;
@@ -115,7 +115,7 @@ __global__ void add_totals(uint *__restrict__ data, const uint *__restrict__ tot
 }
 
 // Brings the keys of sorted tiles to their places. `offsets` are the scanned counts.
-__global__ void split_rearrange(const uint *__restrict__ keys, const uint *__restrict__ values,
+__global__ void __launch_bounds__(512, 3) split_rearrange(const uint *__restrict__ keys, const uint *__restrict__ values,
                                 const uint *__restrict__ offsets, uint *__restrict__ keys_out,
                                 uint *__restrict__ values_out, int shift, int count) {
     __shared__ uint digits[BLOCK];
@@ -168,7 +168,7 @@ static __device__ __forceinline__ float weight(const float *table, float distanc
 }
 
 // A block has a tile of the grid. It looks at the rows of bins that can reach the tile, a batch of samples at a time.
-__global__ void grid_samples(const Sample *__restrict__ sorted, const uint *__restrict__ starts,
+__global__ void __launch_bounds__(512, 3) grid_samples(const Sample *__restrict__ sorted, const uint *__restrict__ starts,
                              float2 *__restrict__ grid, int side, float half_width) {
     __shared__ float table[WINDOW + 1];
     __shared__ Sample batch[BLOCK];

@@ -39,7 +39,7 @@ static __device__ __forceinline__ void order(ull *a, ull *b, bool up) {
 }
 
 // Bitonic sort of tiles, every second one downwards.
-__global__ void sort_tiles(ull *__restrict__ pairs) {
+__global__ void __launch_bounds__(256, 6) sort_tiles(ull *__restrict__ pairs) {
     __shared__ ull tile[TILE];
     const int thread = threadIdx.x;
     const int start = blockIdx.x * TILE;
@@ -66,7 +66,7 @@ __global__ void merge_global(ull *__restrict__ pairs, int size, int stride) {
 }
 
 // All the steps that stay within a tile.
-__global__ void merge_tiles(ull *__restrict__ pairs, int size) {
+__global__ void __launch_bounds__(256, 6) merge_tiles(ull *__restrict__ pairs, int size) {
     __shared__ ull tile[TILE];
     const int thread = threadIdx.x;
     const int start = blockIdx.x * TILE;
@@ -107,7 +107,7 @@ static __device__ __forceinline__ ull scan_block(ull *sums, ull value) {
 }
 
 // Counts heads up to and with each pair, within blocks.
-__global__ void scan_heads(const ull *__restrict__ pairs, ull *__restrict__ counts, ull *__restrict__ totals) {
+__global__ void __launch_bounds__(256, 6) scan_heads(const ull *__restrict__ pairs, ull *__restrict__ counts, ull *__restrict__ totals) {
     __shared__ ull sums[BLOCK];
     int at = blockIdx.x * BLOCK + threadIdx.x;
     ull count = scan_block(sums, heads(pairs, at));

@@ -3,7 +3,7 @@
 
 #define SUMS 1024
 
-__global__ void scalar_prod(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ products,
+__global__ void __launch_bounds__(512, 3) scalar_prod(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ products,
                             int pairs, int elements) {
     __shared__ float sums[SUMS];
     for (int pair = blockIdx.x; pair < pairs; pair += gridDim.x) {

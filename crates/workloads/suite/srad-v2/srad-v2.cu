@@ -4,7 +4,7 @@
 #define TILE 16
 
 // Differences to the four neighbours and the coefficient of diffusion. At the border a neighbour is the point itself.
-__global__ void srad_coefficient(const float *__restrict__ image, float *__restrict__ north, float *__restrict__ south,
+__global__ void __launch_bounds__(256, 6) srad_coefficient(const float *__restrict__ image, float *__restrict__ north, float *__restrict__ south,
                                  float *__restrict__ west, float *__restrict__ east, float *__restrict__ coefficient,
                                  int columns, int rows, float q0_squared) {
     __shared__ float tile[TILE][TILE];
@@ -49,7 +49,7 @@ __global__ void srad_coefficient(const float *__restrict__ image, float *__restr
 }
 
 // A step of diffusion: needs the coefficients of the point and of its neighbours to the south and east.
-__global__ void srad_diffuse(float *__restrict__ image, const float *__restrict__ north,
+__global__ void __launch_bounds__(256, 6) srad_diffuse(float *__restrict__ image, const float *__restrict__ north,
                              const float *__restrict__ south, const float *__restrict__ west,
                              const float *__restrict__ east, const float *__restrict__ coefficient, int columns,
                              int rows, float lambda) {

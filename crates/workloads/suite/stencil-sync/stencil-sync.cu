@@ -15,7 +15,7 @@ static __device__ void grid_barrier(uint *arrived, uint round) {
 }
 
 // Jacobi steps for Poisson's equation. A block has a band of rows; the points at the border never change.
-__global__ void stencil_sync(volatile float *a, volatile float *b, const float *__restrict__ source, int columns,
+__global__ void __launch_bounds__(512, 2) stencil_sync(volatile float *a, volatile float *b, const float *__restrict__ source, int columns,
                              int rows, int steps, uint *arrived) {
     const int band = (rows - 2 + gridDim.x - 1) / gridDim.x;
     const int first = 1 + blockIdx.x * band;

@@ -12,7 +12,7 @@ static __device__ __forceinline__ void butterfly(float *a, float *b, float *c, f
 }
 
 // Transforms stretches of 2^levels numbers in shared memory, one for each block; a thread has four numbers.
-__global__ void transform_shared(const float *__restrict__ input, float *__restrict__ output, int levels) {
+__global__ void __launch_bounds__(512, 3) transform_shared(const float *__restrict__ input, float *__restrict__ output, int levels) {
     extern __shared__ float data[];
     const int length = 1 << levels;
     const int base = blockIdx.x << levels;
