@@ -39,6 +39,7 @@ const GENERATORS: &[Generator] = &[
     },
     Generator { name: "the counters", path: "docs/src/reference/counters.md", text: || Ok(crate::counters::page()) },
     Generator { name: "the mechanisms", path: "docs/src/reference/mechanisms.md", text: crate::mechanisms::page },
+    Generator { name: "the workloads", path: "docs/src/reference/workloads.md", text: crate::workload_table::page },
     Generator {
         name: "register counts against the reference",
         path: "docs/src/validation/registers.md",

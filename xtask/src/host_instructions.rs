@@ -47,15 +47,18 @@ fn functional() -> Result {
 fn timing() -> Result {
     let table: Value = toml::from_str(&std::fs::read_to_string(root().join(TABLE))?)?;
     let mut grown = Vec::new();
-    println!("| kernel | sizes | warp-instructions | host instructions per warp-instruction | expected |");
-    println!("| --- | --- | --: | --: | --: |");
+    println!(
+        "| kernel | sizes | warp-instructions | host instructions per warp-instruction | expected | serial part |"
+    );
+    println!("| --- | --- | --: | --: | --: | --: |");
     for (kernel, row) in table.as_object().ok_or("the table has no kernels")? {
         let number = |value: &Value| value.as_u64().ok_or_else(|| format!("{TABLE}: {kernel} lacks a number"));
         let (small, large) = (number(&row["sizes"][0])?, number(&row["sizes"][1])?);
         let expected = number(&row["per_warp_instruction"])? as f64;
-        let ((base, few), (all, many)) = (timed(kernel, small)?, timed(kernel, large)?);
+        let ((base, few), (all, many)) = (timed(LAUNCH, kernel, small)?, timed(LAUNCH, kernel, large)?);
+        let serial = 100.0 * timed(EXCHANGE, kernel, large)?.0 as f64 / all as f64;
         let (warps, found) = (many - few, all.saturating_sub(base) as f64 / (many - few) as f64);
-        println!("| {kernel} | {small}, {large} | {warps} | {found:.0} | {expected} |");
+        println!("| {kernel} | {small}, {large} | {warps} | {found:.0} | {expected} | {serial:.1} % |");
         let change = 100.0 * (found / expected - 1.0);
         if change > TOLERANCE {
             grown.push(format!("{kernel} by {change:.1} %"));
@@ -69,9 +72,15 @@ fn timing() -> Result {
     Err(format!("host instructions per warp-instruction have grown: {}; see {TABLE}", grown.join(", ")).into())
 }
 
-/// Host instructions inside a launch, and warp-instructions.
-fn timed(kernel: &str, size: u64) -> Result<(u64, u64)> {
-    let (collected, text) = count("timing", "raddle_sim::gpu::Gpu::launch", &["once", kernel, &size.to_string()])?;
+/// A launch.
+const LAUNCH: &str = "raddle_sim::gpu::Gpu::launch";
+
+/// What one host thread does alone at the edge of every window.
+const EXCHANGE: &str = "raddle_sim::gpu::Run::exchange";
+
+/// Host instructions inside a function, and warp-instructions.
+fn timed(inside: &str, kernel: &str, size: u64) -> Result<(u64, u64)> {
+    let (collected, text) = count("timing", inside, &["once", kernel, &size.to_string()])?;
     let warps = number_after(&text, "warp_insts ").ok_or_else(|| format!("no count in: {text}"))?;
     Ok((collected, warps))
 }

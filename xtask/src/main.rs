@@ -20,6 +20,7 @@ mod machine_keys;
 mod mechanisms;
 mod registers;
 mod tidy;
+mod workload_table;
 mod workloads;
 
 use std::process::ExitCode;
@@ -54,6 +55,14 @@ enum Command {
     },
     /// Check the direction of dependency between the crates
     Deps,
+    /// Measure what the kernels of the workloads are like and write the table
+    MeasureWorkloads {
+        /// tiny, small or paper
+        size: String,
+        /// Write nothing; fail if the table is another one
+        #[arg(long)]
+        check: bool,
+    },
     /// Check the book and the links in every Markdown file
     Docs,
     /// Compare generated programs on the simulator with the same programs on the host
@@ -91,6 +100,7 @@ fn main() -> ExitCode {
         Command::Fuzz(args) => fuzz::run(&args),
         Command::HostInstructions { check } => host_instructions::run(check),
         Command::Long => long(),
+        Command::MeasureWorkloads { size, check } => workload_table::measure(&size, check),
         Command::Tidy => tidy::run(),
     };
     match result {
@@ -117,6 +127,7 @@ fn long() -> Result {
     }
     accuracy::check_all()?;
     workloads::check("small")?;
+    workload_table::measure("paper", true)?;
     differential(0, 500)
 }
 

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::Result;
 use crate::files::{cargo, root, run_cargo};
+use crate::workload_table;
 
 /// The page whose example is tried.
 const PAGE: &str = "docs/src/contributing/add-a-workload.md";
@@ -16,6 +17,7 @@ const EXAMPLE: &str = "saxpy";
 pub fn run() -> Result {
     raddle(&["workloads", "build"])?;
     check("tiny")?;
+    workload_table::measure("small", true)?;
     try_page()
 }
 

@@ -1,0 +1,290 @@
+//! What the kernels of the workloads are like: measured tables, and the page that shows them.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use raddle_workloads::manifest::Printed;
+use raddle_workloads::{Character, Class, Manifest, Size, Workload};
+
+use crate::Result;
+use crate::files::{root, run_cargo};
+
+/// The size the page shows.
+const SHOWN: Size = Size::Paper;
+
+fn path(size: Size) -> PathBuf {
+    root().join(format!("crates/workloads/measured/{size}.csv"))
+}
+
+/// Measures all workloads at a size and writes the table or, with `check`, compares it.
+pub fn measure(size: &str, check: bool) -> Result {
+    let size = Size::ALL.into_iter().find(|s| s.name() == size).ok_or("sizes are tiny, small and paper")?;
+    run_cargo(&["build", "--locked", "--release", "-p", "raddle-cli"])?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
+    let mut command = Command::new(target.join("release/raddle"));
+    let output = command.args(["workloads", "measure", "--issue", "lrr", "--size", size.name()]).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let table = String::from_utf8(output.stdout)?;
+    let path = path(size);
+    if !check {
+        fs::create_dir_all(path.parent().ok_or("no folder")?)?;
+        fs::write(&path, table)?;
+        println!("wrote {}; now `cargo xtask codegen`", path.display());
+        return Ok(());
+    }
+    let committed = fs::read_to_string(&path)?;
+    let different = committed.lines().zip(table.lines()).find(|(a, b)| a != b);
+    match different {
+        None if committed.lines().count() == table.lines().count() => Ok(()),
+        None => Err(format!("workloads came or went: cargo xtask measure-workloads {size}").into()),
+        Some((old, new)) => {
+            let help = format!("if that is meant: cargo xtask measure-workloads {size}, then cargo xtask codegen");
+            Err(format!("a workload measures differently\n  was {old}\n  is  {new}\n{help}").into())
+        }
+    }
+}
+
+/// A workload with what was measured of its kernels.
+struct Row {
+    workload: &'static Workload,
+    manifest: Manifest,
+    kernels: Vec<Character>,
+}
+
+impl Row {
+    /// The kernels that make its class.
+    fn main(&self) -> Vec<&Character> {
+        self.kernels.iter().filter(|k| k.class == self.manifest.class).collect()
+    }
+
+    fn is_as_said(&self) -> bool {
+        Character::are(&self.main(), self.manifest.class)
+    }
+}
+
+fn rows(size: Size) -> Result<Vec<Row>> {
+    let mut reader = csv::Reader::from_path(path(size))?;
+    let all: Vec<Character> = reader.deserialize().collect::<std::result::Result<_, _>>()?;
+    let mut rows = Vec::new();
+    for workload in raddle_workloads::all() {
+        let manifest = workload.manifest(&workload.module()?)?;
+        let kernels: Vec<Character> = all.iter().filter(|c| c.workload == workload.name).cloned().collect();
+        if kernels.is_empty() {
+            let help = format!("cargo xtask measure-workloads {size}");
+            return Err(format!("workload {} was not measured at size {size}: {help}", workload.name).into());
+        }
+        rows.push(Row { workload, manifest, kernels });
+    }
+    Ok(rows)
+}
+
+/// The whole page.
+pub fn page() -> Result<String> {
+    let rows = rows(SHOWN)?;
+    let mut text = INTRODUCTION.to_owned();
+    summary(&mut text, &rows)?;
+    text += "\n## Kernels\n\n| workload | kernel | class | thread-instructions | launches | blocks | threads per block | \
+             blocks per SM | registers | shared bytes | barriers per warp | SIMD efficiency | | at barriers | and at the end |\n\
+             | --- | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --- | --: | --: |\n";
+    for k in rows.iter().flat_map(|r| &r.kernels) {
+        let divergent = if k.is_divergent() { "DIVG" } else { "COHE" };
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {:.1} | {} | {divergent} | {} | {} |",
+            k.workload,
+            k.kernel,
+            k.class,
+            grouped(k.thread_insts),
+            k.launches,
+            grouped(k.blocks),
+            k.threads_per_block,
+            k.blocks_per_sm,
+            k.registers,
+            k.shared_bytes,
+            k.barriers_per_warp,
+            percent(k.simd_efficiency),
+            percent(k.barrier_share),
+            percent(k.barrier_time()),
+        );
+    }
+    text += APART;
+    for k in rows.iter().flat_map(|r| &r.kernels) {
+        let insts = [k.insts_apart_50, k.insts_apart_25, k.insts_apart_10, k.insts_apart_5].map(percent).join(" | ");
+        let cycles = [k.cycles_apart_50, k.cycles_apart_25, k.cycles_apart_10, k.cycles_apart_5].map(percent);
+        let _ =
+            writeln!(text, "| {} | {} | {insts} | {} | {} |", k.workload, k.kernel, cycles.join(" | "), percent(k.dwr));
+    }
+    text += PRINTED;
+    for row in &rows {
+        for printed in &row.manifest.printed {
+            let kernel = printed.kernel.as_deref().unwrap_or("");
+            let (theirs, ours) = beside(row, printed);
+            let (paper, metric) = (printed.paper.name(), &printed.metric);
+            let place = printed.place.as_deref().unwrap_or("");
+            let _ = writeln!(
+                text,
+                "| {} | {paper}, {place} | {kernel} | {metric} | {theirs} | {ours} |",
+                row.workload.name
+            );
+        }
+    }
+    Ok(text)
+}
+
+/// How many measure as said, and why others do not.
+fn summary(text: &mut String, rows: &[Row]) -> Result {
+    let kernels: Vec<&Character> = rows.iter().flat_map(|r| &r.kernels).collect();
+    let count = |is: &dyn Fn(&Character) -> bool| kernels.iter().filter(|k| is(k)).count();
+    let as_said = rows.iter().filter(|r| r.is_as_said()).count();
+    let _ = writeln!(
+        text,
+        "{} workloads with {} kernels; {} kernels are divergent, {} are barrier-intensive. {as_said} of {} workloads ({}) \
+         measure as the class papers give them.\n",
+        rows.len(),
+        kernels.len(),
+        count(&Character::is_divergent),
+        count(&Character::is_barrier_intensive),
+        rows.len(),
+        percent(as_said as f64 / rows.len() as f64),
+    );
+    text.push_str("| class | workloads | as said |\n| --- | --: | --: |\n");
+    for class in [Class::Divergent, Class::Coherent, Class::Barrier] {
+        let of: Vec<&Row> = rows.iter().filter(|r| r.manifest.class == class).collect();
+        let _ = writeln!(text, "| {class} | {} | {} |", of.len(), of.iter().filter(|r| r.is_as_said()).count());
+    }
+    text.push('\n');
+    for row in rows {
+        let name = row.workload.name;
+        match (&row.manifest.unlike, row.is_as_said()) {
+            (None, true) => {}
+            (Some(why), false) => {
+                let _ = writeln!(text, "- `{name}` is {}, but does not measure so. {}", row.manifest.class, why.trim());
+            }
+            (None, false) => {
+                return Err(
+                    format!("workload {name} does not measure as its class says: explain it in `unlike`").into()
+                );
+            }
+            (Some(_), true) => return Err(format!("workload {name} measures as its class says: drop `unlike`").into()),
+        }
+    }
+    Ok(())
+}
+
+/// A figure of a paper, and ours where there is the same.
+fn beside(row: &Row, printed: &Printed) -> (String, String) {
+    let named = row.manifest.kernels.iter().find(|k| k.stands_for == printed.kernel && k.stands_for.is_some());
+    let kernels: Vec<&Character> = match (named, &printed.kernel) {
+        (Some(info), _) => row.kernels.iter().filter(|k| k.kernel == info.name).collect(),
+        // A kernel of the paper that is none of ours alone.
+        (None, Some(_)) if row.kernels.len() > 1 => Vec::new(),
+        _ => row.kernels.iter().collect(),
+    };
+    let number = if printed.value.fract() == 0.0 { grouped(printed.value as u64) } else { printed.value.to_string() };
+    let metric = printed.metric.as_str();
+    let (group, apart) = metric.rsplit_once('-').unwrap_or((metric, ""));
+    let theirs = match group {
+        "cycle-divergence" | "instruction-divergence" => {
+            let blocks = row.manifest.printed.iter().find(|p| p.metric == "blocks" && p.kernel == printed.kernel);
+            blocks.map_or(number.clone(), |b| format!("{number} of {} ({})", b.value, percent(printed.value / b.value)))
+        }
+        _ => number,
+    };
+    let [first, ..] = kernels[..] else { return (theirs, String::new()) };
+    let one = kernels.len() == 1;
+    let ours = match (metric, group) {
+        ("instructions", _) => grouped(kernels.iter().map(|k| k.thread_insts).sum()),
+        ("blocks", _) if one => grouped(first.blocks / first.launches.max(1)),
+        ("blocks-per-sm", _) if one => first.blocks_per_sm.to_string(),
+        ("warps-per-block", _) if one => (first.threads_per_block.div_ceil(32)).to_string(),
+        ("dwr", _) if one && first.dwr > 0.0 => format!("{:.2}", first.dwr),
+        (_, "instruction-divergence") if one => percent(match apart {
+            "50" => first.insts_apart_50,
+            "25" => first.insts_apart_25,
+            "10" => first.insts_apart_10,
+            _ => first.insts_apart_5,
+        }),
+        (_, "cycle-divergence") if one => percent(match apart {
+            "50" => first.cycles_apart_50,
+            "25" => first.cycles_apart_25,
+            "10" => first.cycles_apart_10,
+            _ => first.cycles_apart_5,
+        }),
+        _ => String::new(),
+    };
+    (theirs, ours)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev().map(|g| String::from_utf8_lossy(g).into_owned());
+    groups.collect::<Vec<_>>().join(",")
+}
+
+const INTRODUCTION: &str = "\
+<!-- Generated by `cargo xtask codegen` from crates/workloads; do not edit. -->
+
+# Workloads
+
+What the kernels of the workloads are like on the preset `gtx480` with the issue scheduler `lrr`, at size `paper`: one row for
+each kernel, all its launches together. `raddle workloads measure --issue lrr --size paper` measures it, and
+`crates/workloads/measured` has the tables; CI measures size `small` again and compares.
+
+A kernel is DIVG when its SIMD efficiency (active lanes of the lanes a warp has, guards counted) is below 76 %, as in the VWS paper,
+and else COHE. It is barrier-intensive when it has barriers and its warps spend more than 15 % of their lives waiting there and, as
+the BAWS paper counts, for the end of their block; a life lasts from a warp's start to the end of its block. The class is the one papers give the benchmark. A
+workload measures as its class says when the kernels of that class do, taken together.
+
+";
+
+const APART: &str = "
+## How far warps are apart
+
+The share of blocks whose warps differ by at least so much, relative to the warp with least, in instructions and in cycles: the
+sets of the VTW paper. DWR is the share of a block's time after its first warp has ended; 0 where no block waited to start.
+
+| workload | kernel | instructions 50 %+ | 25 %+ | 10 %+ | 5 %+ | cycles 50 %+ | 25 %+ | 10 %+ | 5 %+ | DWR |
+| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+";
+
+const PRINTED: &str = "
+## What papers print
+
+Beside ours where we measure the same. Blocks are those of a launch. Machines, compilers and inputs differ: these are not
+results to be reproduced, but say how close a workload is to what it stands for.
+
+| workload | paper | its kernel | figure | paper's | ours |
+| --- | --- | --- | --- | --: | --: |
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enough_measure_as_said() {
+        let rows = rows(SHOWN).unwrap();
+        let as_said = rows.iter().filter(|r| r.is_as_said()).count();
+        assert!(as_said as f64 >= 0.85 * rows.len() as f64, "{as_said} of {}", rows.len());
+        let kernels = || rows.iter().flat_map(|r| &r.kernels);
+        assert!(kernels().filter(|k| k.is_divergent()).count() >= 10);
+        assert!(kernels().filter(|k| k.is_barrier_intensive()).count() >= 8);
+    }
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!(
+            ["1", "12", "123", "1234", "1234567"].map(|n| grouped(n.parse().unwrap())),
+            ["1", "12", "123", "1,234", "1,234,567"]
+        );
+    }
+}
