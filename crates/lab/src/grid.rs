@@ -255,6 +255,17 @@ mod tests {
     }
 
     #[test]
+    fn the_file_in_the_book_is_an_experiment() {
+        let page = include_str!("../../../docs/src/guide/experiments.md");
+        let (_, rest) = page.split_once("```toml\n").unwrap();
+        let (example, _) = rest.split_once("```").unwrap();
+        let experiment = Experiment::parse("book", example).unwrap();
+        let grid = Grid::new(&experiment).unwrap();
+        assert_eq!(grid.points.len(), 3 * 2 * experiment.workloads.len() * 3);
+        assert_eq!((experiment.figures.len(), grid.left_out.len()), (2, 0));
+    }
+
+    #[test]
     fn mistakes_in_machines_have_a_place() {
         let wrong = |from: &str, to: &str| match grid(&TWO.replace(from, to)).err() {
             Some(Error::Problem(problem)) => (problem.message.clone(), problem.at.is_some()),

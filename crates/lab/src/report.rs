@@ -121,7 +121,7 @@ fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], command: &str) -
     let mut html = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     html += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n";
     let _ = writeln!(html, "<title>{}</title>", escape(&experiment.title));
-    let _ = writeln!(html, "<style>{}{STYLE}</style>\n</head>\n<body>", svg::style());
+    let _ = writeln!(html, "<style>{}{}{STYLE}</style>\n</head>\n<body>", variables(), svg::style());
     let _ = writeln!(html, "<h1>{}</h1>", escape(&experiment.title));
     for paragraph in experiment.about.split("\n\n").filter(|p| !p.trim().is_empty()) {
         let _ = writeln!(html, "<p>{}</p>", escape(paragraph.trim()));
@@ -136,6 +136,15 @@ fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], command: &str) -
         html += "</ul>\n";
     }
     html + "</body>\n</html>\n"
+}
+
+/// The colours of the page, by name.
+fn variables() -> String {
+    let set = |pick: fn(&(&'static str, &'static str)) -> &'static str| {
+        let [ink, soft, line, ground] = svg::GROUND.map(|pair| pick(&pair));
+        format!(":root{{color-scheme:light dark;--ink:{ink};--soft:{soft};--line:{line};--paper:{ground}}}")
+    };
+    format!("{}@media(prefers-color-scheme:dark){{{}}}", set(|pair| pair.0), set(|pair| pair.1))
 }
 
 fn facts(experiment: &Experiment, grid: &Grid, command: &str) -> String {

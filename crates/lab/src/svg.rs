@@ -15,24 +15,29 @@ const COLOURS: [(&str, &str); 8] = [
     ("#7a5540", "#c09a84"),
 ];
 
-/// The style of drawings, which pages need too.
+/// Colours of everything else on light and on dark ground: text, quiet text, lines, ground.
+pub(crate) const GROUND: [(&str, &str); 4] =
+    [("#1c1c1a", "#e9e7e0"), ("#6b6b66", "#a3a19a"), ("#d9d8d2", "#3b3a37"), ("#fffefa", "#1b1b1a")];
+
+/// The style of drawings, which pages need too. Colours are written out: many programs that draw know no variables.
 #[must_use]
 pub fn style() -> String {
-    let colours = |pick: fn(&(&'static str, &'static str)) -> &'static str| {
-        COLOURS.iter().enumerate().map(|(n, pair)| format!("--b{n}:{};", pick(pair))).collect::<String>()
+    let rules = |pick: fn(&(&'static str, &'static str)) -> &'static str| {
+        let [ink, soft, line, ground] = GROUND.map(|pair| pick(&pair));
+        let bars = COLOURS.iter().enumerate().map(|(n, pair)| format!(".chart .b{n}{{fill:{}}}", pick(pair)));
+        format!(
+            ".chart{{background:{ground}}}.chart text{{fill:{ink}}}.chart .soft{{fill:{soft}}}.chart .grid{{stroke:{line}}}\
+             .chart .one,.chart .spread{{stroke:{ink}}}.chart .theirs{{fill:{ground};stroke:{ink}}}{}",
+            bars.collect::<String>()
+        )
     };
-    let fills: String = (0..COLOURS.len()).map(|n| format!(".chart .b{n}{{fill:var(--b{n})}}")).collect();
     format!(
-        ":root{{--ink:#1c1c1a;--soft:#6b6b66;--line:#d9d8d2;--paper:#fffefa;{}}}\
-         @media(prefers-color-scheme:dark){{:root{{--ink:#e9e7e0;--soft:#a3a19a;--line:#3b3a37;--paper:#1b1b1a;{}}}}}\
-         .chart{{font:12px system-ui,sans-serif;background:var(--paper)}}.chart text{{fill:var(--ink)}}\
-         .chart .soft{{fill:var(--soft)}}.chart .grid{{stroke:var(--line);stroke-width:1}}\
-         .chart .one{{stroke:var(--ink);stroke-width:1;stroke-dasharray:4 3}}\
-         .chart .spread{{stroke:var(--ink);stroke-width:1.2}}\
-         .chart .theirs{{fill:var(--paper);stroke:var(--ink);stroke-width:1.4}}\
-         .chart .bar:hover{{opacity:.7}}{fills}",
-        colours(|pair| pair.0),
-        colours(|pair| pair.1),
+        ".chart{{font:12px system-ui,sans-serif}}.chart .grid{{stroke-width:1}}\
+         .chart .one{{stroke-width:1;stroke-dasharray:4 3}}.chart .spread{{stroke-width:1.2;fill:none}}\
+         .chart .theirs{{stroke-width:1.4}}.chart .bar:hover{{opacity:.7}}{}\
+         @media(prefers-color-scheme:dark){{{}}}",
+        rules(|pair| pair.0),
+        rules(|pair| pair.1),
     )
 }
 

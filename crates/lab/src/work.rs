@@ -181,12 +181,12 @@ impl<'r, R: Results> Shared<'r, R> {
                     state.results.fail(Failure { key: point.key, title: point.identity().title(), error })
                 }
             };
+            state.progress.running -= 1;
             if let Err(error) = kept {
                 state.error.get_or_insert(error);
             }
-            drop(state);
-            self.note(|progress| progress.running -= 1);
         }
+        self.note(|_| {});
     }
 
     fn note(&self, change: impl FnOnce(&mut Progress)) {
