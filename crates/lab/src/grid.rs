@@ -172,7 +172,7 @@ impl Targets<'_> {
         if repeat > 0 && experiment.repeats.vary.contains(&Vary::Dispatch) {
             changes.push(format!("mechanism.dispatch.first={repeat}"));
         }
-        let name = [&[combination.preset.text.clone()], &changes[..]].concat();
+        let name = [std::slice::from_ref(&combination.preset.text), &changes].concat();
         if let Some(known) = self.known.get(&name) {
             return Ok(known.clone());
         }

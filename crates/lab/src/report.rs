@@ -151,14 +151,14 @@ fn facts(experiment: &Experiment, grid: &Grid, command: &str) -> String {
     let mut sizes: Vec<&str> = grid.points.iter().map(|point| point.size.name()).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let (runs, repeats) = (grid.points.len(), grid.repeats());
-    let mut text =
-        format!("<p class=\"soft\">{runs} runs of {} workloads at size {}", grid.programs.len(), sizes.join(", "));
+    let (runs, repeats, workloads) = (grid.points.len(), grid.repeats(), grid.programs.len());
+    let mut text = format!("<p class=\"soft\">{runs} runs: {workloads} workloads at size {}", sizes.join(", "));
     if repeats > 1 {
         let _ = write!(
             text,
-            ", each {repeats} times under harmless changes. Values are means over these; whiskers and ranges span them. \
-             A value in grey with ≈ differs from the baseline by less than half its range: no effect was measured"
+            ", everything {repeats} times under harmless changes. Values are means over these, whiskers span them, and \
+             the number after ± is half of what they span. A value in grey with ≈ is closer to the baseline than that: \
+             no effect was measured"
         );
     }
     let _ = writeln!(
@@ -173,10 +173,19 @@ fn facts(experiment: &Experiment, grid: &Grid, command: &str) -> String {
     text
 }
 
+/// The text with a capital letter at its start.
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().to_string() + chars.as_str())
+}
+
 fn section(table: &Table) -> String {
     let name = escape(&table.name);
-    let mut html =
-        format!("<h2 id=\"{name}\">{}</h2>\n<p class=\"soft\">{}.", escape(&table.title), escape(&table.about));
+    let mut html = format!(
+        "<h2 id=\"{name}\">{}</h2>\n<p class=\"soft\">{}.",
+        escape(&table.title),
+        escape(&capital(&table.about))
+    );
     if !table.source.is_empty() {
         let _ = write!(html, " Diamonds and small numbers are the paper's values: {}.", escape(&table.source));
     }

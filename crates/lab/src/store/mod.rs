@@ -162,7 +162,7 @@ impl Store {
                 }
             }
         }
-        results.sort_by_key(|place| place.entry.key);
+        results.sort_unstable_by_key(|place: &Place| (place.entry.key, place.segment, place.entry.offset));
         let all = results.len();
         results.dedup_by_key(|place| place.entry.key);
         self.duplicates = all - results.len();
