@@ -1,7 +1,7 @@
 //! What a large store of results costs: inserting, opening, looking up.
 //!
 //! `store FOLDER [RECORDS]` makes a store in FOLDER with 10^6 records of the size real ones have, unless RECORDS says
-//! otherwise, in segments of 50,000 as if many processes had written them; then it is opened and read. Records are
+//! otherwise, unless there is one, in segments of 50,000 as if many processes had written them; then it is opened and read. Records are
 //! synced a thousand at a time.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)] // A benchmark prints its result.
@@ -22,8 +22,10 @@ fn main() {
     let Some(folder) = args.first() else { return println!("store FOLDER [RECORDS]") };
     let records = args.get(1).and_then(|n| n.parse().ok()).unwrap_or(1_000_000);
     let folder = Path::new(folder);
-    insert(folder, records);
-    open(folder, records);
+    if !folder.exists() {
+        insert(folder, records);
+    }
+    open(folder);
 }
 
 fn insert(folder: &Path, records: u64) {
@@ -44,14 +46,13 @@ fn insert(folder: &Path, records: u64) {
     println!("inserted {records} records in {seconds:.1} s: {:.0} a second", records as f64 / seconds);
 }
 
-fn open(folder: &Path, records: u64) {
+fn open(folder: &Path) {
     let before = resident();
     let start = Instant::now();
     let store = Store::open(folder).expect("a store");
     let seconds = start.elapsed().as_secs_f64();
     let memory = resident() - before;
-    assert_eq!(store.len() as u64, records);
-    println!("opened in {seconds:.3} s, {memory:.0} MB of memory");
+    println!("opened {} records in {seconds:.3} s, {memory:.0} MB of memory", store.len());
     let keys = store.keys();
     let start = Instant::now();
     let found = keys.iter().filter(|key| store.contains(key)).count();

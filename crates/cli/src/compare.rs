@@ -197,7 +197,13 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         out::talk(&format!("left out: {line}"));
     }
     match &args.store {
-        Some(folder) => table(args, &experiment, &grid, &mut Store::create(folder)?),
+        Some(folder) => {
+            let exit = table(args, &experiment, &grid, &mut Store::create(folder)?);
+            if matches!(exit, Ok(Exit::Bad)) {
+                out::talk(&format!("`raddle lab ls --failures --store {}` says what failed", folder.display()));
+            }
+            exit
+        }
         None => {
             let mut results = InMemory::default();
             let exit = table(args, &experiment, &grid, &mut results);

@@ -57,7 +57,7 @@ Examples:
   raddle lab diff 3f2a9c 77b01d
   raddle lab diff old-store raddle-store")]
     Diff(look::DiffArgs),
-    /// Drop results of other versions of the model, copies and failures
+    /// Drop results of older versions of the model, copies and failures
     #[command(after_help = "Example:\n  raddle lab gc --dry-run")]
     Gc(look::GcArgs),
     /// Write all results to one table; FILE ends in .csv, .json or .parquet

@@ -219,3 +219,72 @@ impl<'g> Values<'g> {
 
 /// Makes a row from what it is, its name, its workloads and the choices on the axes.
 type MakeRow<'m> = dyn Fn(Row, String, &[usize], &[usize]) -> TableRow + 'm;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{KernelCounts, Record};
+    use crate::work::InMemory;
+
+    const TEXT: &str = "title = 'T'\nworkloads = ['bfs', 'spmv', 'walsh']\nsize = 'tiny'\nbaseline = { i = 'lrr' }\n\
+        [repeats]\ncount = 2\nvary = ['heap']\n\
+        [[axis]]\nname = 'i'\nkey = 'mechanism.issue'\nvalues = ['lrr', 'gto']\n\
+        [[axis]]\nname = 's'\nkey = 'gpu.sms'\nvalues = [2, 4]\n\
+        [[figure]]\nname = 'a'\ntitle = 'A'\nmetric = 'cycles'\nagainst = 'speedup'\nbars = 'i'\nwhere = { s = 4 }\n\
+        paper = [{ row = 'mean:divergent', bar = 'gto', value = 3.0 }]\n\
+        [[figure]]\nname = 'b'\ntitle = 'B'\nmetric = 'cycles'\nbars = 'i'\nrows = 's'\nmean = 'arithmetic'\n";
+
+    /// Results in which `gto` is `times` as fast as `lrr` with 4 SMs; the second repeat is a tenth better.
+    fn tables(times: [f64; 3], leave_out: usize) -> Vec<Table> {
+        let experiment = Experiment::parse("t", TEXT).unwrap();
+        let grid = Grid::new(&experiment).unwrap();
+        let mut results = InMemory::default();
+        let mut number = 0;
+        grid.each(|choices, program, repeat, point| {
+            let faster = if choices == [1, 1] { times[program] * (1.0 + 0.1 * repeat as f64) } else { 1.0 };
+            let cycles = (9_900_000.0 / faster) as u64 / (choices[1] as u64 + 1);
+            let kernels = vec![KernelCounts { cycles, ..KernelCounts::default() }];
+            if number >= leave_out {
+                results.keep(Record { identity: point.identity(), checked: 1, kernels }).unwrap();
+            }
+            number += 1;
+        });
+        let values = Values::read(&experiment, &grid, &results).unwrap();
+        experiment.figures.iter().map(|figure| values.table(&experiment, figure)).collect()
+    }
+
+    fn close(cell: Option<Cell>, value: f64) -> bool {
+        cell.is_some_and(|cell| (cell.value - value).abs() < 1e-4 * value)
+    }
+
+    #[test]
+    fn values_are_set_against_the_baseline_of_their_own() {
+        let tables = tables([2.0, 8.0, 1.0], 0);
+        let rows = &tables[0].rows;
+        let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["bfs", "spmv", "walsh", "mean, divergent", "mean, barrier", "mean, all"]);
+        assert!(rows.iter().all(|row| close(row.cells[0], 1.0)));
+        assert!(close(rows[0].cells[1], 2.1) && close(rows[1].cells[1], 8.4) && close(rows[2].cells[1], 1.05));
+        let mean = rows[3].cells[1].unwrap();
+        assert!(close(Some(mean), 4.2) && mean.paper == Some(3.0), "the geometric mean of 2.1 and 8.4");
+        assert!((mean.low - 4.0).abs() < 1e-4 && (mean.high - 4.4).abs() < 1e-4);
+        assert_eq!((tables[0].baseline, tables[0].neutral), (Some(0), Some(1.0)));
+        assert!(tables[0].is_within_spread(&rows[2].cells[1].unwrap()), "1.05 from 1.0 and 1.1");
+        assert!(!tables[0].is_within_spread(&mean));
+    }
+
+    #[test]
+    fn rows_can_be_choices_on_an_axis() {
+        let table = &tables([1.0; 3], 0)[1];
+        assert_eq!(table.rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["2", "4"]);
+        assert!(close(table.rows[0].cells[0], 9_900_000.0) && close(table.rows[1].cells[0], 4_950_000.0));
+        assert_eq!((table.neutral, table.missing()), (None, 0));
+    }
+
+    #[test]
+    fn without_all_results_there_is_no_mean() {
+        let tables = tables([1.0; 3], 12);
+        assert!(tables[0].rows.iter().all(|row| row.cells.iter().all(Option::is_none)), "there is no baseline");
+        assert_eq!(tables[1].missing(), 2);
+    }
+}

@@ -210,11 +210,10 @@ fn diff_stores(a: &Store, b: &Store) -> Result<Vec<Moved>, Failure> {
 
 /// `raddle lab gc`.
 pub fn gc(args: &GcArgs) -> Result<Exit, Failure> {
-    let is_ours = |record: &Record| record.identity.epoch == raddle_sim::EPOCH && record.identity.schema == SCHEMA;
-    let cleaned = args.store.open()?.clean(is_ours, args.dry_run)?;
+    let cleaned = args.store.open()?.clean(SCHEMA, raddle_sim::EPOCH, args.dry_run)?;
     let verb = if args.dry_run { "would be dropped" } else { "dropped" };
     out::data(&format!(
-        "{} kept, {} of other versions {verb}, {} and failures {verb}\n",
+        "{} kept, {} of older versions {verb}, {} and failures {verb}\n",
         out::count(cleaned.kept, "result"),
         cleaned.stale,
         out::count(cleaned.dropped, "copy").replace("copys", "copies")

@@ -167,7 +167,7 @@ fn summary(ended: &Progress) -> String {
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let (experiment, grid) = read(&args.which.file, args.which.size)?;
     let store = args.store.open()?;
-    write_report(&experiment, &grid, &store, args.output.as_deref())
+    write_report(&experiment, &grid, &store, &args.which.file, args.output.as_deref())
 }
 
 /// `raddle reproduce`.
@@ -175,7 +175,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let (experiment, grid) = read(&args.which.file, Some(args.which.size.unwrap_or(Size::Small)))?;
     let mut store = args.store.create()?;
     let ran = work(&grid.points, &grid.left_out, &mut store, args.jobs)?;
-    let written = write_report(&experiment, &grid, &store, args.output.as_deref())?;
+    let written = write_report(&experiment, &grid, &store, &args.which.file, args.output.as_deref())?;
     Ok(Exit::good_if(ran == Exit::Good && written == Exit::Good))
 }
 
@@ -183,10 +183,13 @@ fn write_report(
     experiment: &Experiment,
     grid: &Grid,
     results: &impl Results,
+    which: &Path,
     output: Option<&Path>,
 ) -> Result<Exit, Failure> {
     let size = experiment.size;
-    let command = format!("raddle reproduce {} --size {size}", experiment.name);
+    // Without its folder: a report does not depend on where things are.
+    let which = Path::new(which.file_name().unwrap_or_default());
+    let command = format!("raddle reproduce {} --size {size}", which.display());
     let report = Report::new(experiment, grid, results, &command)?;
     let default = PathBuf::from(format!("report-{}", experiment.name));
     let folder = output.unwrap_or(&default);

@@ -83,7 +83,7 @@ fn an_experiment_is_run_once_and_reported() {
         folder.raddle(&["lab", "export", name]).expect(0, "", &format!("24 results written to {name}\n"));
     }
     let kept = folder.raddle(&["lab", "gc"]);
-    assert!(kept.out.starts_with("24 results kept, 0 of other versions dropped"), "{}", kept.out);
+    assert!(kept.out.starts_with("24 results kept, 0 of older versions dropped"), "{}", kept.out);
     assert_eq!(results(&folder, "raddle-store"), POINTS);
     let stores = folder.raddle(&["lab", "diff", "raddle-store", "raddle-store"]);
     stores.expect(0, "", "24 points in both, 0 only in the first, 0 only in the second\nno counter differs\n");

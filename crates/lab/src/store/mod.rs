@@ -43,11 +43,31 @@ struct Mark {
     format: u32,
 }
 
+/// The versions of a record, of whatever schema.
+#[derive(Deserialize)]
+struct Versioned {
+    identity: Versions,
+}
+
+#[derive(Deserialize)]
+struct Versions {
+    schema: u32,
+    epoch: u32,
+}
+
 /// Where a record is.
 #[derive(Clone, Copy)]
 struct Place {
     segment: u32,
     entry: Entry,
+}
+
+impl Place {
+    /// By key, and of equal keys by age. Keys are hashes: their first bytes decide nearly always, and quickly.
+    fn order(&self) -> (u64, Key, u32, u64) {
+        let start = self.entry.key.0.first_chunk().map_or(0, |start| u64::from_be_bytes(*start));
+        (start, self.entry.key, self.segment, self.entry.offset)
+    }
 }
 
 /// A store that has been opened. It knows what was there then and what it has written since.
@@ -69,7 +89,7 @@ pub struct Store {
 pub struct Cleaned {
     /// Results kept.
     pub kept: usize,
-    /// Results of other epochs or versions that were dropped.
+    /// Results of older epochs or schemas that were dropped.
     pub stale: usize,
     /// Copies of results, damaged records and failures that were dropped.
     pub dropped: usize,
@@ -162,7 +182,7 @@ impl Store {
                 }
             }
         }
-        results.sort_unstable_by_key(|place: &Place| (place.entry.key, place.segment, place.entry.offset));
+        results.sort_unstable_by(|a: &Place, b: &Place| a.order().cmp(&b.order()));
         let all = results.len();
         results.dedup_by_key(|place| place.entry.key);
         self.duplicates = all - results.len();
@@ -293,12 +313,12 @@ impl Store {
         Ok(())
     }
 
-    /// Writes what is wanted to one new segment and takes the others away, except those of writers that are at work.
-    /// With `dry` it only says what it would do.
+    /// Writes what is not older than these versions to one new segment and takes the others away, except those of
+    /// writers that are at work. With `dry` it only says what it would do.
     ///
     /// # Errors
     /// When the store cannot be read or written; then nothing has been taken away.
-    pub fn clean(&mut self, wanted: impl Fn(&Record) -> bool, dry: bool) -> Result<Cleaned, Error> {
+    pub fn clean(&mut self, schema: u32, epoch: u32, dry: bool) -> Result<Cleaned, Error> {
         self.refresh()?;
         self.writer = None;
         let mut cleaned = Cleaned { dropped: self.duplicates, ..Cleaned::default() };
@@ -318,15 +338,21 @@ impl Store {
         for places in places.chunks(256) {
             let mut keep = Vec::new();
             for place in places {
-                match self.get(&place.entry.key)? {
-                    Some(record) if wanted(&record) => keep.push(record),
-                    Some(_) => cleaned.stale += 1,
-                    None => cleaned.dropped += 1,
+                let Some(body) = self.body(Some(place))? else {
+                    cleaned.dropped += 1;
+                    continue;
+                };
+                // What a later version has written may not be understood, and is not ours to drop.
+                let version = serde_json::from_slice::<Versioned>(&body).map(|record| record.identity);
+                if version.is_ok_and(|version| version.schema < schema || version.epoch < epoch) {
+                    cleaned.stale += 1;
+                } else {
+                    keep.push((Kind::Result, place.entry.key, body));
                 }
             }
             cleaned.kept += keep.len();
             if !dry && !keep.is_empty() {
-                self.put_all(&keep)?;
+                self.append(&keep)?;
             }
         }
         cleaned.dropped += self.failures.values().filter(|p| !is_busy[p.segment as usize]).count();

@@ -72,20 +72,24 @@ fn writers_do_not_meet() {
 fn cleaning_keeps_what_is_wanted() {
     let folder = Folder::new();
     let mut store = folder.store();
-    (0..6).for_each(|n| store.put(&record(n)).unwrap());
+    let of_epoch = |n: u64| {
+        let mut record = record(n);
+        record.identity.epoch = if n < 2 { 1 } else { 2 + (n == 5) as u32 };
+        record
+    };
+    (0..6).for_each(|n| store.put(&of_epoch(n)).unwrap());
     let mut other = folder.store();
     other.put_failure(&failure(7)).unwrap();
-    other.put(&record(5)).unwrap();
+    other.put(&of_epoch(5)).unwrap();
     drop(other);
     let mut busy = folder.store();
     busy.put(&record(50)).unwrap();
-    let wanted = |record: &Record| record.identity.seed >= 2;
-    let planned = store.clean(wanted, true).unwrap();
+    let planned = store.clean(1, 2, true).unwrap();
     assert_eq!(planned, Cleaned { kept: 4, stale: 2, dropped: 1, busy: 1 }.with_failures(1));
     assert_eq!(store.len(), 7, "nothing has happened");
-    assert_eq!(store.clean(wanted, false).unwrap(), planned);
+    assert_eq!(store.clean(1, 2, false).unwrap(), planned);
     assert_eq!(store.len(), 5);
-    assert_eq!(store.get(&record(5).identity.key()).unwrap(), Some(record(5)));
+    assert_eq!(store.get(&of_epoch(5).identity.key()).unwrap(), Some(of_epoch(5)));
     busy.put(&record(51)).unwrap();
     store.refresh().unwrap();
     assert_eq!(store.len(), 6, "the other writer goes on");
