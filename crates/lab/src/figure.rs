@@ -87,6 +87,7 @@ pub struct Values<'g> {
     grid: &'g Grid,
     metrics: Vec<Metric>,
     values: BTreeMap<Key, Vec<f64>>,
+    damaged: usize,
 }
 
 impl<'g> Values<'g> {
@@ -97,13 +98,21 @@ impl<'g> Values<'g> {
     pub fn read(experiment: &Experiment, grid: &'g Grid, results: &impl Results) -> Result<Self, Error> {
         let mut metrics = experiment.metrics.clone();
         metrics.extend(experiment.figures.iter().map(|figure| figure.metric.clone()));
-        let mut values = BTreeMap::new();
+        let (mut values, mut damaged) = (BTreeMap::new(), 0);
         for point in &grid.points {
-            if let Some(record) = results.result(&point.key)? {
+            let result = results.result(&point.key)?;
+            damaged += usize::from(result.is_none() && results.has(&point.key));
+            if let Some(record) = result {
                 values.insert(point.key, metrics.iter().map(|metric| metric.value(&record)).collect());
             }
         }
-        Ok(Self { grid, metrics, values })
+        Ok(Self { grid, metrics, values, damaged })
+    }
+
+    /// Results that are there but cannot be read.
+    #[must_use]
+    pub fn damaged(&self) -> usize {
+        self.damaged
     }
 
     /// The value of a metric of the experiment in a point's result.

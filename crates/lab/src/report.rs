@@ -19,6 +19,8 @@ pub struct Report {
     pub files: Vec<(String, String)>,
     /// Values that are missing from figures.
     pub missing: usize,
+    /// Results that are there but cannot be read.
+    pub damaged: usize,
 }
 
 impl Report {
@@ -35,7 +37,7 @@ impl Report {
             files.push((format!("{}.csv", table.name), csv(table)));
         }
         files.push(("points.csv".to_owned(), points(experiment, grid, &values)));
-        Ok(Self { files, missing: tables.iter().map(Table::missing).sum() })
+        Ok(Self { files, missing: tables.iter().map(Table::missing).sum(), damaged: values.damaged() })
     }
 
     /// Writes its files to a folder, which is made if there is none.

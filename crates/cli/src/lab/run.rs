@@ -195,11 +195,12 @@ fn write_report(
     let folder = output.unwrap_or(&default);
     report.write(folder)?;
     out::data(&format!("{}\n", folder.join("index.html").display()))?;
-    if report.missing > 0 {
-        out::talk(&format!(
-            "{} of the figures are missing: run the experiment first",
-            out::count(report.missing, "value")
-        ));
+    if report.damaged > 0 {
+        let damaged = out::count(report.damaged, "result");
+        out::talk(&format!("{damaged} damaged: `raddle lab gc` drops such, then run the experiment again"));
+    } else if report.missing > 0 {
+        let missing = out::count(report.missing, "value");
+        out::talk(&format!("{missing} of the figures are missing: run the experiment first"));
     }
     Ok(Exit::good_if(report.missing == 0))
 }

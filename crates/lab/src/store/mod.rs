@@ -114,6 +114,8 @@ impl Store {
             let mark = serde_json::to_string(&Mark { format: FORMAT }).map_err(io::Error::from);
             let path = folder.join(MARK);
             mark.and_then(|text| replace(&path, (text + "\n").as_bytes())).map_err(writing(&path))?;
+            let above = folder.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            segment::sync_folder(above).map_err(writing(folder))?;
         }
         Self::open(folder)
     }
@@ -156,13 +158,7 @@ impl Store {
     /// # Errors
     /// When they cannot be read.
     pub fn refresh(&mut self) -> Result<(), Error> {
-        let folder = self.folder.join(SEGMENTS);
-        let mut names = Vec::new();
-        for file in fs::read_dir(&folder).map_err(reading(&folder))? {
-            let name = file.map_err(reading(&folder))?.file_name();
-            names.extend(name.to_string_lossy().strip_suffix(".seg").map(str::to_owned));
-        }
-        names.sort();
+        let names = self.names()?;
         let (mut results, mut failures, mut torn) = (Vec::new(), BTreeMap::new(), Vec::new());
         for (number, name) in names.iter().enumerate() {
             let path = self.path(name);
@@ -189,6 +185,18 @@ impl Store {
         (self.segments, self.results, self.failures, self.torn) = (names, results, failures, torn);
         self.fresh.clear();
         Ok(())
+    }
+
+    /// The names of all segments, in order.
+    fn names(&self) -> Result<Vec<String>, Error> {
+        let folder = self.folder.join(SEGMENTS);
+        let mut names = Vec::new();
+        for file in fs::read_dir(&folder).map_err(reading(&folder))? {
+            let name = file.map_err(reading(&folder))?.file_name();
+            names.extend(name.to_string_lossy().strip_suffix(".seg").map(str::to_owned));
+        }
+        names.sort();
+        Ok(names)
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -319,21 +327,20 @@ impl Store {
     /// # Errors
     /// When the store cannot be read or written; then nothing has been taken away.
     pub fn clean(&mut self, schema: u32, epoch: u32, dry: bool) -> Result<Cleaned, Error> {
-        self.refresh()?;
         self.writer = None;
-        let mut cleaned = Cleaned { dropped: self.duplicates, ..Cleaned::default() };
-        let mut locked = Vec::new();
-        let mut is_busy = Vec::new();
-        for name in &self.segments {
-            let path = self.path(name);
+        let mut locked = BTreeMap::new();
+        for name in self.names()? {
+            let path = self.path(&name);
             let file = File::open(&path).map_err(reading(&path))?;
-            let busy = file.try_lock().is_err();
-            is_busy.push(busy);
-            cleaned.busy += usize::from(busy);
-            if !busy {
-                locked.push((path, file));
+            if file.try_lock().is_ok() {
+                locked.insert(name, (path, file));
             }
         }
+        // Only now: until it was locked, a segment could grow.
+        self.refresh()?;
+        let is_busy: Vec<bool> = self.segments.iter().map(|name| !locked.contains_key(name)).collect();
+        let busy = is_busy.iter().filter(|busy| **busy).count();
+        let mut cleaned = Cleaned { dropped: self.duplicates, busy, ..Cleaned::default() };
         let places: Vec<Place> = self.results.iter().filter(|p| !is_busy[p.segment as usize]).copied().collect();
         for places in places.chunks(256) {
             let mut keep = Vec::new();
@@ -357,7 +364,7 @@ impl Store {
         }
         cleaned.dropped += self.failures.values().filter(|p| !is_busy[p.segment as usize]).count();
         if !dry {
-            for (path, _file) in &locked {
+            for (path, _) in locked.values() {
                 fs::remove_file(path).map_err(writing(path))?;
                 let _ = fs::remove_file(segment::index_path(path));
             }

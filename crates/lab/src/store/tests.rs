@@ -111,9 +111,12 @@ fn a_damaged_record_is_missing() {
     let mut bytes = fs::read(&path).unwrap();
     bytes[200] ^= 1;
     fs::write(&path, bytes).unwrap();
-    let store = Store::open(&folder.0).unwrap();
+    drop(store);
+    let mut store = Store::open(&folder.0).unwrap();
     assert_eq!(store.get(&record(1).identity.key()).unwrap(), None);
     assert_eq!(store.get(&record(2).identity.key()).unwrap(), Some(record(2)));
+    assert_eq!(store.clean(1, 1, false).unwrap(), Cleaned { kept: 1, dropped: 1, ..Cleaned::default() });
+    assert!(!store.contains(&record(1).identity.key()), "it can be run again");
 }
 
 #[test]
