@@ -115,8 +115,10 @@ fn two_runs_at_once_end_in_one_store() {
 #[test]
 fn nothing_is_lost_to_kills() {
     let folder = Folder::new().with("e.toml", EXPERIMENT);
+    let start_of_calm = Instant::now();
     let calm = undisturbed(&folder);
-    // What an undisturbed run takes, spread over twenty kills: some come early, some in the middle of a write.
+    // Kills come in the first half of what an undisturbed run takes, so that many have something to interrupt.
+    let half = start_of_calm.elapsed().as_micros() as u64 / 2;
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     let mut known = 0;
     for _ in 0..20 {
@@ -124,7 +126,7 @@ fn nothing_is_lost_to_kills() {
         random ^= random >> 7;
         random ^= random << 17;
         let mut child = start(&folder, &["lab", "run", "e.toml"]);
-        let until = Instant::now() + Duration::from_micros(random % 250_000);
+        let until = Instant::now() + Duration::from_micros(random % half);
         while Instant::now() < until && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_micros(200));
         }
