@@ -9,8 +9,9 @@ use raddle_lab::grid::Grid;
 use raddle_lab::point::Point;
 use raddle_lab::report::Report;
 use raddle_lab::work::{self, Options, Progress, Results};
-use raddle_lab::{Error, Store};
+use raddle_lab::{Error, Key, Store};
 use raddle_workloads::Size;
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -146,7 +147,8 @@ fn work(points: &[Point], left_out: &[String], store: &mut Store, jobs: Option<u
 /// What failed, the first few in full.
 fn tell_failures(points: &[Point], store: &Store) -> Result<(), Failure> {
     let failures = store.failures()?;
-    let of: Vec<_> = failures.iter().filter(|failure| points.iter().any(|point| point.key == failure.key)).collect();
+    let keys: BTreeSet<Key> = points.iter().map(|point| point.key).collect();
+    let of: Vec<_> = failures.iter().filter(|failure| keys.contains(&failure.key)).collect();
     for failure in of.iter().take(5) {
         out::talk(&format!("failed: {} {}: {}", failure.key.short(), failure.title, failure.error));
     }

@@ -178,7 +178,7 @@ impl Store {
                 }
             }
         }
-        results.sort_unstable_by(|a: &Place, b: &Place| a.order().cmp(&b.order()));
+        results.sort_unstable_by_key(Place::order);
         let all = results.len();
         results.dedup_by_key(|place| place.entry.key);
         self.duplicates = all - results.len();
