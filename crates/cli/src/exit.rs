@@ -107,6 +107,25 @@ impl From<raddle_workloads::Error> for Failure {
     }
 }
 
+impl Failure {
+    /// An error of the lab; a problem in it may point into the experiment file, given with its path.
+    pub fn of_lab(error: raddle_lab::Error, file: Option<(String, String)>) -> Self {
+        match error {
+            raddle_lab::Error::Problem(problem) => Self::Runtime { error: problem.into(), file: file.map(Box::new) },
+            raddle_lab::Error::Workload(error) => error.into(),
+            raddle_lab::Error::Read { path, source } => Error::Read { path, source }.into(),
+            raddle_lab::Error::Write { path, source } => Error::Write { path, source }.into(),
+            other => Problem::new(other.to_string()).into(),
+        }
+    }
+}
+
+impl From<raddle_lab::Error> for Failure {
+    fn from(error: raddle_lab::Error) -> Self {
+        Self::of_lab(error, None)
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Output(error)

@@ -48,6 +48,18 @@ Examples:
         #[arg(long)]
         json: bool,
     },
+    /// List the experiments that come with Raddle
+    #[command(after_help = "\
+An experiment is run by its name, as is one in a file by its path.
+
+Examples:
+  raddle list experiments
+  raddle reproduce matrix --size tiny")]
+    Experiments {
+        /// Print one JSON object per experiment
+        #[arg(long)]
+        json: bool,
+    },
     /// List everything that is counted, and by whom
     #[command(after_help = "Example:\n  raddle list counters")]
     Counters {
@@ -71,11 +83,13 @@ pub fn run(command: Option<&Command>) -> Result<Exit, Failure> {
             mechanisms(false)?;
             presets(false)?;
             workloads(false)?;
+            experiments(false)?;
             counters(false)?;
         }
         Some(Command::Presets { json }) => presets(*json)?,
         Some(Command::Mechanisms { json }) => mechanisms(*json)?,
         Some(Command::Workloads { json }) => workloads(*json)?,
+        Some(Command::Experiments { json }) => experiments(*json)?,
         Some(Command::Counters { json }) => counters(*json)?,
     }
     Ok(Exit::Good)
@@ -169,6 +183,23 @@ fn workloads(json: bool) -> Result<(), Failure> {
         }
         let class = manifest.class.name().to_owned();
         rows.push(vec![workload.name.to_owned(), class, stands_for.join(", "), kernels.join(", ")]);
+    }
+    if !json {
+        out::data(&out::columns(&rows))?;
+    }
+    Ok(())
+}
+
+fn experiments(json: bool) -> Result<(), Failure> {
+    let mut rows = Vec::new();
+    for (name, text) in raddle_lab::experiment::BUILT_IN {
+        let experiment = raddle_lab::Experiment::parse(name, text)?;
+        if json {
+            let figures: Vec<&str> = experiment.figures.iter().map(|f| f.name.as_str()).collect();
+            let (title, about) = (&experiment.title, one_line(&experiment.about));
+            out::json(&json!({"name": name, "title": title, "about": about, "figures": figures}))?;
+        }
+        rows.push(vec![(*name).to_owned(), experiment.title]);
     }
     if !json {
         out::data(&out::columns(&rows))?;

@@ -10,8 +10,10 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the crate that prints")]
 
+mod compare;
 mod config;
 mod exit;
+mod lab;
 mod list;
 mod measure;
 mod out;
@@ -38,7 +40,7 @@ Example:
 
 Exit codes:
   0  everything went well
-  1  a check found errors, an expectation failed or a kernel faulted
+  1  a check found errors, an expectation failed, a kernel faulted or a point of an experiment failed
   2  the command line or an input file cannot be used
   3  a kernel came to a point where nothing can go on
   4  the limit of instructions ended a kernel (--max-insts)
@@ -60,6 +62,20 @@ enum Command {
     /// Check and compile the workloads that come with Raddle
     #[command(subcommand, after_help = "Example:\n  raddle workloads check bfs")]
     Workloads(workloads::Command),
+    /// Run workloads on several machines and compare them in a table
+    Compare(Box<compare::Args>),
+    /// Run experiments, keep their results and report them
+    #[command(subcommand, after_help = "Example:\n  raddle lab run matrix --size tiny")]
+    Lab(lab::Command),
+    /// Run an experiment and make its report, at size small unless told otherwise
+    #[command(after_help = "\
+The same as `raddle lab run` and `raddle lab report`. The experiments that come with Raddle are in `raddle
+list experiments`.
+
+Examples:
+  raddle reproduce matrix
+  raddle reproduce matrix --size paper --store results --output report")]
+    Reproduce(lab::ReproduceArgs),
     /// List what can be chosen by name
     #[command(after_help = "Example:\n  raddle list presets")]
     List {
@@ -76,6 +92,9 @@ fn main() -> ExitCode {
         Command::Ptx(command) => ptx::run(&command),
         Command::Config(command) => config::run(&command),
         Command::Workloads(command) => workloads::run(&command),
+        Command::Compare(args) => compare::run(&args),
+        Command::Lab(command) => lab::run(&command),
+        Command::Reproduce(args) => lab::reproduce(&args),
         Command::List { command } => list::run(command.as_ref()),
     };
     let exit = result.unwrap_or_else(|failure| {

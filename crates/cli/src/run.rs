@@ -217,6 +217,7 @@ impl Args {
             report_uninitialised: self.report_uninitialised,
             timing,
             check: self.check,
+            heap_offset: 0,
         }
     }
 }

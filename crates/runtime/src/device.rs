@@ -48,6 +48,9 @@ pub struct RunOptions {
     pub timing: Option<Box<TimingOptions>>,
     /// Make every launch on the reference interpreter too, and compare memory in the end.
     pub check: bool,
+    /// Bytes left free before the first allocation, in grains of 256. Where data is should not matter to a program, but
+    /// does to caches and channels: what changes with it is noise.
+    pub heap_offset: u64,
 }
 
 impl RunOptions {
@@ -180,6 +183,7 @@ impl<'d> Device<'d> {
     pub fn new(setup: &'d Setup, ptx: &'d PtxFile) -> Result<Self, Error> {
         let options = &setup.options;
         let mut memory = DeviceMemory::new();
+        memory.leave(options.heap_offset);
         let image = Image::load(ptx.module.clone(), &mut memory);
         if options.report_uninitialised {
             memory.track_writes();

@@ -212,7 +212,8 @@ impl Plan {
 }
 
 /// What the TOML reader complains about, in our words where ours are better.
-fn toml_problem(error: &toml::de::Error) -> Problem {
+#[must_use]
+pub fn toml_problem(error: &toml::de::Error) -> Problem {
     let at = error.span();
     let message = error.message();
     let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));

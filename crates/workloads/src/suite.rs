@@ -17,6 +17,8 @@ pub struct Workload {
     pub ptx: &'static str,
     /// What it is, as text.
     pub manifest: &'static str,
+    /// The driver, as text.
+    pub driver_source: &'static str,
     pub(crate) driver: fn(&mut Run<'_>) -> Result<(), Error>,
 }
 
@@ -31,6 +33,7 @@ macro_rules! workloads {
             source: include_str!(concat!("../suite/", $name, "/", $name, ".cu")),
             ptx: include_str!(concat!("../suite/", $name, "/", $name, ".ptx")),
             manifest: include_str!(concat!("../suite/", $name, "/manifest.toml")),
+            driver_source: include_str!($path),
             driver: $module::run,
         },)*];
     };

@@ -107,6 +107,11 @@ impl DeviceMemory {
         self.track_writes
     }
 
+    /// Leaves at least this many bytes free before the next allocation.
+    pub fn leave(&mut self, bytes: u64) {
+        self.next += bytes.next_multiple_of(GRAIN);
+    }
+
     /// Reserves `bytes` zeroed bytes and returns their address, a multiple of 256.
     pub fn alloc(&mut self, name: impl Into<String>, bytes: u64) -> u64 {
         let base = self.next;
@@ -256,6 +261,15 @@ impl Allocation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_left_free() {
+        let mut memory = DeviceMemory::new();
+        let first = memory.alloc("a", 1);
+        memory.leave(0);
+        memory.leave(257);
+        assert_eq!(memory.alloc("b", 1) - first, 3 * GRAIN);
+    }
 
     #[test]
     fn allocations_are_256_bytes_apart_and_bounded_to_the_byte() {

@@ -1,13 +1,13 @@
 //! Blocks in turn to all SMs.
 //!
 //! # What it models
-//! In each cycle every SM with room gets one block, starting after the SM served last.
+//! In each cycle every SM with room gets one block, starting after the SM served last, and each launch at the same SM.
 //!
 //! # Source
 //! GPGPU-Sim's block scheduler.
 //!
 //! # Parameters
-//! None.
+//! The SM that is served first. Which one it is should not matter: what changes with it is noise.
 //!
 //! # Simplifications
 //! What room an SM has is looked at once per window, so the room of a block that ends is given away in the next one.
@@ -15,9 +15,10 @@
 //! # Counters
 //! None of its own; `ctas` of each SM shows what it does.
 
-use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{Assignment, DispatchView, Dispatcher, MechanismInfo, Seam};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Dispatch,
@@ -27,16 +28,25 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     refuses: &[],
 };
 
+/// Parameters.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The SM that gets the first block of a launch, modulo the number of SMs.
+    #[schemars(range(min = 0, max = 65535))]
+    pub first: u32,
+}
+
 /// The dispatcher.
 pub struct RoundRobin {
     next: usize,
 }
 
 impl RoundRobin {
-    /// Starts with the first SM.
+    /// Starts with the SM the parameters say.
     #[must_use]
-    pub fn new(_: NoConfig, _: &MachineConfig) -> Self {
-        Self { next: 0 }
+    pub fn new(config: Config, machine: &MachineConfig) -> Self {
+        Self { next: (config.first % machine.gpu.sms.max(1)) as usize }
     }
 }
 

@@ -1,0 +1,117 @@
+//! `raddle lab`: experiments, their results and reports.
+
+mod look;
+mod run;
+
+pub use run::{ReproduceArgs, Watching, cores_for, reproduce};
+
+use crate::exit::{Exit, Failure};
+use clap::Subcommand;
+use raddle_lab::Store;
+use std::path::{Path, PathBuf};
+
+/// The store used when none is named.
+const DEFAULT_STORE: &str = "raddle-store";
+
+/// The commands under `raddle lab`.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run what is missing of an experiment, and keep the results
+    #[command(after_help = "\
+FILE is an experiment file, or the name of an experiment that comes with Raddle, see `raddle list
+experiments`. Points are run one on each core. What has a result in the store is not run again, so the
+command can be stopped at any time and goes on where it was. A point that fails does not stop the
+others; `raddle lab ls --failures` says what went wrong.
+
+Examples:
+  raddle lab run matrix --size tiny
+  raddle lab run mine.toml --store results --jobs 8")]
+    Run(run::RunArgs),
+    /// Run the missing points of one share of an experiment, for several machines with one store
+    #[command(after_help = "\
+Shares are counted from 0: with --shard 0/4, 1/4, 2/4 and 3/4 all points are run, whoever runs them.
+The store must be on a file system that all of them see.
+
+Example:
+  raddle lab worker matrix --shard 0/4 --store results")]
+    Worker(run::WorkerArgs),
+    /// Make the report of an experiment from the results in the store
+    #[command(after_help = "\
+Writes a folder: index.html, which needs nothing else, and for each figure a drawing and a table.
+
+Example:
+  raddle lab report matrix --size tiny --output report")]
+    Report(run::ReportArgs),
+    /// List results, or what failed
+    #[command(after_help = "Example:\n  raddle lab ls --failures")]
+    Ls(look::LsArgs),
+    /// Print a result: what determines it and every counter
+    #[command(after_help = "Example:\n  raddle lab show 3f2a9c")]
+    Show(look::ShowArgs),
+    /// Say which counters differ between two results, or between two stores
+    #[command(after_help = "\
+Results are named by the first digits of their keys, stores by their folders. Of two stores, results of
+the same workload, input and machine are compared, whatever the version of the program was.
+
+Examples:
+  raddle lab diff 3f2a9c 77b01d
+  raddle lab diff old-store raddle-store")]
+    Diff(look::DiffArgs),
+    /// Drop results of older versions of the model, copies and failures
+    #[command(after_help = "Example:\n  raddle lab gc --dry-run")]
+    Gc(look::GcArgs),
+    /// Write all results to one table; FILE ends in .csv, .json or .parquet
+    #[command(after_help = "\
+The table has a row for each point and kernel and a column for each counter; .json has a record on each
+line instead.
+
+Example:
+  raddle lab export points.parquet")]
+    Export(look::ExportArgs),
+}
+
+/// The option that chooses a store.
+#[derive(clap::Args)]
+pub struct StoreArgs {
+    /// Folder of results
+    #[arg(long, value_name = "FOLDER", default_value = DEFAULT_STORE)]
+    store: PathBuf,
+}
+
+impl StoreArgs {
+    fn open(&self) -> Result<Store, Failure> {
+        open(&self.store)
+    }
+
+    fn create(&self) -> Result<Store, Failure> {
+        Ok(warned(Store::create(&self.store)?))
+    }
+}
+
+fn open(folder: &Path) -> Result<Store, Failure> {
+    Ok(warned(Store::open(folder)?))
+}
+
+/// Says where a store has been damaged.
+fn warned(store: Store) -> Store {
+    for (segment, bytes) in store.torn() {
+        crate::out::talk(&format!(
+            "warning: the last {bytes} bytes of segment {segment} are no record and are passed over"
+        ));
+    }
+    store
+}
+
+/// Runs one of them.
+pub fn run(command: &Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Run(args) => run::run(args),
+        Command::Worker(args) => run::worker(args),
+        Command::Report(args) => run::report(args),
+        Command::Ls(args) => look::ls(args),
+        Command::Show(args) => look::show(args),
+        Command::Diff(args) => look::diff(args),
+        Command::Gc(args) => look::gc(args),
+        Command::Export(args) => look::export(args),
+    }
+}

@@ -1,0 +1,305 @@
+//! `raddle lab run`, `worker` and `report`, and `raddle reproduce`.
+
+use super::StoreArgs;
+use crate::exit::{Exit, Failure};
+use crate::out;
+use crate::run::{cores, sizes};
+use raddle_lab::experiment::Experiment;
+use raddle_lab::grid::Grid;
+use raddle_lab::point::Point;
+use raddle_lab::report::Report;
+use raddle_lab::work::{self, Options, Progress, Results};
+use raddle_lab::{Error, Key, Store};
+use raddle_workloads::Size;
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Points run at once; as many as there are cores when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+}
+
+#[derive(clap::Args)]
+pub struct WorkerArgs {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Which share of how many, as in 0/4
+    #[arg(long, value_name = "I/N")]
+    shard: Shard,
+    /// Points run at once; as many as there are cores when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+}
+
+#[derive(clap::Args)]
+pub struct ReportArgs {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Folder to write to [default: report-NAME]
+    #[arg(long, short, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+}
+
+#[derive(clap::Args)]
+pub struct ReproduceArgs {
+    #[command(flatten)]
+    which: Which,
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Points run at once; as many as there are cores when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Folder to write the report to [default: report-NAME]
+    #[arg(long, short, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+}
+
+/// The arguments that choose an experiment.
+#[derive(clap::Args)]
+struct Which {
+    /// Experiment file, or name of an experiment
+    #[arg(value_name = "FILE|NAME")]
+    file: PathBuf,
+    /// Size of inputs instead of that of the file: tiny, small or paper
+    #[arg(long, value_parser = sizes(), value_name = "SIZE", hide_possible_values = true)]
+    size: Option<Size>,
+}
+
+/// A share of the points.
+#[derive(Clone, Copy)]
+pub struct Shard {
+    index: usize,
+    of: usize,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+        match parts {
+            Some((index, of)) if index < of => Ok(Self { index, of }),
+            _ => Err("it should read I/N with I from 0 to N-1, such as 0/4".to_owned()),
+        }
+    }
+}
+
+/// An experiment with its points.
+pub fn read(file: &Path, size: Option<Size>) -> Result<(Experiment, Grid), Failure> {
+    let (name, path, text) = Experiment::text(file)?;
+    let made = Experiment::parse(&name, &text).map_err(Error::from).and_then(|mut experiment| {
+        experiment.size = size.unwrap_or(experiment.size);
+        let grid = Grid::new(&experiment)?;
+        Ok((experiment, grid))
+    });
+    made.map_err(|error| Failure::of_lab(error, Some((path, text))))
+}
+
+/// Cores to share out and points to run at once.
+pub fn cores_for(jobs: Option<u16>) -> Options {
+    let cores = cores();
+    Options { jobs: jobs.map_or(cores, usize::from), cores }
+}
+
+/// `raddle lab run`.
+pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let (_, grid) = read(&args.which.file, args.which.size)?;
+    let mut store = args.store.create()?;
+    work(&grid.points, &grid.left_out, &mut store, args.jobs)
+}
+
+/// `raddle lab worker`.
+pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
+    let (_, grid) = read(&args.which.file, args.which.size)?;
+    let points = work::share(&grid.points, args.shard.index, args.shard.of);
+    work(&points, &[], &mut args.store.create()?, args.jobs)
+}
+
+fn work(points: &[Point], left_out: &[String], store: &mut Store, jobs: Option<u16>) -> Result<Exit, Failure> {
+    for line in left_out {
+        out::talk(&format!("left out: {line}"));
+    }
+    let watching = Watching::default();
+    let ended = work::run(points, store, cores_for(jobs), &|progress| watching.show(progress));
+    watching.clear();
+    let ended = ended?;
+    out::talk(&summary(&ended));
+    if ended.failed > 0 {
+        tell_failures(points, store)?;
+    }
+    Ok(Exit::good_if(ended.failed == 0))
+}
+
+/// What failed, the first few in full.
+fn tell_failures(points: &[Point], store: &Store) -> Result<(), Failure> {
+    let failures = store.failures()?;
+    let keys: BTreeSet<Key> = points.iter().map(|point| point.key).collect();
+    let of: Vec<_> = failures.iter().filter(|failure| keys.contains(&failure.key)).collect();
+    for failure in of.iter().take(5) {
+        out::talk(&format!("failed: {} {}: {}", failure.key.short(), failure.title, failure.error));
+    }
+    if of.len() > 5 {
+        out::talk(&format!("and {} more; `raddle lab ls --failures` lists them", of.len() - 5));
+    }
+    Ok(())
+}
+
+fn summary(ended: &Progress) -> String {
+    let Progress { all, known, done, failed, elapsed, .. } = ended;
+    let seconds = elapsed.as_secs_f64();
+    let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
+    format!("{}: {known} known, {done} run in {seconds:.1} s{failed}", out::count(*all, "point"))
+}
+
+/// `raddle lab report`.
+pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    let (experiment, grid) = read(&args.which.file, args.which.size)?;
+    let store = args.store.open()?;
+    write_report(&experiment, &grid, &store, &args.which.file, args.output.as_deref())
+}
+
+/// `raddle reproduce`.
+pub fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
+    let (experiment, grid) = read(&args.which.file, Some(args.which.size.unwrap_or(Size::Small)))?;
+    let mut store = args.store.create()?;
+    let ran = work(&grid.points, &grid.left_out, &mut store, args.jobs)?;
+    let written = write_report(&experiment, &grid, &store, &args.which.file, args.output.as_deref())?;
+    Ok(Exit::good_if(ran == Exit::Good && written == Exit::Good))
+}
+
+fn write_report(
+    experiment: &Experiment,
+    grid: &Grid,
+    results: &impl Results,
+    which: &Path,
+    output: Option<&Path>,
+) -> Result<Exit, Failure> {
+    let size = experiment.size;
+    // Without its folder: a report does not depend on where things are.
+    let which = Path::new(which.file_name().unwrap_or_default());
+    let command = format!("raddle reproduce {} --size {size}", which.display());
+    let report = Report::new(experiment, grid, results, &command)?;
+    let default = PathBuf::from(format!("report-{}", experiment.name));
+    let folder = output.unwrap_or(&default);
+    report.write(folder)?;
+    out::data(&format!("{}\n", folder.join("index.html").display()))?;
+    if report.damaged > 0 {
+        let damaged = out::count(report.damaged, "result");
+        out::talk(&format!("{damaged} damaged: `raddle lab gc` drops such, then run the experiment again"));
+    } else if report.missing > 0 {
+        let missing = out::count(report.missing, "value");
+        out::talk(&format!("{missing} of the figures are missing: run the experiment first"));
+    }
+    Ok(Exit::good_if(report.missing == 0))
+}
+
+/// The line on stderr that says how far the work has come. Where stderr is a file, it is written once in a while.
+pub struct Watching {
+    state: Mutex<State>,
+    is_terminal: bool,
+}
+
+#[derive(Default)]
+struct State {
+    last: Option<Instant>,
+    is_drawn: bool,
+}
+
+/// Between two lines on a terminal, and in a file.
+const EVERY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(30)];
+
+impl Default for Watching {
+    fn default() -> Self {
+        Self { state: Mutex::default(), is_terminal: std::io::stderr().is_terminal() }
+    }
+}
+
+impl Watching {
+    /// The work has come this far.
+    pub fn show(&self, progress: Progress) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let every = if self.is_terminal { EVERY[0] } else { EVERY[1] };
+        // In a file, the first line is of no use to anybody.
+        let last = *state.last.get_or_insert(if self.is_terminal { now - every } else { now });
+        if now - last < every {
+            return;
+        }
+        state.last = Some(now);
+        let mut stderr = std::io::stderr().lock();
+        // Nobody is helped by an error about the progress line.
+        if self.is_terminal {
+            state.is_drawn = true;
+            let _ = write!(stderr, "\r\x1b[K{}", text(&progress));
+        } else {
+            let _ = writeln!(stderr, "{}", text(&progress));
+        }
+        let _ = stderr.flush();
+    }
+
+    /// Takes the line away.
+    pub fn clear(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::take(&mut state.is_drawn) {
+            let mut stderr = std::io::stderr().lock();
+            let _ = write!(stderr, "\r\x1b[K");
+            let _ = stderr.flush();
+        }
+    }
+}
+
+fn text(progress: &Progress) -> String {
+    let Progress { all, known, done, failed, running, .. } = *progress;
+    let ended = known + done + failed;
+    let filled = ended * 20 / all.max(1);
+    let bar = "#".repeat(filled) + &"-".repeat(20 - filled.min(20));
+    let mut text = format!("[{bar}] {} of {all} done, {running} running", known + done);
+    if failed > 0 {
+        text += &format!(", {failed} failed");
+    }
+    if let Some(left) = progress.left() {
+        let seconds = left.as_secs();
+        text += &match (seconds / 3600, seconds / 60) {
+            (0, 0) => format!(", about {seconds} s left"),
+            (0, minutes) => format!(", about {minutes} min left"),
+            (hours, minutes) => format!(", about {hours} h {} min left", minutes % 60),
+        };
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_how_far_it_has_come() {
+        let progress =
+            Progress { all: 40, known: 10, done: 9, failed: 1, running: 2, elapsed: Duration::from_secs(100) };
+        assert_eq!(text(&progress), "[##########----------] 19 of 40 done, 2 running, 1 failed, about 3 min left");
+        let start = Progress { all: 4, ..Progress::default() };
+        assert_eq!(text(&start), "[--------------------] 0 of 4 done, 0 running");
+        assert_eq!(summary(&progress), "40 points: 10 known, 9 run in 100.0 s, 1 failed");
+    }
+
+    #[test]
+    fn shares_are_read() {
+        let read = |text: &str| text.parse::<Shard>().map(|s| (s.index, s.of)).ok();
+        assert_eq!(read("0/4"), Some((0, 4)));
+        assert_eq!((read("4/4"), read("1"), read("a/b")), (None, None, None));
+    }
+}

@@ -1,0 +1,237 @@
+//! Experiments, their store and what happens to it when things go wrong.
+
+use super::{Folder, raddle, root};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const EXPERIMENT: &str = r#"title = "Two schedulers"
+workloads = ["spmv", "scalar-prod", "walsh"]
+size = "tiny"
+baseline = { scheduler = "lrr" }
+
+[repeats]
+count = 4
+vary = ["seed", "dispatch", "heap"]
+
+[[axis]]
+name = "scheduler"
+key = "mechanism.issue"
+values = ["lrr", "gto"]
+
+[[figure]]
+name = "speedup"
+title = "Speedup"
+metric = "cycles"
+against = "speedup"
+bars = "scheduler"
+paper = [{ row = "spmv", bar = "gto", value = 1.1 }]
+"#;
+
+const POINTS: usize = 24;
+
+fn start(folder: &Folder, args: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
+    command.current_dir(&folder.0).args(args).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// Every file of a report.
+fn report(folder: &Folder, store: &str) -> Vec<(String, String)> {
+    let ran = folder.raddle(&["lab", "report", "e.toml", "--store", store, "--output", "report"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let read = |name: &str| std::fs::read_to_string(folder.0.join("report").join(name)).unwrap();
+    ["index.html", "speedup.svg", "speedup.csv", "points.csv"].map(|name| (name.to_owned(), read(name))).to_vec()
+}
+
+fn results(folder: &Folder, store: &str) -> usize {
+    let ran = folder.raddle(&["lab", "ls", "--json", "--store", store]);
+    if ran.code == 0 { ran.out.lines().count() } else { 0 }
+}
+
+/// What an undisturbed run reports.
+fn undisturbed(folder: &Folder) -> Vec<(String, String)> {
+    let ran = folder.raddle(&["lab", "run", "e.toml", "--store", "calm"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    report(folder, "calm")
+}
+
+#[test]
+fn an_experiment_is_run_once_and_reported() {
+    let folder = Folder::new().with("e.toml", EXPERIMENT);
+    let first = folder.raddle(&["reproduce", "e.toml", "--size", "tiny", "--output", "r"]);
+    assert_eq!((first.code, first.out.as_str()), (0, "r/index.html\n"), "{}", first.err);
+    assert!(first.err.starts_with("24 points: 0 known, 24 run in "), "{}", first.err);
+    let second = folder.raddle(&["lab", "run", "e.toml"]);
+    assert!(second.err.starts_with("24 points: 24 known, 0 run in "), "{}", second.err);
+    let page = std::fs::read_to_string(folder.0.join("r/index.html")).unwrap();
+    assert!(page.contains("paper 1.100") && page.contains("mean, barrier"));
+
+    let listed = folder.raddle(&["lab", "ls"]).out;
+    assert_eq!(listed.lines().count(), 1 + POINTS);
+    let keys: Vec<&str> = listed.lines().skip(1).map(|line| &line[..12]).collect();
+    let shown = folder.raddle(&["lab", "show", keys[0]]).out;
+    assert!(shown.contains("\"sm.warp_insts\"") && shown.contains("\"warp_width\": 32"), "{shown}");
+    let differ = folder.raddle(&["lab", "diff", keys[0], keys[1]]);
+    assert_eq!(differ.code, 1);
+    assert!(differ.out.lines().nth(1).is_some_and(|line| line.contains("cycles")), "{}", differ.out);
+    folder.raddle(&["lab", "diff", keys[0], keys[0]]).expect(0, "", "no counter differs\n");
+    let none = folder.raddle(&["lab", "show", "xyz"]);
+    assert!(none.code == 2 && none.err.contains("there is no result `xyz`"), "{}", none.err);
+
+    for name in ["a.csv", "a.parquet", "a.json"] {
+        folder.raddle(&["lab", "export", name]).expect(0, "", &format!("24 results written to {name}\n"));
+    }
+    let kept = folder.raddle(&["lab", "gc"]);
+    assert!(kept.out.starts_with("24 results kept, 0 of older versions dropped"), "{}", kept.out);
+    assert_eq!(results(&folder, "raddle-store"), POINTS);
+    let stores = folder.raddle(&["lab", "diff", "raddle-store", "raddle-store"]);
+    stores.expect(0, "", "24 points in both, 0 only in the first, 0 only in the second\nno counter differs\n");
+}
+
+#[test]
+fn workers_share_the_points() {
+    let folder = Folder::new().with("e.toml", EXPERIMENT);
+    let workers: Vec<Child> = ["0/3", "1/3", "2/3"]
+        .map(|shard| start(&folder, &["lab", "worker", "e.toml", "--shard", shard, "--jobs", "1"]))
+        .into();
+    for mut worker in workers {
+        assert!(worker.wait().unwrap().success());
+    }
+    let after = folder.raddle(&["lab", "run", "e.toml"]);
+    assert!(after.err.starts_with("24 points: 24 known, 0 run"), "{}", after.err);
+    assert_eq!(report(&folder, "raddle-store"), undisturbed(&folder));
+}
+
+#[test]
+fn two_runs_at_once_end_in_one_store() {
+    let folder = Folder::new().with("e.toml", EXPERIMENT);
+    let mut both = [0, 1].map(|_| start(&folder, &["lab", "run", "e.toml"]));
+    both.iter_mut().for_each(|child| assert!(child.wait().unwrap().success()));
+    assert_eq!(results(&folder, "raddle-store"), POINTS);
+    assert_eq!(report(&folder, "raddle-store"), undisturbed(&folder));
+}
+
+#[test]
+fn nothing_is_lost_to_kills() {
+    let folder = Folder::new().with("e.toml", EXPERIMENT);
+    let start_of_calm = Instant::now();
+    let calm = undisturbed(&folder);
+    // Kills come in the first half of what an undisturbed run takes, so that many have something to interrupt.
+    let half = start_of_calm.elapsed().as_micros() as u64 / 2;
+    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    let mut known = 0;
+    for _ in 0..20 {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let mut child = start(&folder, &["lab", "run", "e.toml"]);
+        let until = Instant::now() + Duration::from_micros(random % half);
+        while Instant::now() < until && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        // SIGKILL: it cannot be caught.
+        let _ = child.kill();
+        child.wait().unwrap();
+        let now = results(&folder, "raddle-store");
+        assert!(now >= known, "{known} results before, {now} after");
+        known = now;
+    }
+    assert!(known > 0, "no run came to anything");
+    let last = folder.raddle(&["lab", "run", "e.toml"]);
+    assert_eq!(last.code, 0, "{}", last.err);
+    assert_eq!(report(&folder, "raddle-store"), calm);
+    let kept = folder.raddle(&["lab", "gc"]);
+    assert!(kept.out.starts_with("24 results kept"), "{}", kept.out);
+    assert_eq!(report(&folder, "raddle-store"), calm);
+}
+
+/// A small file system in memory, where one may make such; it goes away with its owner.
+struct Mount<'a>(&'a Path);
+
+impl<'a> Mount<'a> {
+    fn new(path: &'a Path, kilobytes: u32) -> Option<Self> {
+        std::fs::create_dir_all(path).ok()?;
+        let size = format!("size={kilobytes}k");
+        let mut command = Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", &size, "none"]).arg(path).stderr(Stdio::null());
+        command.status().ok()?.success().then_some(Self(path))
+    }
+
+    fn grow(&self, kilobytes: u32) {
+        let options = format!("remount,size={kilobytes}k");
+        assert!(Command::new("mount").args(["-o", &options]).arg(self.0).status().unwrap().success());
+    }
+}
+
+impl Drop for Mount<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_damages_nothing() {
+    let folder = Folder::new().with("e.toml", EXPERIMENT);
+    let path = folder.0.join("small");
+    let Some(mount) = Mount::new(&path, 64) else { return };
+    let full = folder.raddle(&["lab", "run", "e.toml", "--store", "small/store"]);
+    assert!(full.code == 2 && full.err.contains("cannot write"), "{}", full.err);
+    let kept = results(&folder, "small/store");
+    assert!(kept > 0 && kept < POINTS, "{kept}");
+    mount.grow(4096);
+    let rest = folder.raddle(&["lab", "run", "e.toml", "--store", "small/store"]);
+    assert_eq!(rest.code, 0, "{}", rest.err);
+    assert!(rest.err.starts_with(&format!("24 points: {kept} known, {} run", POINTS - kept)), "{}", rest.err);
+    assert_eq!(report(&folder, "small/store"), undisturbed(&folder));
+}
+
+#[test]
+fn what_fails_is_told_and_kept() {
+    let broken = EXPERIMENT.replacen("size =", "set = ['sm.registers=4096']\nsize =", 1);
+    let folder = Folder::new().with("e.toml", &broken);
+    let ran = folder.raddle(&["lab", "run", "e.toml"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains(" failed\nfailed: "), "{}", ran.err);
+    let failures = folder.raddle(&["lab", "ls", "--failures"]).out;
+    assert!(failures.contains("registers"), "{failures}");
+    let report = folder.raddle(&["lab", "report", "e.toml"]);
+    assert!(report.code == 1 && report.err.contains("of the figures are missing"), "{}", report.err);
+}
+
+#[test]
+fn mistakes_in_experiments_have_a_place() {
+    let wrong = |from: &str, to: &str| {
+        let folder = Folder::new().with("e.toml", &EXPERIMENT.replacen(from, to, 1));
+        let ran = folder.raddle(&["lab", "run", "e.toml"]);
+        assert_eq!(ran.code, 2);
+        ran.err
+    };
+    assert_eq!(
+        wrong("values =", "value ="),
+        "error: unknown key `value`\n  --> e.toml:13:1\n   |\n13 | value = [\"lrr\", \"gto\"]\n   | ^^^^^\n   |\n   \
+         = help: did you mean `values`?\n"
+    );
+    assert!(wrong("mechanism.issue", "mechanism.isue").contains("--> e.toml:13:"));
+    assert!(wrong("\"gto\"]", "\"gto\", \"got\"]").contains("--> e.toml:13:25"));
+    let missing = raddle(&root(), &["lab", "run", "matirx"]);
+    assert!(missing.code == 2 && missing.err.contains("did you mean `matrix`?"), "{}", missing.err);
+    let none = raddle(&root(), &["lab", "ls", "--store", "docs"]);
+    assert!(none.code == 2 && none.err.contains("docs is not a store of results"), "{}", none.err);
+}
+
+#[test]
+fn machines_are_compared_at_once() {
+    let args = ["compare", "spmv", "walsh", "--issue", "lrr,gto", "--vary", "gpu.sms=2,4", "--size", "tiny"];
+    let ran = raddle(&root(), &args);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(lines[0]), ["lrr", "sms=2", "lrr", "sms=4", "gto", "sms=2", "gto", "sms=4"]);
+    assert_eq!(words(lines[1])[..2], ["spmv", "1.000"]);
+    assert!(lines.last().is_some_and(|line| line.starts_with("mean, all ")));
+    let json = raddle(&root(), &[&args[..], &["--json", "--metric", "thread-ipc", "--plain"]].concat());
+    assert!(json.out.starts_with("{\"about\":\"thread-instructions per cycle"), "{}", json.out);
+    let wrong = raddle(&root(), &["compare", "spmv", "--issue", "lrr,gtoo", "--size", "tiny"]);
+    assert!(wrong.code == 2 && wrong.err.contains("gtoo"), "{}", wrong.err);
+}

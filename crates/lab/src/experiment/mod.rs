@@ -1,0 +1,369 @@
+//! An experiment: what is varied, what is measured, what is drawn.
+
+mod file;
+
+use crate::error::{Error, reading};
+use crate::metric::Metric;
+use raddle_ptx::diag::closest;
+use raddle_runtime::Problem;
+use raddle_sim::config::DEFAULT_PRESET;
+use raddle_sim::seam::Seam;
+use raddle_workloads::{Class, Size, Workload};
+use serde::Deserialize;
+use std::ops::Range;
+use std::path::Path;
+
+/// Bytes of the file something was written at.
+pub type At = Option<Range<usize>>;
+
+/// The experiments that come with Raddle: name and text.
+pub const BUILT_IN: &[(&str, &str)] = &[("matrix", include_str!("../../../../experiments/matrix.toml"))];
+
+/// A change to a machine, `key=value`, with its place in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// As `--set` takes it.
+    pub text: String,
+    /// Where it was written.
+    pub at: At,
+}
+
+/// One of the choices on an axis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// Name in figures.
+    pub label: String,
+    /// The preset, if the axis chooses it.
+    pub preset: Option<Change>,
+    /// The size of inputs, if the axis chooses it.
+    pub size: Option<Size>,
+    /// Changes to the machine.
+    pub set: Vec<Change>,
+}
+
+/// Something that is varied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// Name.
+    pub name: String,
+    /// The choices.
+    pub variants: Vec<Variant>,
+}
+
+impl Axis {
+    fn find(&self, label: &str) -> Result<usize, Problem> {
+        self.variants.iter().position(|v| v.label == label).ok_or_else(|| {
+            let labels: Vec<&str> = self.variants.iter().map(|v| v.label.as_str()).collect();
+            let help = match closest(label, labels.iter().copied()) {
+                Some(close) => format!("did you mean `{close}`?"),
+                None => format!("it has {}", labels.join(", ")),
+            };
+            Problem::new(format!("axis `{}` has no `{label}`", self.name)).help(help)
+        })
+    }
+}
+
+/// How a value is set against the baseline's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Against {
+    /// Not at all.
+    #[default]
+    Nothing,
+    /// Own over baseline's.
+    Ratio,
+    /// Baseline's over own: how many times as fast, for times.
+    Speedup,
+    /// Own less baseline's.
+    Difference,
+}
+
+/// Means over workloads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mean {
+    /// Harmonic.
+    Harmonic,
+    /// Geometric.
+    #[default]
+    Geometric,
+    /// Arithmetic.
+    Arithmetic,
+}
+
+impl Mean {
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Harmonic => "harmonic",
+            Self::Geometric => "geometric",
+            Self::Arithmetic => "arithmetic",
+        }
+    }
+
+    /// The mean of these; none of none, and none where it does not exist.
+    #[must_use]
+    pub fn of(self, values: &[f64]) -> Option<f64> {
+        let n = values.len() as f64;
+        let mean = match self {
+            Self::Harmonic => n / values.iter().map(|x| 1.0 / x).sum::<f64>(),
+            Self::Geometric if values.iter().any(|x| *x < 0.0) => return None,
+            Self::Geometric => (values.iter().map(|x| x.ln()).sum::<f64>() / n).exp(),
+            Self::Arithmetic => values.iter().sum::<f64>() / n,
+        };
+        (!values.is_empty() && mean.is_finite()).then_some(mean)
+    }
+}
+
+/// A harmless change under which runs are repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Vary {
+    /// Another input of the same kind.
+    Seed,
+    /// The dispatcher starts with another SM.
+    Dispatch,
+    /// Data is elsewhere in memory.
+    Heap,
+}
+
+/// Runs of each point under harmless changes. The first is as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeats {
+    /// How many.
+    pub count: u32,
+    /// What changes.
+    pub vary: Vec<Vary>,
+    /// Where it was written.
+    pub at: At,
+}
+
+impl Default for Repeats {
+    fn default() -> Self {
+        Self { count: 1, vary: Vec::new(), at: None }
+    }
+}
+
+/// A row of a figure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// A workload.
+    Workload(String),
+    /// A choice on the axis that makes the rows.
+    Variant(usize),
+    /// The mean over a class.
+    ClassMean(Class),
+    /// The mean over all.
+    Mean,
+}
+
+/// A value a paper prints.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PaperValue {
+    /// Row.
+    pub row: Row,
+    /// Choice on the axis of the bars.
+    pub bar: usize,
+    /// Value.
+    pub value: f64,
+}
+
+/// A figure: rows of bars.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Name of its files.
+    pub name: String,
+    /// Title.
+    pub title: String,
+    /// What is measured.
+    pub metric: Metric,
+    /// How it is set against the baseline.
+    pub against: Against,
+    /// The axis of the bars.
+    pub bars: usize,
+    /// The axis of the rows; workloads when there is none.
+    pub rows: Option<usize>,
+    /// The choice on every axis that is neither.
+    pub fixed: Vec<usize>,
+    /// Means over workloads.
+    pub mean: Mean,
+    /// Where the paper's values are printed.
+    pub source: String,
+    /// What the paper prints.
+    pub paper: Vec<PaperValue>,
+}
+
+/// An experiment.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Its name: that of the file.
+    pub name: String,
+    /// A few words.
+    pub title: String,
+    /// What it is for.
+    pub about: String,
+    /// What runs, by class and name.
+    pub workloads: Vec<&'static str>,
+    /// Size of inputs, where no axis chooses it.
+    pub size: Size,
+    /// Machine, where no axis chooses it.
+    pub preset: Change,
+    /// Changes to the machine before those of the axes.
+    pub set: Vec<Change>,
+    /// What is varied.
+    pub axes: Vec<Axis>,
+    /// For each axis, the choice that is the baseline; none where each choice has a baseline of its own.
+    pub baseline: Vec<Option<usize>>,
+    /// What the table of all points has.
+    pub metrics: Vec<Metric>,
+    /// Repetitions.
+    pub repeats: Repeats,
+    /// What is drawn.
+    pub figures: Vec<Figure>,
+}
+
+impl Experiment {
+    /// One that varies nothing and draws nothing.
+    #[must_use]
+    pub fn new(name: &str, workloads: Vec<&'static str>) -> Self {
+        Self {
+            name: name.to_owned(),
+            title: name.to_owned(),
+            about: String::new(),
+            workloads,
+            size: Size::Small,
+            preset: Change { text: DEFAULT_PRESET.to_owned(), at: None },
+            set: Vec::new(),
+            axes: Vec::new(),
+            baseline: Vec::new(),
+            metrics: vec![Metric::Cycles],
+            repeats: Repeats::default(),
+            figures: Vec::new(),
+        }
+    }
+
+    /// Reads the text of an experiment file.
+    ///
+    /// # Errors
+    /// At the first mistake, with its place.
+    pub fn parse(name: &str, text: &str) -> Result<Self, Problem> {
+        file::parse(name, text)
+    }
+
+    /// The text of an experiment by name, or of a file, with its name and what to call it in messages.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn text(which: &Path) -> Result<(String, String, String), Error> {
+        let given = which.display().to_string();
+        if which.extension().is_some() || which.components().count() > 1 {
+            let name = which.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let text = std::fs::read_to_string(which).map_err(reading(which))?;
+            return Ok((name, given, text));
+        }
+        match BUILT_IN.iter().find(|(name, _)| *name == given) {
+            Some((name, text)) => Ok(((*name).to_owned(), format!("{name}.toml"), (*text).to_owned())),
+            None => {
+                let close = closest(&given, BUILT_IN.iter().map(|(name, _)| *name));
+                let help = close.map(|close| format!("did you mean `{close}`?"));
+                let help = help.unwrap_or_else(|| "`raddle list experiments` says what there is".to_owned());
+                Err(Problem::new(format!("there is no experiment `{given}`")).help(help).into())
+            }
+        }
+    }
+
+    /// Runs of everything there would be without exceptions.
+    #[must_use]
+    pub fn variants(&self) -> usize {
+        self.axes.iter().map(|axis| axis.variants.len()).product()
+    }
+
+    /// The baseline of a combination of choices.
+    #[must_use]
+    pub fn baseline_of(&self, choices: &[usize]) -> Vec<usize> {
+        self.baseline.iter().zip(choices).map(|(base, own)| base.unwrap_or(*own)).collect()
+    }
+}
+
+/// Every choice there is for the key of a machine, where the word `all` means that.
+pub(crate) fn all_of(key: &str) -> Option<Vec<String>> {
+    if key == "preset" {
+        return Some(raddle_sim::config::PRESETS.iter().map(|p| p.name.to_owned()).collect());
+    }
+    let seam = Seam::ALL.into_iter().find(|seam| key.strip_prefix("mechanism.") == Some(seam.key()))?;
+    let registry = raddle_mech::registry();
+    let names = registry.iter().filter(|m| m.info.seam == seam).map(|m| m.info.name.to_owned());
+    Some(names.collect())
+}
+
+/// The workloads a list of words means, by class and name: `all`, `class:barrier`, or a name.
+///
+/// # Errors
+/// When a word means none; its place in the list comes with it.
+pub fn workloads<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'static str>, (usize, Problem)> {
+    let class_of = |workload: &Workload| workload.module().and_then(|m| workload.manifest(&m)).map(|m| m.class);
+    let all: Vec<(Class, &'static str)> =
+        raddle_workloads::all().iter().filter_map(|w| Some((class_of(w).ok()?, w.name))).collect();
+    let mut chosen = Vec::new();
+    for (place, word) in words.into_iter().enumerate() {
+        let before = chosen.len();
+        match word.strip_prefix("class:") {
+            Some(class) => chosen.extend(all.iter().filter(|(c, _)| c.name() == class)),
+            None if word == "all" => chosen.extend(&all),
+            None => {
+                let name = raddle_workloads::find(word).map_err(|problem| (place, problem))?.name;
+                chosen.extend(all.iter().filter(|(_, n)| *n == name));
+            }
+        }
+        if chosen.len() == before {
+            let problem = Problem::new(format!("`{word}` means no workload"));
+            return Err((place, problem.help("write a name, `all`, or a class as in `class:divergent`")));
+        }
+    }
+    chosen.sort();
+    chosen.dedup();
+    Ok(chosen.into_iter().map(|(_, name)| name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means_are_what_they_say() {
+        let mean = |mean: Mean| mean.of(&[1.0, 4.0]).unwrap();
+        assert!((mean(Mean::Harmonic) - 1.6).abs() < 1e-12);
+        assert!((mean(Mean::Geometric) - 2.0).abs() < 1e-12);
+        assert!((mean(Mean::Arithmetic) - 2.5).abs() < 1e-12);
+        assert_eq!(Mean::Geometric.of(&[]), None);
+        assert_eq!(Mean::Geometric.of(&[-1.0, 1.0]), None);
+        assert_eq!(Mean::Harmonic.of(&[0.0, 1.0]), Some(0.0));
+    }
+
+    #[test]
+    fn words_become_workloads() {
+        let all = workloads(["all"]).unwrap();
+        assert_eq!(all.len(), raddle_workloads::all().len());
+        assert_eq!(workloads(["spmv", "all", "spmv"]).unwrap(), all);
+        assert!(workloads(["class:divergent"]).unwrap().contains(&"bfs"));
+        assert_eq!(workloads(["spmv", "bsf"]).unwrap_err().0, 1);
+        assert!(workloads(["class:odd"]).is_err());
+    }
+
+    #[test]
+    fn all_comes_from_the_registry() {
+        assert!(all_of("mechanism.issue").unwrap().contains(&"gto".to_owned()));
+        assert!(all_of("preset").unwrap().contains(&"gtx480".to_owned()));
+        assert_eq!(all_of("sm.l1d.sets"), None);
+    }
+
+    #[test]
+    fn experiments_that_come_with_raddle_can_be_read() {
+        for (name, text) in BUILT_IN {
+            let experiment = Experiment::parse(name, text).unwrap_or_else(|p| panic!("{name}: {p}"));
+            assert!(!experiment.title.is_empty() && !experiment.figures.is_empty());
+        }
+        assert!(Experiment::text(Path::new("matrxi")).unwrap_err().to_string().contains("no experiment"));
+    }
+}

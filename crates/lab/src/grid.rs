@@ -1,0 +1,283 @@
+//! The points of an experiment.
+
+use crate::error::Error;
+use crate::experiment::{Change, Experiment, Vary};
+use crate::point::{Point, Program, Target};
+use raddle_runtime::Problem;
+use raddle_sim::config::{Machine, Origin, Source};
+use raddle_sim::seam::{Registry, Seam};
+use raddle_workloads::Size;
+use raddle_workloads::run::SEED;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Bytes data moves from one repetition to the next: an odd number of lines, so that cache sets and channels change.
+const HEAP_STEP: u64 = 273 * 256;
+
+/// Every run of an experiment: each combination of choices, with each workload, repeated.
+pub struct Grid {
+    /// The points, one combination after the other.
+    pub points: Vec<Point>,
+    /// Combinations that make no sense and are left out, with the reason.
+    pub left_out: Vec<String>,
+    /// The workloads.
+    pub programs: Vec<Arc<Program>>,
+    sides: Vec<usize>,
+    repeats: usize,
+    /// Number of a point by combination, workload and repetition.
+    at: Vec<Option<u32>>,
+}
+
+/// What a combination of choices runs on.
+struct Combination<'e> {
+    preset: &'e Change,
+    size: Size,
+    set: Vec<&'e Change>,
+}
+
+impl Grid {
+    /// All points of an experiment.
+    ///
+    /// # Errors
+    /// When a machine cannot be made, with the place in the experiment file.
+    pub fn new(experiment: &Experiment) -> Result<Self, Error> {
+        let mut programs = Vec::new();
+        for name in &experiment.workloads {
+            programs.push(Arc::new(Program::new(raddle_workloads::find(name)?)?));
+        }
+        let sides: Vec<usize> = experiment.axes.iter().map(|axis| axis.variants.len()).collect();
+        let repeats = experiment.repeats.count as usize;
+        let mut grid = Self { points: Vec::new(), left_out: Vec::new(), programs, sides, repeats, at: Vec::new() };
+        let registry = raddle_mech::registry();
+        let mut targets = Targets { registry: &registry, known: BTreeMap::new() };
+        for number in 0..experiment.variants() {
+            grid.add(experiment, &grid.choices(number), &mut targets)?;
+        }
+        Ok(grid)
+    }
+
+    fn add(&mut self, experiment: &Experiment, choices: &[usize], targets: &mut Targets<'_>) -> Result<(), Error> {
+        let combination = combination(experiment, choices);
+        let mut of_repeat = Vec::new();
+        for repeat in 0..self.repeats as u32 {
+            of_repeat.push(targets.get(experiment, &combination, repeat)?);
+        }
+        if let Err(reason) = &of_repeat[0] {
+            self.left_out.push(format!("{}: {reason}", title(experiment, choices)));
+        }
+        for program in self.programs.clone() {
+            for (repeat, target) in of_repeat.iter().enumerate() {
+                let Ok(target) = target else {
+                    self.at.push(None);
+                    continue;
+                };
+                let width = target.config.sm.warp_width;
+                if let Some(only) = program.warp_width.filter(|only| *only != width) {
+                    self.at.push(None);
+                    if repeat == 0 {
+                        let (title, name) = (title(experiment, choices), program.workload.name);
+                        self.left_out.push(format!("{title}, {name}: it is written for warps of {only} lanes"));
+                    }
+                    continue;
+                }
+                let varies = |what| experiment.repeats.vary.contains(&what);
+                let seed = SEED + if varies(Vary::Seed) { repeat as u64 } else { 0 };
+                let heap = if varies(Vary::Heap) { repeat as u64 * HEAP_STEP } else { 0 };
+                self.at.push(Some(self.points.len() as u32));
+                self.points.push(Point::new(&program, target, combination.size, seed, heap));
+            }
+        }
+        Ok(())
+    }
+
+    /// The choices of combination `number`; the last axis turns fastest.
+    fn choices(&self, number: usize) -> Vec<usize> {
+        let mut rest = number;
+        let mut choices: Vec<usize> = self
+            .sides
+            .iter()
+            .rev()
+            .map(|side| {
+                let choice = rest % side;
+                rest /= side;
+                choice
+            })
+            .collect();
+        choices.reverse();
+        choices
+    }
+
+    /// Repetitions of each run.
+    #[must_use]
+    pub fn repeats(&self) -> usize {
+        self.repeats
+    }
+
+    /// Does something with every point: its choices, the number of its workload, its repetition.
+    pub fn each(&self, mut job: impl FnMut(&[usize], usize, usize, &Point)) {
+        for number in 0..self.sides.iter().product() {
+            let choices = self.choices(number);
+            for program in 0..self.programs.len() {
+                for repeat in 0..self.repeats {
+                    if let Some(point) = self.point(&choices, program, repeat) {
+                        job(&choices, program, repeat, point);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The run of a workload, by number, with these choices.
+    #[must_use]
+    pub fn point(&self, choices: &[usize], program: usize, repeat: usize) -> Option<&Point> {
+        let number = self.sides.iter().zip(choices).fold(0, |number, (side, choice)| number * side + choice);
+        let at = (number * self.programs.len() + program) * self.repeats + repeat;
+        self.at.get(at).copied().flatten().map(|at| &self.points[at as usize])
+    }
+}
+
+fn title(experiment: &Experiment, choices: &[usize]) -> String {
+    let part =
+        |(axis, choice): (&crate::experiment::Axis, &usize)| format!("{} {}", axis.name, axis.variants[*choice].label);
+    experiment.axes.iter().zip(choices).map(part).collect::<Vec<_>>().join(", ")
+}
+
+fn combination<'e>(experiment: &'e Experiment, choices: &[usize]) -> Combination<'e> {
+    let (preset, size) = (&experiment.preset, experiment.size);
+    let mut combination = Combination { preset, size, set: experiment.set.iter().collect() };
+    for (axis, choice) in experiment.axes.iter().zip(choices) {
+        let variant = &axis.variants[*choice];
+        combination.preset = variant.preset.as_ref().unwrap_or(combination.preset);
+        combination.size = variant.size.unwrap_or(combination.size);
+        combination.set.extend(&variant.set);
+    }
+    combination
+}
+
+/// Machines by preset and changes.
+struct Targets<'r> {
+    registry: &'r Registry,
+    known: BTreeMap<Vec<String>, Result<Arc<Target>, String>>,
+}
+
+impl Targets<'_> {
+    /// The machine of a combination in a repetition, or why it makes no sense.
+    fn get(
+        &mut self,
+        experiment: &Experiment,
+        combination: &Combination<'_>,
+        repeat: u32,
+    ) -> Result<Result<Arc<Target>, String>, Problem> {
+        let mut changes: Vec<String> = combination.set.iter().map(|change| change.text.clone()).collect();
+        if repeat > 0 && experiment.repeats.vary.contains(&Vary::Dispatch) {
+            changes.push(format!("mechanism.dispatch.first={repeat}"));
+        }
+        let name = [std::slice::from_ref(&combination.preset.text), &changes].concat();
+        if let Some(known) = self.known.get(&name) {
+            return Ok(known.clone());
+        }
+        let made = self.make(experiment, combination, &changes)?;
+        self.known.insert(name, made.clone());
+        Ok(made)
+    }
+
+    fn make(
+        &self,
+        experiment: &Experiment,
+        combination: &Combination<'_>,
+        changes: &[String],
+    ) -> Result<Result<Arc<Target>, String>, Problem> {
+        let preset = combination.preset;
+        let machine = Machine::load(Source::Preset(&preset.text), changes).map_err(|problems| {
+            let Some(first) = problems.into_iter().next() else { return Problem::new("the machine cannot be used") };
+            let at = match &first.origin {
+                Some(Origin::Set(text)) => {
+                    combination.set.iter().rev().find(|c| c.text == *text).and_then(|c| c.at.clone())
+                }
+                // A value of the preset does not go with what was changed last.
+                _ => combination.set.last().and_then(|c| c.at.clone()).or(preset.at.clone()),
+            };
+            Problem { message: first.message, help: first.help, at }
+        })?;
+        if let Some(reason) = refusal(self.registry, &machine) {
+            return Ok(Err(reason));
+        }
+        let checked = self.registry.check(&machine.config).map(drop);
+        if let Err(wrong) = checked {
+            let Some((key, text)) = wrong.into_iter().next() else { return Ok(Err("it cannot be made".to_owned())) };
+            let is_about = |c: &&&Change| c.text.split_once('=').is_some_and(|(path, _)| key.starts_with(path));
+            let written = combination.set.iter().rev().find(is_about).and_then(|c| c.at.clone());
+            let at = if key == "mechanism.dispatch" { written.or(experiment.repeats.at.clone()) } else { written };
+            let problem = Problem::new(format!("`{key}`: {text}")).at(at);
+            return Err(problem.help("`raddle list mechanisms` says what there is"));
+        }
+        Ok(Ok(Arc::new(Target::new(machine.config))))
+    }
+}
+
+/// Why the mechanisms of a machine do not work together.
+fn refusal(registry: &Registry, machine: &Machine) -> Option<String> {
+    let mechanism = &machine.config.mechanism;
+    let mut refusals = Seam::ALL.into_iter().filter_map(|seam| {
+        let info = registry.get(seam, seam.choice(mechanism).name())?.info;
+        let met = info.refuses.iter().find(|r| r.seam.choice(mechanism).name() == r.name)?;
+        Some(format!("{} does not work with {}: {}", info.name, met.name, met.reason))
+    });
+    refusals.next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const TWO: &str = "title = 'T'\nworkloads = ['bfs', 'spmv']\nsize = 'tiny'\n\
+        [repeats]\ncount = 3\nvary = ['seed', 'dispatch', 'heap']\n\
+        [[axis]]\nname = 'i'\nkey = 'mechanism.issue'\nvalues = ['lrr', 'gto']\n\
+        [[axis]]\nname = 's'\nkey = 'gpu.sms'\nvalues = [1, 2, 3]\n";
+
+    fn grid(text: &str) -> Result<Grid, Error> {
+        Grid::new(&Experiment::parse("t", text).unwrap())
+    }
+
+    #[test]
+    fn every_combination_is_there_once() {
+        let grid = grid(TWO).unwrap();
+        assert_eq!(grid.points.len(), 2 * 3 * 2 * 3);
+        let keys: BTreeSet<_> = grid.points.iter().map(|p| p.key).collect();
+        assert_eq!(keys.len(), grid.points.len());
+        let point = grid.point(&[1, 2], 1, 2).unwrap();
+        assert_eq!((point.target.config.gpu.sms, point.seed, point.heap_offset), (3, 3, 2 * HEAP_STEP));
+        assert_eq!(point.target.config.mechanism.issue.name(), "gto");
+        assert_eq!(point.program.workload.name, "spmv");
+        let first = grid.point(&[0, 0], 0, 0).unwrap();
+        assert_eq!((first.seed, first.heap_offset), (SEED, 0));
+    }
+
+    #[test]
+    fn the_file_in_the_book_is_an_experiment() {
+        let page = include_str!("../../../docs/src/guide/experiments.md");
+        let (_, rest) = page.split_once("```toml\n").unwrap();
+        let (example, _) = rest.split_once("```").unwrap();
+        let experiment = Experiment::parse("book", example).unwrap();
+        let grid = Grid::new(&experiment).unwrap();
+        assert_eq!(grid.points.len(), 3 * 2 * experiment.workloads.len() * 3);
+        assert_eq!((experiment.figures.len(), grid.left_out.len()), (2, 0));
+    }
+
+    #[test]
+    fn mistakes_in_machines_have_a_place() {
+        let wrong = |from: &str, to: &str| match grid(&TWO.replace(from, to)).err() {
+            Some(Error::Problem(problem)) => (problem.message.clone(), problem.at.is_some()),
+            _ => panic!("no problem"),
+        };
+        let (message, has_place) = wrong("gpu.sms", "gpu.sm");
+        assert!(message.contains("gpu.sm") && has_place, "{message}");
+        let (message, has_place) = wrong("'gto'", "'gtoo'");
+        assert!(message.contains("gtoo") && has_place, "{message}");
+        let (message, has_place) = wrong("size = 'tiny'", "preset = 'gtx'");
+        assert!(message.contains("gtx") && has_place, "{message}");
+        let (message, has_place) = wrong("size = 'tiny'", "set = ['mechanism.dispatch=fill-first']");
+        assert!(message.contains("first") && has_place, "{message}");
+    }
+}

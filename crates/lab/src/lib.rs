@@ -1,0 +1,60 @@
+//! Experiments: a grid of runs in one file, run once, kept, and drawn.
+//!
+//! ```text
+//!  experiments/NAME.toml ──► Experiment ──► Grid: points ──► work: runs what is missing ──► Store
+//!                                │                                                            │
+//!                                └──────────────► figure: tables ◄────────────────────────────┘
+//!                                                     └──► report: HTML, SVG, CSV
+//! ```
+//!
+//! * [`experiment`]: what is varied, measured and drawn, and its file.
+//! * [`grid`], [`point`]: the runs that makes.
+//! * [`record`], [`key`]: what a run leaves behind, and the hash of what determines it.
+//! * [`store`]: all records, safe against kills and full disks; [`export`]: one table of them.
+//! * [`work`]: running points on this machine.
+//! * [`metric`], [`figure`]: values from records, and tables of them with their spread.
+//! * [`report`], [`svg`]: pages and drawings.
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod experiment;
+pub mod export;
+pub mod figure;
+pub mod grid;
+pub mod key;
+pub mod metric;
+pub mod point;
+pub mod record;
+pub mod report;
+pub mod store;
+pub mod svg;
+pub mod work;
+
+pub use error::Error;
+pub use experiment::Experiment;
+pub use grid::Grid;
+pub use key::Key;
+pub use record::{Failure, Record};
+pub use store::Store;
+
+#[cfg(test)]
+mod epoch {
+    /// A line of the list: the epoch, and the checksum of the golden cycles then.
+    #[test]
+    fn golden_cycles_that_changed_raise_the_epoch() {
+        let golden = include_str!("../../../tests/golden/cycles.txt");
+        let list = include_str!("../../../tests/golden/epochs.txt");
+        let lines: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
+        let epochs: Vec<u32> = lines.iter().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
+        assert!(epochs.windows(2).all(|pair| pair[0] < pair[1]), "epochs go up");
+        let (epoch, sum) = (raddle_sim::EPOCH, crate::Key::of(golden.as_bytes()).short());
+        let now = format!("{epoch} {sum}");
+        assert_eq!(
+            lines.last().copied(),
+            Some(now.as_str()),
+            "the golden cycles have changed: raise `raddle_sim::EPOCH` and add `{} {sum}` to tests/golden/epochs.txt \
+             (where rows were only added, replace the checksum instead)",
+            epoch + 1
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! What is measured: counters, and quantities derived from them.
+
+use crate::record::Record;
+use raddle_ptx::diag::closest;
+use raddle_runtime::Problem;
+use raddle_sim::mem::crossbar::CrossbarCounters;
+use raddle_sim::mem::dram::DramCounters;
+use raddle_sim::mem::l2::L2Counters;
+use raddle_sim::sm::cache::CacheCounters;
+use raddle_sim::sm::counters::SmCounters;
+use raddle_sim::stats::{CounterInfo, Counters};
+use std::fmt;
+
+/// Kinds of parts with their counters, as records name them.
+pub const GROUPS: [(&str, &[CounterInfo]); 9] = [
+    ("sm", SmCounters::INFO),
+    ("l1i", CacheCounters::INFO),
+    ("l1d", CacheCounters::INFO),
+    ("l1c", CacheCounters::INFO),
+    ("l1t", CacheCounters::INFO),
+    ("l2", L2Counters::INFO),
+    ("dram", DramCounters::INFO),
+    ("network-up", CrossbarCounters::INFO),
+    ("network-down", CrossbarCounters::INFO),
+];
+
+/// The names of all counters, `sm.warp_insts` and so on.
+pub fn counters() -> impl Iterator<Item = String> {
+    GROUPS.into_iter().flat_map(|(kind, infos)| infos.iter().map(move |info| format!("{kind}.{}", info.name)))
+}
+
+/// Something to measure, of all kernels of a workload together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Cycles of all launches.
+    Cycles,
+    /// Instructions by warp in a cycle, on all SMs together.
+    WarpIpc,
+    /// Instructions by thread in a cycle, on all SMs together.
+    ThreadIpc,
+    /// Active lanes of those a warp has.
+    SimdEfficiency,
+    /// Share of issue slots with an instruction.
+    IssueShare,
+    /// Share of issue slots that were empty for this cause.
+    StallShare(String),
+    /// Share of accesses to the data caches that hit.
+    L1dHitRate,
+    /// Share of accesses to the L2 that hit.
+    L2HitRate,
+    /// Cycles from the request of a line to its last reply.
+    ReadLatency,
+    /// Bytes DRAM moved.
+    DramBytes,
+    /// A counter, as `sm.bank_conflicts`.
+    Counter(String),
+}
+
+const NAMED: [(&str, Metric, &str); 9] = [
+    ("cycles", Metric::Cycles, "cycles"),
+    ("warp-ipc", Metric::WarpIpc, "warp-instructions per cycle"),
+    ("thread-ipc", Metric::ThreadIpc, "thread-instructions per cycle"),
+    ("simd-efficiency", Metric::SimdEfficiency, "SIMD efficiency"),
+    ("issue-share", Metric::IssueShare, "share of issue slots with an instruction"),
+    ("l1d-hit-rate", Metric::L1dHitRate, "share of L1D accesses that hit"),
+    ("l2-hit-rate", Metric::L2HitRate, "share of L2 accesses that hit"),
+    ("read-latency", Metric::ReadLatency, "mean read latency in cycles"),
+    ("dram-bytes", Metric::DramBytes, "bytes DRAM moved"),
+];
+
+fn causes() -> impl Iterator<Item = &'static str> {
+    SmCounters::INFO.iter().filter_map(|info| info.name.strip_prefix("stall_"))
+}
+
+impl Metric {
+    /// The metric of this name.
+    ///
+    /// # Errors
+    /// When there is none; the help names a close one, or all.
+    pub fn parse(name: &str) -> Result<Self, Problem> {
+        if let Some((_, metric, _)) = NAMED.iter().find(|(known, ..)| *known == name) {
+            return Ok(metric.clone());
+        }
+        if let Some(cause) = name.strip_prefix("stall-share.").filter(|cause| causes().any(|known| known == *cause)) {
+            return Ok(Self::StallShare(cause.to_owned()));
+        }
+        if counters().any(|known| known == name) {
+            return Ok(Self::Counter(name.to_owned()));
+        }
+        let shares = causes().map(|cause| format!("stall-share.{cause}"));
+        let all: Vec<String> = NAMED.iter().map(|(known, ..)| (*known).to_owned()).chain(shares).collect();
+        let known = [&all[..], &counters().collect::<Vec<_>>()].concat();
+        let help = match closest(name, known.iter().map(String::as_str)) {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => format!("metrics are {}, and counters such as sm.barriers", all.join(", ")),
+        };
+        Err(Problem::new(format!("there is no metric `{name}`")).help(help))
+    }
+
+    /// What it is, in words.
+    #[must_use]
+    pub fn about(&self) -> String {
+        match self {
+            Self::StallShare(cause) => format!("share of issue slots empty for {}", cause.replace('_', " ")),
+            Self::Counter(name) => name.clone(),
+            other => NAMED.iter().find(|(_, metric, _)| metric == other).map_or("", |(.., about)| about).to_owned(),
+        }
+    }
+
+    /// Its value in a record.
+    #[must_use]
+    pub fn value(&self, record: &Record) -> f64 {
+        let total = |counter: &str| record.total(counter) as f64;
+        let machine = &record.identity.machine;
+        let ratio = |part: f64, whole: f64| if whole == 0.0 { 0.0 } else { part / whole };
+        match self {
+            Self::Cycles => total("cycles"),
+            Self::WarpIpc => ratio(total("sm.warp_insts"), total("cycles")),
+            Self::ThreadIpc => ratio(total("sm.thread_insts"), total("cycles")),
+            Self::SimdEfficiency => {
+                let lanes = machine.number(&["sm", "warp_width"]);
+                ratio(total("sm.thread_insts"), total("sm.warp_insts") * lanes)
+            }
+            Self::IssueShare => ratio(slots(record, &["issued_"]), slots(record, &["issued_", "stall_"])),
+            Self::StallShare(cause) => {
+                ratio(total(&format!("sm.stall_{cause}")), slots(record, &["issued_", "stall_"]))
+            }
+            Self::L1dHitRate => ratio(total("l1d.hits"), total("l1d.accesses")),
+            Self::L2HitRate => ratio(total("l2.hits"), total("l2.accesses")),
+            Self::ReadLatency => ratio(total("sm.read_latency"), total("sm.lines_done")),
+            Self::DramBytes => (total("dram.reads") + total("dram.writes")) * machine.number(&["dram", "burst_bytes"]),
+            Self::Counter(name) => total(name),
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StallShare(cause) => write!(f, "stall-share.{cause}"),
+            Self::Counter(name) => f.write_str(name),
+            other => f.write_str(NAMED.iter().find(|(_, metric, _)| metric == other).map_or("", |(name, ..)| name)),
+        }
+    }
+}
+
+/// Issue slots with one of these beginnings.
+fn slots(record: &Record, starts: &[&str]) -> f64 {
+    let is_one = |name: &str| starts.iter().any(|start| name.starts_with(start));
+    let names = SmCounters::INFO.iter().filter(|info| is_one(info.name));
+    names.map(|info| record.total(&format!("sm.{}", info.name)) as f64).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::tests::record;
+
+    #[test]
+    fn names_are_found_and_come_back() {
+        for name in ["cycles", "thread-ipc", "stall-share.barrier", "l2.hits", "network-up.packets"] {
+            if let Ok(metric) = Metric::parse(name) {
+                assert_eq!(metric.to_string(), name);
+                assert!(!metric.about().is_empty());
+            }
+        }
+        let help = |name: &str| Metric::parse(name).unwrap_err().help.unwrap();
+        assert_eq!(help("cycle"), "did you mean `cycles`?");
+        assert_eq!(help("stall-share.barier"), "did you mean `stall-share.barrier`?");
+        assert!(help("zzzzzzzz").starts_with("metrics are cycles, warp-ipc"));
+    }
+
+    #[test]
+    fn values_are_of_all_kernels() {
+        let mut record = record(2);
+        let counts = [("sm.thread_insts", 192), ("sm.issued_1_4", 3), ("sm.stall_barrier", 9), ("dram.reads", 2)];
+        record.kernels[0].counters.extend(counts.map(|(name, value)| (name.to_owned(), value)));
+        record.kernels.push(record.kernels[0].clone());
+        let value = |name: &str| Metric::parse(name).unwrap().value(&record);
+        assert_eq!((value("cycles"), value("warp-ipc"), value("simd-efficiency")), (400.0, 0.06, 0.5));
+        assert_eq!((value("issue-share"), value("stall-share.barrier")), (0.25, 0.75));
+        assert_eq!(value("l2-hit-rate"), 0.0);
+        assert!(value("dram-bytes") > 0.0);
+    }
+}

@@ -1,0 +1,174 @@
+//! A point: one run of a workload on a machine.
+
+use crate::error::Error;
+use crate::key::Key;
+use crate::record::{Identity, KernelCounts, MachineSpec, Record, SCHEMA};
+use raddle_runtime::device::{RunOptions, Setup};
+use raddle_runtime::timing::{TimingOptions, Watch};
+use raddle_runtime::{Engine, EngineOptions};
+use raddle_sim::config::MachineConfig;
+use raddle_workloads::{Class, Request, Size, Workload};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// A machine, with its hash.
+#[derive(Debug)]
+pub struct Target {
+    /// Parameters.
+    pub config: MachineConfig,
+    /// The same as records have it.
+    pub spec: Arc<MachineSpec>,
+    key: Key,
+}
+
+impl Target {
+    /// A checked machine.
+    #[must_use]
+    pub fn new(config: MachineConfig) -> Self {
+        let spec = MachineSpec::new(&config);
+        Self { config, key: spec.key(), spec: Arc::new(spec) }
+    }
+}
+
+/// A workload, with what all its points have in common.
+pub struct Program {
+    /// The workload.
+    pub workload: &'static Workload,
+    /// Its class.
+    pub class: Class,
+    /// The warp width it is written for; any when there is none.
+    pub warp_width: Option<u32>,
+    ptx: Key,
+    driver: Key,
+    sizes: BTreeMap<Size, BTreeMap<String, u64>>,
+}
+
+impl Program {
+    /// Reads its manifest.
+    ///
+    /// # Errors
+    /// When the workload cannot be used.
+    pub fn new(workload: &'static Workload) -> Result<Self, Error> {
+        let manifest = workload.manifest(&workload.module()?)?;
+        let (ptx, driver) = (Key::of(workload.ptx.as_bytes()), Key::of(workload.driver_source.as_bytes()));
+        let (class, warp_width) = (manifest.class, manifest.warp_width);
+        Ok(Self { workload, class, warp_width, ptx, driver, sizes: manifest.sizes })
+    }
+}
+
+/// One run.
+#[derive(Clone)]
+pub struct Point {
+    /// What runs.
+    pub program: Arc<Program>,
+    /// On which machine.
+    pub target: Arc<Target>,
+    /// How large the input is.
+    pub size: Size,
+    /// Seed of the input.
+    pub seed: u64,
+    /// Bytes left free before the first allocation.
+    pub heap_offset: u64,
+    /// Key of its result.
+    pub key: Key,
+}
+
+impl Point {
+    /// A point.
+    #[must_use]
+    pub fn new(program: &Arc<Program>, target: &Arc<Target>, size: Size, seed: u64, heap_offset: u64) -> Self {
+        let (program, target) = (Arc::clone(program), Arc::clone(target));
+        let mut point = Self { program, target, size, seed, heap_offset, key: Key([0; 32]) };
+        point.key = point.identity().key_on(point.target.key);
+        point
+    }
+
+    /// Everything that determines its result.
+    #[must_use]
+    pub fn identity(&self) -> Identity {
+        let program = &self.program;
+        Identity {
+            schema: SCHEMA,
+            epoch: raddle_sim::EPOCH,
+            workload: program.workload.name.to_owned(),
+            ptx: program.ptx,
+            driver: program.driver,
+            size: self.size.name().to_owned(),
+            parameters: program.sizes.get(&self.size).cloned().unwrap_or_default(),
+            seed: self.seed,
+            heap_offset: self.heap_offset,
+            machine: Arc::clone(&self.target.spec),
+        }
+    }
+
+    /// Runs it on so many host threads.
+    ///
+    /// # Errors
+    /// With what to tell, when it does not complete, its results are wrong or the simulator has a bug.
+    pub fn run(&self, threads: usize) -> Result<Record, String> {
+        catch_unwind(AssertUnwindSafe(|| self.simulate(threads))).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+            Err(format!("the simulator panicked: {text}"))
+        })
+    }
+
+    fn simulate(&self, threads: usize) -> Result<Record, String> {
+        let workload = self.program.workload;
+        let machine = self.target.config.clone();
+        let engine = EngineOptions { engine: Engine::Timing, warp_width: machine.sm.warp_width };
+        let timing = Some(Box::new(TimingOptions { threads, ..TimingOptions::new(machine) }));
+        let options = RunOptions { engine, timing, heap_offset: self.heap_offset, ..RunOptions::default() };
+        let module = workload.module().map_err(|e| e.to_string())?;
+        let request = Request { seed: self.seed, ..Request::new(self.size) };
+        let ran = workload.run(&module, &Setup::new(options), Watch::default(), &request);
+        let ran = ran.map_err(|e| e.to_string())?;
+        match ran.wrong {
+            Some(wrong) => Err(wrong.to_string()),
+            None => {
+                Ok(Record { identity: self.identity(), checked: ran.checked, kernels: KernelCounts::of(&ran.launches) })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_sim::config::{Machine, Source};
+
+    fn point(set: &[&str], heap_offset: u64) -> Point {
+        let program = Arc::new(Program::new(raddle_workloads::find("spmv").unwrap()).unwrap());
+        let machine = Machine::load(Source::Preset("gtx480"), set).unwrap();
+        Point::new(&program, &Arc::new(Target::new(machine.config)), Size::Tiny, 1, heap_offset)
+    }
+
+    #[test]
+    fn a_point_gives_the_record_of_its_key() {
+        let point = point(&[], 0);
+        let record = point.run(1).unwrap();
+        assert_eq!(record.identity.key(), point.key);
+        assert!(record.total("cycles") > 0 && record.total("sm.warp_insts") > 0);
+        assert_eq!(record, point.run(2).unwrap(), "whatever the number of threads");
+    }
+
+    #[test]
+    fn harmless_changes_change_cycles_and_nothing_else() {
+        let plain = point(&[], 0).run(1).unwrap();
+        for other in [point(&["mechanism.dispatch.first=5"], 0), point(&[], 69_888)] {
+            let other = other.run(1).unwrap();
+            assert_ne!(other.identity.key(), plain.identity.key());
+            assert_eq!(other.total("sm.thread_insts"), plain.total("sm.thread_insts"));
+            assert_ne!(other.total("cycles"), plain.total("cycles"));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_run_says_why() {
+        let error = point(&["sm.warp_width=8", "sm.simd_width=8"], 0).run(1);
+        assert!(error.is_ok(), "spmv runs with warps of any width");
+        let error = point(&["sm.registers=64"], 0).run(1).unwrap_err();
+        assert!(error.contains("registers"), "{error}");
+    }
+}

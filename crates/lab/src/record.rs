@@ -1,0 +1,324 @@
+//! Records: what determines a result, and the result.
+//!
+//! A record is a function of its key: it has no time, host or path in it, so that two machines that compute the same
+//! point write the same bytes. Records are JSON; the schema is on the page "The store of results" of the book.
+
+use crate::key::Key;
+use raddle_mech::registry;
+use raddle_runtime::outcome::Launched;
+use raddle_sim::config::{Choice, MachineConfig};
+use raddle_sim::seam::{Registry, Seam};
+use raddle_sim::stats::Counters;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Version of the schema of records. It is part of keys.
+pub const SCHEMA: u32 = 1;
+
+/// A mechanism with all its parameters, those left out at their defaults.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MechanismSpec {
+    /// Name.
+    pub name: String,
+    /// Parameters.
+    pub parameters: BTreeMap<String, Value>,
+}
+
+/// A machine as records have it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineSpec {
+    /// Every parameter but the mechanisms.
+    pub config: Value,
+    /// What sits in each seam.
+    pub mechanisms: BTreeMap<String, MechanismSpec>,
+}
+
+impl MachineSpec {
+    /// Writes a machine down with every default of its mechanisms.
+    #[must_use]
+    pub fn new(config: &MachineConfig) -> Self {
+        let registry = registry();
+        let spec = |seam: Seam| (seam.key().to_owned(), mechanism(&registry, seam, seam.choice(&config.mechanism)));
+        let mechanisms = Seam::ALL.into_iter().map(spec).collect();
+        let mut config = serde_json::to_value(config).unwrap_or_default();
+        if let Some(map) = config.as_object_mut() {
+            map.remove("mechanism");
+        }
+        Self { config: sorted(config), mechanisms }
+    }
+
+    /// Its hash.
+    #[must_use]
+    pub fn key(&self) -> Key {
+        Key::of(serde_json::to_string(self).unwrap_or_default().as_bytes())
+    }
+
+    /// A number of the machine, by its path; 0 where there is none.
+    #[must_use]
+    pub fn number(&self, path: &[&str]) -> f64 {
+        let found = path.iter().try_fold(&self.config, |value, key| value.get(key));
+        found.and_then(Value::as_f64).unwrap_or(0.0)
+    }
+}
+
+/// The same value with the keys of all objects in order, however the maps of the JSON library keep them.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let map: BTreeMap<String, Value> = map.into_iter().map(|(k, v)| (k, sorted(v))).collect();
+            Value::Object(map.into_iter().collect())
+        }
+        Value::Array(list) => Value::Array(list.into_iter().map(sorted).collect()),
+        other => other,
+    }
+}
+
+fn mechanism(registry: &Registry, seam: Seam, choice: &Choice) -> MechanismSpec {
+    let name = choice.name().to_owned();
+    let mut parameters = BTreeMap::new();
+    for parameter in registry.get(seam, &name).into_iter().flat_map(|m| &m.parameters) {
+        let default = toml::from_str::<BTreeMap<String, Value>>(&format!("value = {}", parameter.default));
+        let default = default.ok().and_then(|mut table| table.remove("value"));
+        parameters.insert(parameter.name.clone(), default.unwrap_or(Value::Null));
+    }
+    if let Choice::Table(table) = choice {
+        let given = table.iter().filter(|(key, _)| *key != "name");
+        parameters.extend(given.map(|(key, value)| (key.clone(), serde_json::to_value(value).unwrap_or_default())));
+    }
+    MechanismSpec { name, parameters }
+}
+
+/// Everything that determines a result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// Version of the schema.
+    pub schema: u32,
+    /// Epoch of the model.
+    pub epoch: u32,
+    /// Workload.
+    pub workload: String,
+    /// Hash of its PTX.
+    pub ptx: Key,
+    /// Hash of its driver, which makes the input.
+    pub driver: Key,
+    /// Name of the size of the input.
+    pub size: String,
+    /// What that size means to the driver.
+    pub parameters: BTreeMap<String, u64>,
+    /// Seed of the input.
+    pub seed: u64,
+    /// Bytes left free before the first allocation.
+    pub heap_offset: u64,
+    /// The machine.
+    pub machine: Arc<MachineSpec>,
+}
+
+impl Identity {
+    /// The key of the result: the hash of all this.
+    #[must_use]
+    pub fn key(&self) -> Key {
+        self.key_on(self.machine.key())
+    }
+
+    /// The same when the hash of the machine is known.
+    #[must_use]
+    pub(crate) fn key_on(&self, machine: Key) -> Key {
+        let all = json!([
+            ["schema", self.schema],
+            ["epoch", self.epoch],
+            ["workload", self.workload],
+            ["ptx", self.ptx],
+            ["driver", self.driver],
+            ["size", self.size],
+            ["parameters", self.parameters],
+            ["seed", self.seed],
+            ["heap_offset", self.heap_offset],
+            ["machine", machine],
+        ]);
+        Key::of(all.to_string().as_bytes())
+    }
+
+    /// The same point whatever the version of the model and of the program: what to compare across versions.
+    #[must_use]
+    pub fn across_versions(&self) -> Key {
+        let none = Key([0; 32]);
+        Self { schema: 0, epoch: 0, ptx: none, driver: none, ..self.clone() }.key()
+    }
+
+    /// A line that says what it is.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let name = |seam: Seam| self.machine.mechanisms.get(seam.key()).map_or("?", |m| m.name.as_str());
+        let mechanisms = [Seam::Issue, Seam::Divergence, Seam::Dispatch].map(name).join(", ");
+        format!("{} {} ({mechanisms}) seed {}", self.workload, self.size, self.seed)
+    }
+}
+
+/// What was counted in all launches of one kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelCounts {
+    /// Kernel.
+    pub kernel: String,
+    /// Launches.
+    pub launches: u64,
+    /// Cycles.
+    pub cycles: u64,
+    /// Every counter that is not 0, as `sm.warp_insts`, summed over the parts of a kind.
+    pub counters: BTreeMap<String, u64>,
+}
+
+impl KernelCounts {
+    fn add_group<C: Counters>(&mut self, kind: &str, group: &C) {
+        for (info, value) in C::INFO.iter().zip(group.values()).filter(|(_, value)| *value > 0) {
+            *self.counters.entry(format!("{kind}.{}", info.name)).or_default() += value;
+        }
+    }
+
+    fn add(&mut self, launched: &Launched) {
+        self.launches += 1;
+        let Some(timed) = &launched.timed else { return };
+        let result = &timed.result;
+        self.cycles += result.cycles;
+        let total = result.total();
+        self.add_group("sm", &total.sm);
+        self.add_group("l1i", &total.l1i);
+        self.add_group("l1d", &total.l1d);
+        self.add_group("l1c", &total.l1c);
+        self.add_group("l1t", &total.l1t);
+        self.add_group("l2", &result.l2_total());
+        self.add_group("dram", &result.dram_total());
+        self.add_group("network-up", &result.up);
+        self.add_group("network-down", &result.down);
+    }
+
+    /// One for each kernel, in the order of their first launches.
+    #[must_use]
+    pub fn of(launches: &[Launched]) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for launched in launches {
+            let at = all.iter().position(|counts| counts.kernel == launched.kernel).unwrap_or_else(|| {
+                all.push(Self { kernel: launched.kernel.clone(), ..Self::default() });
+                all.len() - 1
+            });
+            all[at].add(launched);
+        }
+        all
+    }
+}
+
+/// The result of a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// What determines it.
+    pub identity: Identity,
+    /// Outputs that were compared with the right ones; all of them were right.
+    pub checked: usize,
+    /// What was counted, for each kernel.
+    pub kernels: Vec<KernelCounts>,
+}
+
+impl Record {
+    /// A counter of all kernels together; `cycles` and `launches` count too.
+    #[must_use]
+    pub fn total(&self, counter: &str) -> u64 {
+        let of = |kernel: &KernelCounts| match counter {
+            "cycles" => kernel.cycles,
+            "launches" => kernel.launches,
+            _ => kernel.counters.get(counter).copied().unwrap_or(0),
+        };
+        self.kernels.iter().map(of).sum()
+    }
+}
+
+/// A point that could not be run to a good end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failure {
+    /// Of which point.
+    pub key: Key,
+    /// What the point is.
+    pub title: String,
+    /// What was said.
+    pub error: String,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use raddle_sim::config::{Machine, Source};
+
+    pub(crate) fn machine(set: &[&str]) -> MachineSpec {
+        MachineSpec::new(&Machine::load(Source::Preset("gtx480"), set).unwrap().config)
+    }
+
+    /// A record of nothing in particular.
+    pub(crate) fn record(seed: u64) -> Record {
+        let identity = Identity {
+            schema: SCHEMA,
+            epoch: 1,
+            workload: "w".to_owned(),
+            ptx: Key::of(b"ptx"),
+            driver: Key::of(b"driver"),
+            size: "tiny".to_owned(),
+            parameters: BTreeMap::from([("n".to_owned(), 4)]),
+            seed,
+            heap_offset: 0,
+            machine: Arc::new(machine(&[])),
+        };
+        let counters = BTreeMap::from([("sm.warp_insts".to_owned(), 10 + seed)]);
+        let kernel = KernelCounts { kernel: "k".to_owned(), launches: 1, cycles: 100 * seed, counters };
+        Record { identity, checked: 1, kernels: vec![kernel] }
+    }
+
+    #[test]
+    fn defaults_are_written_out() {
+        let issue = |set: &[&str]| machine(set).mechanisms["issue"].clone();
+        let default = issue(&["mechanism.issue=two-level"]);
+        assert_eq!(default.parameters["active"], json!(8));
+        assert_eq!(default, issue(&["mechanism.issue=two-level", "mechanism.issue.active=8"]));
+        assert_ne!(default, issue(&["mechanism.issue=two-level", "mechanism.issue.active=4"]));
+        assert_eq!(machine(&[]).key(), machine(&["mechanism.dispatch.first=0"]).key());
+        assert_ne!(machine(&[]).key(), machine(&["gpu.sms=3"]).key());
+    }
+
+    #[test]
+    fn whatever_matters_changes_the_key() {
+        let one = record(1).identity;
+        assert_eq!(one.key(), record(1).identity.key());
+        let others = [
+            Identity { epoch: 2, ..one.clone() },
+            Identity { seed: 2, ..one.clone() },
+            Identity { heap_offset: 256, ..one.clone() },
+            Identity { ptx: Key::of(b"other"), ..one.clone() },
+            Identity { size: "small".to_owned(), ..one.clone() },
+            Identity { machine: Arc::new(machine(&["mechanism.issue=oldest"])), ..one.clone() },
+        ];
+        for other in &others {
+            assert_ne!(one.key(), other.key());
+        }
+        assert_eq!(one.across_versions(), others[0].across_versions());
+        assert_ne!(one.across_versions(), others[1].across_versions());
+    }
+
+    #[test]
+    fn records_come_back_from_json() {
+        let record = record(3);
+        let text = serde_json::to_string(&record).unwrap();
+        assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), record);
+        assert_eq!(record.total("sm.warp_insts"), 13);
+        assert_eq!(record.total("l2.hits"), 0);
+    }
+
+    #[test]
+    fn keys_of_objects_are_in_order() {
+        let value: Value = serde_json::from_str(r#"{"b": {"z": 1, "a": [{"y": 1, "x": 2}]}, "a": 0}"#).unwrap();
+        assert_eq!(sorted(value).to_string(), r#"{"a":0,"b":{"a":[{"x":2,"y":1}],"z":1}}"#);
+    }
+}

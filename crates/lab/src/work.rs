@@ -1,0 +1,259 @@
+//! Running points on the cores of this machine.
+
+use crate::error::Error;
+use crate::key::Key;
+use crate::point::Point;
+use crate::record::{Failure, Record};
+use crate::store::Store;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Where results go.
+pub trait Results: Send {
+    /// Whether there is a result already.
+    fn has(&self, key: &Key) -> bool;
+    /// Takes a result; it is safe when this returns without error.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn keep(&mut self, record: Record) -> Result<(), Error>;
+    /// Takes what went wrong.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn fail(&mut self, failure: Failure) -> Result<(), Error>;
+    /// A result.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn result(&self, key: &Key) -> Result<Option<Record>, Error>;
+}
+
+/// Results in memory, for those who want no store.
+#[derive(Default)]
+pub struct InMemory {
+    results: BTreeMap<Key, Record>,
+    /// What went wrong.
+    pub failures: Vec<Failure>,
+}
+
+impl Results for InMemory {
+    fn has(&self, key: &Key) -> bool {
+        self.results.contains_key(key)
+    }
+
+    fn keep(&mut self, record: Record) -> Result<(), Error> {
+        self.results.insert(record.identity.key(), record);
+        Ok(())
+    }
+
+    fn fail(&mut self, failure: Failure) -> Result<(), Error> {
+        self.failures.push(failure);
+        Ok(())
+    }
+
+    fn result(&self, key: &Key) -> Result<Option<Record>, Error> {
+        Ok(self.results.get(key).cloned())
+    }
+}
+
+impl Results for Store {
+    fn has(&self, key: &Key) -> bool {
+        self.contains(key)
+    }
+
+    fn keep(&mut self, record: Record) -> Result<(), Error> {
+        self.put(&record)
+    }
+
+    fn fail(&mut self, failure: Failure) -> Result<(), Error> {
+        self.put_failure(&failure)
+    }
+
+    fn result(&self, key: &Key) -> Result<Option<Record>, Error> {
+        self.get(key)
+    }
+}
+
+/// How far the work has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Points in all.
+    pub all: usize,
+    /// Points with a result before the work began.
+    pub known: usize,
+    /// Points with a result since.
+    pub done: usize,
+    /// Points that failed.
+    pub failed: usize,
+    /// Points being run.
+    pub running: usize,
+    /// Time since the start.
+    pub elapsed: Duration,
+}
+
+impl Progress {
+    /// The time it will still take, if the rest is like what has been done.
+    #[must_use]
+    pub fn left(&self) -> Option<Duration> {
+        let ended = self.done + self.failed;
+        let rest = (self.all - self.known).saturating_sub(ended);
+        (ended > 0).then(|| self.elapsed.mul_f64(rest as f64 / ended as f64))
+    }
+}
+
+/// How to work.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Points run at once.
+    pub jobs: usize,
+    /// Cores that are shared out among them.
+    pub cores: usize,
+}
+
+/// Runs the points that have no result, several at once. With fewer points than cores, each gets several threads.
+///
+/// # Errors
+/// When a result cannot be kept. What had been kept before is safe.
+pub fn run<R: Results>(
+    points: &[Point],
+    results: &mut R,
+    options: Options,
+    tell: &(dyn Fn(Progress) + Sync),
+) -> Result<Progress, Error> {
+    let mut seen = BTreeSet::new();
+    let distinct: Vec<&Point> = points.iter().filter(|point| seen.insert(point.key)).collect();
+    let missing: Vec<&Point> = distinct.iter().filter(|point| !results.has(&point.key)).copied().collect();
+    let start = Progress { all: distinct.len(), known: distinct.len() - missing.len(), ..Progress::default() };
+    let workers = options.jobs.min(missing.len()).max(1);
+    let threads = (options.cores / workers).max(1);
+    let shared = Shared {
+        missing: &missing,
+        next: AtomicUsize::new(0),
+        begun: Instant::now(),
+        state: Mutex::new(State { progress: start, results, error: None }),
+        tell,
+    };
+    std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(|| shared.work(threads)))));
+    let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match state.error {
+        Some(error) => Err(error),
+        None => Ok(Progress { elapsed: shared.begun.elapsed(), ..state.progress }),
+    }
+}
+
+struct State<'r, R> {
+    progress: Progress,
+    results: &'r mut R,
+    error: Option<Error>,
+}
+
+struct Shared<'r, R> {
+    missing: &'r [&'r Point],
+    next: AtomicUsize,
+    begun: Instant,
+    state: Mutex<State<'r, R>>,
+    tell: &'r (dyn Fn(Progress) + Sync),
+}
+
+impl<'r, R: Results> Shared<'r, R> {
+    fn lock(&self) -> MutexGuard<'_, State<'r, R>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn work(&self, threads: usize) {
+        while let Some(point) = self.missing.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            if self.lock().error.is_some() {
+                return;
+            }
+            self.note(|progress| progress.running += 1);
+            let result = point.run(threads);
+            let mut state = self.lock();
+            let kept = match result {
+                Ok(record) => {
+                    state.progress.done += 1;
+                    state.results.keep(record)
+                }
+                Err(error) => {
+                    state.progress.failed += 1;
+                    state.results.fail(Failure { key: point.key, title: point.identity().title(), error })
+                }
+            };
+            state.progress.running -= 1;
+            if let Err(error) = kept {
+                state.error.get_or_insert(error);
+            }
+        }
+        self.note(|_| {});
+    }
+
+    fn note(&self, change: impl FnOnce(&mut Progress)) {
+        let mut state = self.lock();
+        change(&mut state.progress);
+        let progress = Progress { elapsed: self.begun.elapsed(), ..state.progress };
+        drop(state);
+        (self.tell)(progress);
+    }
+}
+
+/// The share `index` of `of` of the points: every `of`-th.
+#[must_use]
+pub fn share(points: &[Point], index: usize, of: usize) -> Vec<Point> {
+    points.iter().skip(index).step_by(of.max(1)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+    use crate::grid::Grid;
+
+    fn points(set: &str) -> Vec<Point> {
+        let text = format!(
+            "title = 'T'\nworkloads = ['spmv']\nsize = 'tiny'\nset = [{set}]\n\
+             [[axis]]\nname = 'i'\nkey = 'mechanism.issue'\nvalues = ['lrr', 'gto']\n"
+        );
+        Grid::new(&Experiment::parse("t", &text).unwrap()).unwrap().points
+    }
+
+    #[test]
+    fn only_what_is_missing_is_run() {
+        let (points, mut results) = (points(""), InMemory::default());
+        let options = Options { jobs: 2, cores: 2 };
+        let first = run(&points[..1], &mut results, options, &|_| {}).unwrap();
+        assert_eq!((first.known, first.done, first.failed), (0, 1, 0));
+        let told = Mutex::new(Vec::new());
+        let twice = [&points[..], &points[..]].concat();
+        let second = run(&twice, &mut results, options, &|p| told.lock().unwrap().push(p.done)).unwrap();
+        assert_eq!((second.all, second.known, second.done, second.running), (2, 1, 1, 0));
+        assert_eq!(told.into_inner().unwrap(), [0, 1]);
+        assert!(points.iter().all(|p| results.result(&p.key).unwrap().is_some()));
+    }
+
+    #[test]
+    fn a_failure_does_not_stop_the_rest() {
+        let bad = points("'sm.registers=64'");
+        let all = [&bad[..], &points("")[..]].concat();
+        let mut results = InMemory::default();
+        let ended = run(&all, &mut results, Options { jobs: 1, cores: 1 }, &|_| {}).unwrap();
+        assert_eq!((ended.done, ended.failed), (2, 2));
+        assert_eq!(results.failures.len(), 2);
+        assert!(results.failures[0].title.starts_with("spmv tiny (lrr, "));
+    }
+
+    #[test]
+    fn shares_are_all_of_it() {
+        let points = points("");
+        let keys: Vec<_> = (0..3).flat_map(|n| share(&points, n, 3)).map(|p| p.key).collect();
+        assert_eq!(keys.len(), points.len());
+    }
+
+    #[test]
+    fn time_left_is_that_of_the_rest() {
+        let progress = Progress { all: 10, known: 2, done: 3, failed: 1, running: 2, elapsed: Duration::from_secs(8) };
+        assert_eq!(progress.left(), Some(Duration::from_secs(8)));
+        assert_eq!(Progress { all: 3, ..Progress::default() }.left(), None);
+    }
+}
