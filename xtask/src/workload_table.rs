@@ -163,7 +163,11 @@ fn summary(text: &mut String, rows: &[Row]) -> Result {
         match (&row.manifest.unlike, row.is_as_said()) {
             (None, true) => {}
             (Some(why), false) => {
-                let _ = writeln!(text, "- `{name}` is {}, but does not measure so. {}", row.manifest.class, why.trim());
+                let class = match row.manifest.class {
+                    Class::Barrier => "barrier-intensive".to_owned(),
+                    other => other.to_string(),
+                };
+                let _ = writeln!(text, "- `{name}` should be {class}, but does not measure so. {}", why.trim());
             }
             (None, false) => {
                 return Err(
@@ -241,8 +245,8 @@ each kernel, all its launches together. `raddle workloads measure --issue lrr --
 
 A kernel is DIVG when its SIMD efficiency (active lanes of the lanes a warp has, guards counted) is below 76 %, as in the VWS paper,
 and else COHE. It is barrier-intensive when it has barriers and its warps spend more than 15 % of their lives waiting there and, as
-the BAWS paper counts, for the end of their block; a life lasts from a warp's start to the end of its block. The class is the one papers give the benchmark. A
-workload measures as its class says when the kernels of that class do, taken together.
+the BAWS paper counts, for the end of their block; a life lasts from a warp's start to the end of its block. The class is
+the one papers give the benchmark. A workload measures as its class says when the kernels of that class do, taken together.
 
 ";
 
