@@ -5,8 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use raddle_runtime::numbers::{grouped, percent};
 use raddle_workloads::manifest::Printed;
-use raddle_workloads::{Character, Class, Manifest, Size, Workload};
+use raddle_workloads::{Class, Manifest, Measured, Size, Workload};
 
 use crate::Result;
 use crate::files::{root, run_cargo};
@@ -52,27 +53,27 @@ pub fn measure(size: &str, check: bool) -> Result {
 struct Row {
     workload: &'static Workload,
     manifest: Manifest,
-    kernels: Vec<Character>,
+    kernels: Vec<Measured>,
 }
 
 impl Row {
     /// The kernels that make its class.
-    fn main(&self) -> Vec<&Character> {
+    fn main(&self) -> Vec<&Measured> {
         self.kernels.iter().filter(|k| k.class == self.manifest.class).collect()
     }
 
     fn is_as_said(&self) -> bool {
-        Character::are(&self.main(), self.manifest.class)
+        Measured::are(&self.main(), self.manifest.class)
     }
 }
 
 fn rows(size: Size) -> Result<Vec<Row>> {
     let mut reader = csv::Reader::from_path(path(size))?;
-    let all: Vec<Character> = reader.deserialize().collect::<std::result::Result<_, _>>()?;
+    let all: Vec<Measured> = reader.deserialize().collect::<std::result::Result<_, _>>()?;
     let mut rows = Vec::new();
     for workload in raddle_workloads::all() {
         let manifest = workload.manifest(&workload.module()?)?;
-        let kernels: Vec<Character> = all.iter().filter(|c| c.workload == workload.name).cloned().collect();
+        let kernels: Vec<Measured> = all.iter().filter(|c| c.workload == workload.name).cloned().collect();
         if kernels.is_empty() {
             let help = format!("cargo xtask measure-workloads {size}");
             return Err(format!("workload {} was not measured at size {size}: {help}", workload.name).into());
@@ -138,8 +139,8 @@ pub fn page() -> Result<String> {
 
 /// How many measure as said, and why others do not.
 fn summary(text: &mut String, rows: &[Row]) -> Result {
-    let kernels: Vec<&Character> = rows.iter().flat_map(|r| &r.kernels).collect();
-    let count = |is: &dyn Fn(&Character) -> bool| kernels.iter().filter(|k| is(k)).count();
+    let kernels: Vec<&Measured> = rows.iter().flat_map(|r| &r.kernels).collect();
+    let count = |is: &dyn Fn(&Measured) -> bool| kernels.iter().filter(|k| is(k)).count();
     let as_said = rows.iter().filter(|r| r.is_as_said()).count();
     let _ = writeln!(
         text,
@@ -147,8 +148,8 @@ fn summary(text: &mut String, rows: &[Row]) -> Result {
          measure as the class papers give them.\n",
         rows.len(),
         kernels.len(),
-        count(&Character::is_divergent),
-        count(&Character::is_barrier_intensive),
+        count(&Measured::is_divergent),
+        count(&Measured::is_barrier_intensive),
         rows.len(),
         percent(as_said as f64 / rows.len() as f64),
     );
@@ -183,7 +184,7 @@ fn summary(text: &mut String, rows: &[Row]) -> Result {
 /// A figure of a paper, and ours where there is the same.
 fn beside(row: &Row, printed: &Printed) -> (String, String) {
     let named = row.manifest.kernels.iter().find(|k| k.stands_for == printed.kernel && k.stands_for.is_some());
-    let kernels: Vec<&Character> = match (named, &printed.kernel) {
+    let kernels: Vec<&Measured> = match (named, &printed.kernel) {
         (Some(info), _) => row.kernels.iter().filter(|k| k.kernel == info.name).collect(),
         // A kernel of the paper that is none of ours alone.
         (None, Some(_)) if row.kernels.len() > 1 => Vec::new(),
@@ -222,16 +223,6 @@ fn beside(row: &Row, printed: &Printed) -> (String, String) {
         _ => String::new(),
     };
     (theirs, ours)
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
-}
-
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let groups = digits.as_bytes().rchunks(3).rev().map(|g| String::from_utf8_lossy(g).into_owned());
-    groups.collect::<Vec<_>>().join(",")
 }
 
 const INTRODUCTION: &str = "\
@@ -282,13 +273,5 @@ mod tests {
         let kernels = || rows.iter().flat_map(|r| &r.kernels);
         assert!(kernels().filter(|k| k.is_divergent()).count() >= 10);
         assert!(kernels().filter(|k| k.is_barrier_intensive()).count() >= 8);
-    }
-
-    #[test]
-    fn thousands_are_grouped() {
-        assert_eq!(
-            ["1", "12", "123", "1234", "1234567"].map(|n| grouped(n.parse().unwrap())),
-            ["1", "12", "123", "1,234", "1,234,567"]
-        );
     }
 }

@@ -1,7 +1,7 @@
 //! `raddle compare`: a grid from the command line, and a table at once.
 
 use crate::exit::{Exit, Failure};
-use crate::lab::{Watching, cores_for};
+use crate::lab::{Jobs, Watching};
 use crate::out;
 use crate::run::sizes;
 use clap::ValueEnum;
@@ -76,9 +76,8 @@ pub struct Args {
     /// Keep results in this folder, and do not run what is there
     #[arg(long, value_name = "FOLDER")]
     store: Option<PathBuf>,
-    /// Points run at once; as many as there are cores when left out
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Print one JSON object with the table
     #[arg(long)]
     json: bool,
@@ -217,7 +216,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn table(args: &Args, experiment: &Experiment, grid: &Grid, results: &mut impl Results) -> Result<Exit, Failure> {
     let watching = Watching::default();
-    let ended = work::run(&grid.points, results, cores_for(args.jobs), &|progress| watching.show(progress));
+    let ended = work::run(&grid.points, results, args.jobs.options(), &|progress| watching.show(progress));
     watching.clear();
     let ended = ended?;
     let table = Values::read(experiment, grid, results)?.table(experiment, &experiment.figures[0]);

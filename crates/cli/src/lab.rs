@@ -3,7 +3,7 @@
 mod look;
 mod run;
 
-pub use run::{ReproduceArgs, Watching, cores_for, reproduce};
+pub use run::{Jobs, ReproduceArgs, Watching, reproduce};
 
 use crate::exit::{Exit, Failure};
 use clap::Subcommand;

@@ -1,7 +1,7 @@
 //! `raddle measure`: how warps part and wait.
 
 use crate::exit::{Exit, Failure};
-use crate::out;
+use crate::out::{self, percent};
 use crate::run;
 use clap::Subcommand;
 use raddle_runtime::Error;
@@ -122,10 +122,6 @@ pub fn run(command: &Command) -> Result<Exit, Failure> {
 fn head(launched: &Launched, summary: &LaunchSummary) -> String {
     let (blocks, warps) = (out::count(summary.blocks as usize, "block"), out::count(summary.warps as usize, "warp"));
     format!("{}: {blocks}, {warps}\n", launched.kernel)
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }
 
 /// Phases printed at most.

@@ -1,5 +1,6 @@
 //! Writing to the terminal or to whatever stands in its place.
 
+pub use raddle_runtime::numbers::{grouped, percent};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -54,19 +55,6 @@ fn aligned(rows: &[Vec<String>], left: usize) -> String {
 /// `1 error`, `2 errors`.
 pub fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
-}
-
-/// A number with a comma every three digits.
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

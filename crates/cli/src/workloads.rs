@@ -149,9 +149,9 @@ fn measure(args: &MeasureArgs) -> Result<Exit, Failure> {
     let workloads = named(&args.names)?;
     let mut rows = Vec::new();
     let mut is_good = true;
-    for (workload, found) in workloads.iter().zip(for_each(&workloads, |w| w.characters(&timing, args.size))) {
+    for (workload, found) in workloads.iter().zip(for_each(&workloads, |w| w.measure(&timing, args.size))) {
         match found {
-            Ok(characters) => rows.extend(characters),
+            Ok(kernels) => rows.extend(kernels),
             Err(error) => {
                 is_good = false;
                 out::talk(&format!("{}: {error}\n", workload.name));

@@ -16,6 +16,7 @@
 //! * [`session`]: running a plan.
 //! * [`device`], [`value`]: the device, and the types of Rust it takes; [`ptx_file`]: the module it loads.
 //! * [`engine`], [`timing`]: the executors under one name each, and the timing model.
+//! * [`numbers`]: numbers as people read them.
 //! * [`outcome`]: what a run did; [`stats_table`]: its counters as a table; [`measure`]: how its warps waited.
 //!
 //! Nothing here prints. What the user got wrong is an [`Error`] that knows its place in the launch
@@ -33,6 +34,7 @@ pub mod file;
 pub mod fill;
 pub mod measure;
 pub mod npy;
+pub mod numbers;
 pub mod outcome;
 pub mod params;
 pub mod plan;

@@ -10,24 +10,24 @@
 //! * [`manifest`]: what a workload is, read from its folder.
 //! * [`run`]: running one: what a driver gets to work with.
 //! * [`rng`]: where inputs come from; [`compare`]: results against what they should be.
-//! * [`compile`]: CUDA C++ to PTX; [`character`]: what kernels are like on a machine.
+//! * [`compile`]: CUDA C++ to PTX; [`measure`]: what kernels are like on a machine.
 //!
 //! A driver is the host program: it makes the input from a seed, launches, loops where the algorithm does, computes
 //! the right result on the CPU and has every output compared with it.
 #![forbid(unsafe_code)]
 
-pub mod character;
 pub mod compare;
 pub mod compile;
 pub mod error;
 pub mod manifest;
+pub mod measure;
 mod prelude;
 pub mod rng;
 pub mod run;
 pub mod suite;
 
-pub use character::Character;
 pub use error::Error;
 pub use manifest::{Class, Manifest, Size};
+pub use measure::Measured;
 pub use run::{Ran, Request, Run};
 pub use suite::{Workload, all, find};

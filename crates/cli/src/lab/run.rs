@@ -24,9 +24,8 @@ pub struct RunArgs {
     which: Which,
     #[command(flatten)]
     store: StoreArgs,
-    /// Points run at once; as many as there are cores when left out
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    jobs: Jobs,
 }
 
 #[derive(clap::Args)]
@@ -38,9 +37,8 @@ pub struct WorkerArgs {
     /// Which share of how many, as in 0/4
     #[arg(long, value_name = "I/N")]
     shard: Shard,
-    /// Points run at once; as many as there are cores when left out
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    jobs: Jobs,
 }
 
 #[derive(clap::Args)]
@@ -60,12 +58,27 @@ pub struct ReproduceArgs {
     which: Which,
     #[command(flatten)]
     store: StoreArgs,
-    /// Points run at once; as many as there are cores when left out
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
+    #[command(flatten)]
+    jobs: Jobs,
     /// Folder to write the report to [default: report-NAME]
     #[arg(long, short, value_name = "FOLDER")]
     output: Option<PathBuf>,
+}
+
+/// How many points are run at once.
+#[derive(clap::Args)]
+pub struct Jobs {
+    /// Points run at once; as many as there are cores when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+}
+
+impl Jobs {
+    /// Cores to share out and points to run at once.
+    pub fn options(&self) -> Options {
+        let cores = cores();
+        Options { jobs: self.jobs.map_or(cores, usize::from), cores }
+    }
 }
 
 /// The arguments that choose an experiment.
@@ -109,32 +122,26 @@ pub fn read(file: &Path, size: Option<Size>) -> Result<(Experiment, Grid), Failu
     made.map_err(|error| Failure::of_lab(error, Some((path, text))))
 }
 
-/// Cores to share out and points to run at once.
-pub fn cores_for(jobs: Option<u16>) -> Options {
-    let cores = cores();
-    Options { jobs: jobs.map_or(cores, usize::from), cores }
-}
-
 /// `raddle lab run`.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let (_, grid) = read(&args.which.file, args.which.size)?;
     let mut store = args.store.create()?;
-    work(&grid.points, &grid.left_out, &mut store, args.jobs)
+    work(&grid.points, &grid.left_out, &mut store, &args.jobs)
 }
 
 /// `raddle lab worker`.
 pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
     let (_, grid) = read(&args.which.file, args.which.size)?;
     let points = work::share(&grid.points, args.shard.index, args.shard.of);
-    work(&points, &[], &mut args.store.create()?, args.jobs)
+    work(&points, &[], &mut args.store.create()?, &args.jobs)
 }
 
-fn work(points: &[Point], left_out: &[String], store: &mut Store, jobs: Option<u16>) -> Result<Exit, Failure> {
+fn work(points: &[Point], left_out: &[String], store: &mut Store, jobs: &Jobs) -> Result<Exit, Failure> {
     for line in left_out {
         out::talk(&format!("left out: {line}"));
     }
     let watching = Watching::default();
-    let ended = work::run(points, store, cores_for(jobs), &|progress| watching.show(progress));
+    let ended = work::run(points, store, jobs.options(), &|progress| watching.show(progress));
     watching.clear();
     let ended = ended?;
     out::talk(&summary(&ended));
@@ -176,7 +183,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 pub fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let (experiment, grid) = read(&args.which.file, Some(args.which.size.unwrap_or(Size::Small)))?;
     let mut store = args.store.create()?;
-    let ran = work(&grid.points, &grid.left_out, &mut store, args.jobs)?;
+    let ran = work(&grid.points, &grid.left_out, &mut store, &args.jobs)?;
     let written = write_report(&experiment, &grid, &store, &args.which.file, args.output.as_deref())?;
     Ok(Exit::good_if(ran == Exit::Good && written == Exit::Good))
 }

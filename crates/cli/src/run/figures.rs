@@ -1,7 +1,7 @@
 //! What the timing model measured, in a few lines for people.
 
 use super::launches::time_text;
-use crate::out::{grouped, table};
+use crate::out::{grouped, percent, table};
 use raddle_runtime::timing::Timed;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::mem::dram::DramCounters;
@@ -121,10 +121,6 @@ fn accesses(n: u64) -> String {
 /// A share of something; 0 of nothing.
 pub fn ratio(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }
 
 /// Every use of issue slots that occurred: name, slots, and its share in thousandths, which add up to 1000.

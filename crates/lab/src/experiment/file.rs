@@ -8,10 +8,8 @@ use raddle_ptx::diag::closest;
 use raddle_runtime::Problem;
 use raddle_runtime::file::toml_problem;
 use raddle_workloads::Size;
-use serde::de::{self, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
-use std::fmt;
 use toml::Spanned;
 
 #[derive(Deserialize)]
@@ -102,27 +100,15 @@ struct Word(String);
 
 impl<'de> Deserialize<'de> for Word {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct WordVisitor;
-        impl Visitor<'_> for WordVisitor {
-            type Value = Word;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a word, a number, true or false")
+        match toml::Value::deserialize(deserializer)? {
+            toml::Value::String(word) => Ok(Self(word)),
+            value @ (toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_)) => {
+                Ok(Self(value.to_string()))
             }
-            fn visit_i64<E: de::Error>(self, v: i64) -> Result<Word, E> {
-                Ok(Word(v.to_string()))
-            }
-            fn visit_f64<E: de::Error>(self, v: f64) -> Result<Word, E> {
-                Ok(Word(v.to_string()))
-            }
-            fn visit_bool<E: de::Error>(self, v: bool) -> Result<Word, E> {
-                Ok(Word(v.to_string()))
-            }
-            fn visit_str<E: de::Error>(self, v: &str) -> Result<Word, E> {
-                Ok(Word(v.to_owned()))
+            other => {
+                Err(de::Error::custom(format!("expected a word, a number, true or false, not {}", other.type_str())))
             }
         }
-        deserializer.deserialize_any(WordVisitor)
     }
 }
 

@@ -224,8 +224,9 @@ impl WarpTable {
 /// Which threads form a schedulable warp, its program counter and mask, where threads wait and rejoin.
 ///
 /// Called by the SM: `start_cta` when a block becomes resident, `issued` once after every instruction, in the
-/// cycle it issues, except those the model leaves to the machine ([`WarpTable::set_until`]). The model must leave every warp in the table in one of three states: it can go on
-/// ([`WarpTable::set`]), it waits ([`WarpTable::block`]) or it has ended ([`WarpTable::end`]).
+/// cycle it issues, except those the model leaves to the machine ([`WarpTable::set_until`]). The model must leave every
+/// warp in the table in one of three states: it can go on ([`WarpTable::set`]), it waits ([`WarpTable::block`]) or it
+/// has ended ([`WarpTable::end`]).
 pub trait Divergence: Send {
     /// A block became resident. `warps` are the free slots for its static warps, in order: row, first lane and
     /// lanes of each.
@@ -254,11 +255,6 @@ pub trait Divergence: Send {
 
     /// The parts of a warp, the one that runs first last.
     fn stack(&self, warp: WarpId, table: &WarpTable) -> Vec<StackEntry>;
-
-    /// Whether [`Divergence::may_issue`] can ever say no: it is not asked otherwise.
-    fn has_veto(&self) -> bool {
-        false
-    }
 
     /// Whether a warp may issue the instruction it is at.
     ///

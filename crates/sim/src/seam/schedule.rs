@@ -71,11 +71,6 @@ pub trait IssueScheduler: Send {
         let _ = (warp, arrives);
     }
 
-    /// Whether [`IssueScheduler::may_issue`] can ever say no: it is not asked otherwise.
-    fn has_veto(&self) -> bool {
-        false
-    }
-
     /// Whether a warp may issue at all.
     ///
     /// # Errors

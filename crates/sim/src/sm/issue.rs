@@ -134,15 +134,12 @@ impl Sm<'_> {
             let seen = view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.kernel);
             let picked = self.mechanisms.issue[scheduler].pick(&seen, &self.eligible, &mut self.scratch);
             let warp = picked.filter(|w| self.eligible.contains(*w))?;
-            if !self.has_veto {
-                return Some(warp);
-            }
             let info = self.table.get(warp);
             let op = &self.kernel.ops[info.pc as usize];
             let gating = &self.mechanisms.gating;
             let allowed = self.mechanisms.divergence.may_issue(warp).and_then(|()| {
                 let may = self.mechanisms.issue[scheduler].may_issue(&seen, warp);
-                may.and_then(|()| if gating.is_active() { gating.may_issue(op.unit, op, info.mask) } else { Ok(()) })
+                may.and_then(|()| if self.has_gating { gating.may_issue(op.unit, op, info.mask) } else { Ok(()) })
             });
             match allowed {
                 Ok(()) => return Some(warp),

@@ -77,9 +77,7 @@ impl Sm<'_> {
         self.port.free_flits = mail.free_flits;
         self.run(from, to, memory);
         std::mem::swap(&mut self.port.outbox, &mut mail.requests);
-        if !self.log.is_empty() || !mail.log.is_empty() {
-            std::mem::swap(&mut self.log, &mut mail.log);
-        }
+        std::mem::swap(&mut self.log, &mut mail.log);
         mail.ended.append(&mut self.ended_ctas);
         mail.printed.append(&mut self.printed);
         if let Some(events) = &mut self.events {
@@ -96,7 +94,6 @@ impl Sm<'_> {
         mail.occupancy = self.occupancy();
         mail.is_idle = self.is_idle();
         mail.thread_insts = self.counters.thread_insts;
-        let busy = self.last_issue + 1 >= now && self.counters.warp_insts > 0;
-        mail.next = if busy { Some(now) } else { self.next_event(now) };
+        mail.next = if self.has_just_issued(now) { Some(now) } else { self.next_event(now) };
     }
 }

@@ -116,8 +116,6 @@ pub struct Sm<'k> {
     /// Why each scheduler could not issue, for the state of the sets it was found in.
     idle_causes: Vec<((u64, bool), Cause)>,
     has_warp_ops: bool,
-    /// A mechanism may refuse an issue.
-    has_veto: bool,
     has_gating: bool,
     /// Decoded instructions up to which a warp wants more.
     fetch_below: u32,
@@ -159,9 +157,6 @@ impl<'k> Sm<'k> {
             kernel,
             core,
             table: WarpTable::new(slots),
-            has_veto: mechanisms.divergence.has_veto()
-                || mechanisms.issue.iter().any(|i| i.has_veto())
-                || mechanisms.gating.is_active(),
             has_gating: mechanisms.gating.is_active(),
             fetch_below: match &sm.fetch {
                 fetch if fetch.ideal => 0,
@@ -277,9 +272,7 @@ impl<'k> Sm<'k> {
     fn run(&mut self, from: Cycle, to: Cycle, memory: &DeviceMemory) {
         let mut now = from;
         while now < to && self.fault.is_none() {
-            // After an instruction something moves: not worth a look.
-            let busy = self.last_issue + 1 >= now && self.counters.warp_insts > 0;
-            let wake = if self.skip_idle && !busy { self.sleeps_until(now) } else { None };
+            let wake = if self.skip_idle && !self.has_just_issued(now) { self.sleeps_until(now) } else { None };
             if let Some(wake) = wake {
                 let until = wake.min(to);
                 self.charge_idle(now, until - now);
@@ -289,6 +282,12 @@ impl<'k> Sm<'k> {
                 now += 1;
             }
         }
+    }
+
+    /// Whether it issued in the cycle before: something then moves, and it is not worth a look.
+    #[inline]
+    fn has_just_issued(&self, now: Cycle) -> bool {
+        self.last_issue + 1 >= now && self.counters.warp_insts > 0
     }
 
     fn cycle(&mut self, now: Cycle, memory: &DeviceMemory) {

@@ -1,7 +1,7 @@
 //! Speckle reducing anisotropic diffusion: sums over the image, then two kernels, in every iteration.
 
 use crate::prelude::*;
-use raddle_runtime::device::Buffer;
+use raddle_runtime::device::{Arg, Buffer};
 
 const BLOCK: usize = 512;
 const LAMBDA: f32 = 0.5;
@@ -33,36 +33,13 @@ pub fn run(run: &mut Run<'_>) -> Result {
     for _ in 0..iterations {
         run.launch("prepare", blocks, BLOCK, &[image.into(), values.into(), squares.into(), n.into()])?;
         let [sum, square] = sums.reduce(run)?;
-        let args = [
-            image.into(),
-            above.into(),
-            below.into(),
-            left.into(),
-            right.into(),
-            north.into(),
-            south.into(),
-            west.into(),
-            east.into(),
-            coefficient.into(),
-            height.into(),
-            n.into(),
-            (speckle(f64::from(sum), f64::from(square), count) as f32).into(),
-        ];
-        run.launch("srad", blocks, BLOCK, &args)?;
-        let args = [
-            image.into(),
-            below.into(),
-            right.into(),
-            north.into(),
-            south.into(),
-            west.into(),
-            east.into(),
-            coefficient.into(),
-            height.into(),
-            n.into(),
-            LAMBDA.into(),
-        ];
-        run.launch("srad2", blocks, BLOCK, &args)?;
+        let planes = [north, south, west, east, coefficient].map(Arg::from);
+        let args =
+            [&[image.into()][..], &[above, below, left, right].map(Arg::from), &planes, &[height.into(), n.into()]];
+        let speckle = speckle(f64::from(sum), f64::from(square), count) as f32;
+        run.launch("srad", blocks, BLOCK, &[&args.concat()[..], &[speckle.into()]].concat())?;
+        let args = [&[image.into()][..], &[below, right].map(Arg::from), &planes, &[height.into(), n.into()]];
+        run.launch("srad2", blocks, BLOCK, &[&args.concat()[..], &[LAMBDA.into()]].concat())?;
     }
     run.launch("compress", blocks, BLOCK, &[image.into(), n.into()])?;
 

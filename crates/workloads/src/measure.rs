@@ -20,7 +20,7 @@ pub const BARRIERS_ABOVE: f64 = 0.15;
 
 /// A kernel of a workload, all its launches together. Shares are of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Character {
+pub struct Measured {
     /// Workload.
     pub workload: String,
     /// Kernel.
@@ -75,7 +75,7 @@ pub struct Character {
     pub cycles_apart_5: f64,
 }
 
-impl Character {
+impl Measured {
     /// Whether lanes part often.
     #[must_use]
     pub fn is_divergent(&self) -> bool {
@@ -158,7 +158,7 @@ impl Workload {
     ///
     /// # Errors
     /// When it cannot be run, or its results are wrong.
-    pub fn characters(&self, timing: &TimingOptions, size: Size) -> Result<Vec<Character>, Error> {
+    pub fn measure(&self, timing: &TimingOptions, size: Size) -> Result<Vec<Measured>, Error> {
         let (width, sms) = (timing.machine.sm.warp_width, timing.machine.gpu.sms);
         let engine = EngineOptions { engine: Engine::Timing, warp_width: width };
         let timing = Some(Box::new(timing.clone()));
@@ -179,7 +179,7 @@ impl Workload {
             }
         });
         let of = |kernel: &str| launches.iter().zip(&summaries).filter(|(l, _)| l.kernel == kernel).collect::<Vec<_>>();
-        let character = |kernel: &str| Character::new(self.name, kernel, manifest.class_of(kernel), width, &of(kernel));
-        Ok(kernels.into_iter().map(character).collect())
+        let measured = |kernel: &str| Measured::new(self.name, kernel, manifest.class_of(kernel), width, &of(kernel));
+        Ok(kernels.into_iter().map(measured).collect())
     }
 }

@@ -1,0 +1,32 @@
+//! Numbers as people read them.
+
+/// A number with a comma every three digits.
+#[must_use]
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share of one in percent.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!([1, 12, 123, 1234, 1_234_567].map(grouped), ["1", "12", "123", "1,234", "1,234,567"]);
+        assert_eq!(percent(0.125), "12.5 %");
+    }
+}
