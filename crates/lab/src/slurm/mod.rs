@@ -28,6 +28,7 @@ use crate::point::Point;
 use crate::store::{Store, replace};
 use crate::work::Progress;
 use raddle_runtime::Problem;
+use raddle_runtime::numbers::count;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -259,8 +260,8 @@ impl<'a> Campaign<'a> {
             self.own((array, task), points, is_running);
         }
         if !self.tasks.is_empty() {
-            let tasks = self.tasks.len();
-            self.note(&format!("{tasks} tasks of an earlier run are in the queue and are taken over"));
+            let tasks = count(self.tasks.len(), "task");
+            self.note(&format!("{tasks} of an earlier run found in the queue and taken over"));
         }
         self.has_submitted = !self.tasks.is_empty();
         Ok(())
@@ -312,6 +313,9 @@ impl<'a> Campaign<'a> {
             self.refused += 1;
             let may_wait = refusal.is_too_much || self.has_submitted;
             if !may_wait || self.refused > PATIENCE {
+                if !self.has_submitted {
+                    self.leave_nothing();
+                }
                 return Err(self.stopped(&format!("sbatch does not accept the jobs:\n{}", refusal.text)));
             }
             if self.refused == 1 {
@@ -320,6 +324,13 @@ impl<'a> Campaign<'a> {
             return Ok(());
         }
         Ok(())
+    }
+
+    /// Takes away what is of no use when nothing has been submitted, but not the logs of earlier runs.
+    fn leave_nothing(&self) {
+        let _ = fs::remove_file(self.folder.join("experiment.toml"));
+        let _ = fs::remove_dir(self.folder);
+        let _ = self.folder.parent().map(fs::remove_dir);
     }
 
     fn stopped(&self, text: &str) -> Error {
@@ -373,8 +384,8 @@ impl<'a> Campaign<'a> {
         let is_lost = self.settle();
         self.fruitless = if ended > 0 { 0 } else { self.fruitless + u32::from(is_lost) };
         if self.fruitless >= FRUITLESS && self.tasks.is_empty() {
-            let note = format!("no point gets done: giving up {} points that wait", self.waiting.len());
-            self.note(&note);
+            let waiting = count(self.waiting.len(), "point");
+            self.note(&format!("tasks end and no point gets done: {waiting} given up"));
             while let Some((_, point)) = self.waiting.pop_first() {
                 self.give_up(point);
             }
@@ -438,8 +449,9 @@ impl<'a> Campaign<'a> {
             }
         }
         if let Some(log) = log {
-            let log = log.display();
-            self.note(&format!("{tasks} tasks were lost, {back} points go back to the queue; the last log is {log}"));
+            let (were, log) = (if tasks == 1 { "was" } else { "were" }, log.display());
+            let (tasks, back) = (count(tasks, "task"), count(back, "point"));
+            self.note(&format!("{tasks} {were} lost, {back} submitted again; the last log is {log}"));
         }
         tasks > 0
     }

@@ -205,7 +205,7 @@ fn when_nothing_works_it_ends_soon() {
     let (ended, notes) = go(&mut fake, Options { tasks: 20, ..OPTIONS });
     assert_eq!(ended.unwrap().lost.len(), 1000);
     assert!(fake.ran < 60, "{} tasks", fake.ran);
-    assert!(notes.iter().any(|note| note.starts_with("no point gets done")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("no point gets done")), "{notes:?}");
 }
 
 #[test]
@@ -216,6 +216,7 @@ fn refusals_end_it_or_make_arrays_smaller() {
     fake.refuses = Box::new(move |_| refusal(false));
     let Err(Error::Problem(problem)) = go(&mut fake, OPTIONS).0 else { panic!() };
     assert!(problem.message.ends_with("sbatch: error: no") && problem.help.is_none());
+    assert!(!folder.0.join("slurm").exists());
     fake.refuses = Box::new(move |tasks| if tasks > 3 { refusal(true) } else { None });
     assert_eq!(go(&mut fake, OPTIONS).0.unwrap().progress.done, 64);
     assert!(fake.arrays.iter().all(|tasks| *tasks <= 3));
@@ -238,7 +239,7 @@ fn what_an_earlier_run_left_in_the_queue_is_taken_over() {
     let (ended, notes) = go(&mut fake, OPTIONS);
     assert_eq!(ended.unwrap().progress.done, 40);
     assert_eq!(fake.arrays, [5], "nothing was submitted twice");
-    assert_eq!(notes, ["5 tasks of an earlier run are in the queue and are taken over"]);
+    assert_eq!(notes, ["5 tasks of an earlier run found in the queue and taken over"]);
 }
 
 #[test]
