@@ -32,16 +32,17 @@ pub struct RunArgs {
 }
 
 #[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("share").required(true)))]
 pub struct WorkerArgs {
     #[command(flatten)]
     which: Which,
     #[command(flatten)]
     store: StoreArgs,
     /// Which share of how many, as in 0/4
-    #[arg(long, value_name = "I/N", required_unless_present = "points")]
+    #[arg(long, value_name = "I/N", group = "share")]
     shard: Option<Shard>,
     /// List of points, as `raddle lab run --slurm` writes them
-    #[arg(long, value_name = "FILE", conflicts_with = "shard", requires = "task")]
+    #[arg(long, value_name = "FILE", group = "share", requires = "task")]
     points: Option<PathBuf>,
     /// Which line of the list, counted from 0
     #[arg(long, value_name = "N", requires = "points")]

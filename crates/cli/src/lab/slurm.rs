@@ -22,7 +22,7 @@ pub struct SlurmArgs {
     /// Account to charge
     #[arg(long, value_name = "NAME", requires = "slurm", help_heading = "Slurm")]
     account: Option<String>,
-    /// Longest time a task may run, as sbatch takes it; what it has not come to goes to another one
+    /// Longest time a task may run, as sbatch takes it; another one goes on
     #[arg(long, value_name = "TIME", requires = "slurm", help_heading = "Slurm")]
     time: Option<String>,
     /// Another option for sbatch; may be given several times

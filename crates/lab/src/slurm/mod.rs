@@ -180,6 +180,8 @@ struct Campaign<'a> {
     progress: Progress,
     begun: Instant,
     cost: Duration,
+    /// Why nothing runs, as told last.
+    reason: String,
     has_submitted: bool,
     fruitless: u32,
     refused: u32,
@@ -227,6 +229,7 @@ impl<'a> Campaign<'a> {
             progress,
             begun: Instant::now(),
             cost: Duration::ZERO,
+            reason: String::new(),
             has_submitted: false,
             fruitless: 0,
             refused: 0,
@@ -362,6 +365,7 @@ impl<'a> Campaign<'a> {
         match self.scheduler.queue(&self.name)? {
             Ok(queued) => {
                 self.silent = 0;
+                self.tell_reason(&queued);
                 self.tasks.values_mut().for_each(|task| task.missed += 1);
                 for QueuedTask { array, task, is_running, .. } in queued {
                     if let Some(task) = self.tasks.get_mut(&(array, task)) {
@@ -392,6 +396,17 @@ impl<'a> Campaign<'a> {
         }
         self.cost = start.elapsed();
         Ok(())
+    }
+
+    /// Says once why nothing runs.
+    fn tell_reason(&mut self, queued: &[QueuedTask]) {
+        let is_idle = !queued.iter().any(|task| task.is_running);
+        let reason = queued.first().map(|task| task.reason.as_str()).filter(|reason| is_idle && *reason != "None");
+        let reason = reason.unwrap_or_default();
+        if reason != self.reason && !reason.is_empty() {
+            self.note(&format!("no task runs now; Slurm says why: {reason}"));
+        }
+        reason.clone_into(&mut self.reason);
     }
 
     /// Looks for results and errors that are new; how many there are.

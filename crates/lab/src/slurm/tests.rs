@@ -16,12 +16,14 @@ struct Does {
 const ALL: Does = Does { done: usize::MAX, fails: false };
 const NOTHING: Does = Does { done: 0, fails: false };
 
+type Behaviour<'a> = Box<dyn FnMut(usize, &[u32]) -> Does + 'a>;
+
 struct Fake<'a> {
     points: &'a [Point],
     store: PathBuf,
     limits: Limits,
     /// By the number of tasks that were run before, and the points.
-    does: Box<dyn FnMut(usize, &[u32]) -> Does + 'a>,
+    does: Behaviour<'a>,
     refuses: Box<dyn FnMut(usize) -> Option<Refusal> + 'a>,
     queue: Vec<(PathBuf, u32)>,
     ran: usize,
@@ -30,6 +32,9 @@ struct Fake<'a> {
     silent: u32,
     silent_after_submit: u32,
     longest: usize,
+    /// Why no task runs, if that is so.
+    reason: &'static str,
+    pauses: u32,
 }
 
 impl<'a> Fake<'a> {
@@ -46,6 +51,8 @@ impl<'a> Fake<'a> {
             silent: 0,
             silent_after_submit: 0,
             longest: 0,
+            reason: "",
+            pauses: 0,
         }
     }
 
@@ -92,14 +99,19 @@ impl Scheduler for Fake<'_> {
         let task = |(nth, (folder, task)): (usize, &(PathBuf, u32))| QueuedTask {
             array: number(folder),
             task: *task,
-            is_running: nth < 2,
-            reason: String::new(),
+            is_running: nth < 2 && self.reason.is_empty(),
+            reason: self.reason.to_owned(),
         };
         Ok(Ok(self.queue.iter().enumerate().map(task).collect()))
     }
 
     /// Two tasks run at once.
     fn pause(&mut self, _: Duration) {
+        if !self.reason.is_empty() {
+            self.pauses += 1;
+            self.reason = if self.pauses < 5 { "PartitionDown" } else { "" };
+            return;
+        }
         for task in self.queue.drain(..self.queue.len().min(2)).collect::<Vec<_>>() {
             self.run_one(task);
         }
@@ -251,7 +263,18 @@ fn a_controller_that_is_away_for_a_while_is_waited_for() {
     assert_eq!((ended.unwrap().progress.done, fake.arrays.len()), (40, 1));
     assert_eq!(notes, ["squeue does not answer, waiting: timed out"]);
     fs::remove_dir_all(&folder.0).unwrap();
-    (fake.silent, fake.silent_after_submit, fake.does) = (0, PATIENCE + 1, Box::new(|_, _| NOTHING));
+    fake.does = Box::new(|_, _| NOTHING);
+    (fake.silent, fake.silent_after_submit) = (0, PATIENCE + 1);
     let Err(Error::Problem(problem)) = go(&mut fake, OPTIONS).0 else { panic!() };
     assert!(problem.message.contains("timed out") && problem.help.is_some());
+}
+
+#[test]
+fn the_reason_why_nothing_runs_is_told_once() {
+    let (folder, points) = (Folder::new("reason"), points(10));
+    let mut fake = Fake::new(&points, &folder.0, |_, _| ALL);
+    fake.reason = "PartitionDown";
+    let (ended, notes) = go(&mut fake, OPTIONS);
+    assert_eq!(ended.unwrap().progress.done, 10);
+    assert_eq!(notes, ["no task runs now; Slurm says why: PartitionDown"]);
 }
