@@ -1,5 +1,5 @@
 //! Experiments over a real Slurm: a controller and two nodes on this machine, on loopback, with everything they write
-//! in `slurm` beside this program.
+//! in `slurm` beside this program. It takes no rights that a user does not have.
 //!
 //! Workers are killed, a task is cancelled, a node drained, the submitting process interrupted; in the end the report
 //! must be that of a local run, to the byte.

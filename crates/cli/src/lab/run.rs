@@ -169,13 +169,13 @@ fn run_grid(
 pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
     let (_, grid) = read(&args.which.file, args.which.size)?;
     let mut store = args.store.create()?;
-    match (&args.points, args.task, args.shard) {
-        (Some(list), Some(task), _) => {
-            work(&raddle_lab::slurm::of_task(list, task, &grid.points)?, &mut store, args.jobs.shared())
-        }
-        (_, _, Some(shard)) => work(&work::share(&grid.points, shard.index, shard.of), &mut store, args.jobs.options()),
-        _ => work(&grid.points, &mut store, args.jobs.options()),
+    if let (Some(list), Some(task)) = (&args.points, args.task) {
+        let points = raddle_lab::slurm::of_task(list, task, &grid.points)?;
+        return work(&points, &mut store, args.jobs.shared());
     }
+    // One of the two has been given.
+    let Shard { index, of } = args.shard.unwrap_or(Shard { index: 0, of: 1 });
+    work(&work::share(&grid.points, index, of), &mut store, args.jobs.options())
 }
 
 fn work(points: &[Point], store: &mut Store, options: Options) -> Result<Exit, Failure> {
