@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::files::{cargo, run_cargo, run_command};
-use crate::{Result, codegen, deps, docs, fuzz, host_instructions, tidy, workloads};
+use crate::{Result, codegen, deps, docs, fuzz, host_instructions, slurm, tidy, workloads};
 
 /// What a step is for, and with which others it shares a budget of time.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,6 +65,7 @@ const STEPS: &[Step] = &[
     Step("example", Group::Rest,  "the examples run",               |_| example()),
     Step("suite",   Group::Rest,  "the workloads compile and run",  |_| workloads::run()),
     Step("fuzz",    Group::Rest,  "short fuzzing samples pass",     |_| fuzz::samples()),
+    Step("slurm",   Group::Rest,  "experiments run over Slurm",     |_| slurm::run()),
     Step("cost",    Group::Rest,  "simulating costs what it did",   |_| host_instructions::run(true)),
     Step("test",    Group::Tests, "all tests pass",                 test),
 ];

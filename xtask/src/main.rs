@@ -19,6 +19,7 @@ mod instructions;
 mod machine_keys;
 mod mechanisms;
 mod registers;
+mod slurm;
 mod tidy;
 mod workload_table;
 mod workloads;

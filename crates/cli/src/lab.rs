@@ -2,6 +2,7 @@
 
 mod look;
 mod run;
+mod slurm;
 
 pub use run::{Jobs, ReproduceArgs, Watching, reproduce};
 
@@ -23,9 +24,15 @@ experiments`. Points are run one on each core. What has a result in the store is
 command can be stopped at any time and goes on where it was. A point that fails does not stop the
 others; `raddle lab ls --failures` says what went wrong.
 
+With --slurm, points are run by job arrays on a Slurm cluster. Each task runs --jobs points at once and
+asks for as many cores; 1 when left out. The program and the store must be on a file system that all
+nodes see. Tasks that are killed are submitted again. Ctrl-C does not end the jobs: the same command
+takes them over.
+
 Examples:
   raddle lab run matrix --size tiny
-  raddle lab run mine.toml --store results --jobs 8")]
+  raddle lab run mine.toml --store results --jobs 8
+  raddle lab run mine.toml --slurm --partition long --time 2:00:00 --sbatch=--mem-per-cpu=2G")]
     Run(run::RunArgs),
     /// Run the missing points of one share of an experiment, for several machines with one store
     #[command(after_help = "\

@@ -1,6 +1,6 @@
 //! Writing to the terminal or to whatever stands in its place.
 
-pub use raddle_runtime::numbers::{grouped, percent};
+pub use raddle_runtime::numbers::{count, grouped, percent};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -50,11 +50,6 @@ fn aligned(rows: &[Vec<String>], left: usize) -> String {
         text.push('\n');
     }
     text
-}
-
-/// `1 error`, `2 errors`.
-pub fn count(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //! * [`grid`], [`point`]: the runs that makes.
 //! * [`record`], [`key`]: what a run leaves behind, and the hash of what determines it.
 //! * [`store`]: all records, safe against kills and full disks; [`export`]: one table of them.
-//! * [`work`]: running points on this machine.
+//! * [`work`], [`slurm`]: running points on this machine, and on a cluster.
 //! * [`metric`], [`figure`]: values from records, and tables of them with their spread.
 //! * [`report`], [`svg`]: pages and drawings.
 #![forbid(unsafe_code)]
@@ -26,6 +26,7 @@ pub mod metric;
 pub mod point;
 pub mod record;
 pub mod report;
+pub mod slurm;
 pub mod store;
 pub mod svg;
 pub mod work;

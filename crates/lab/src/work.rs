@@ -90,6 +90,8 @@ pub struct Progress {
     pub failed: usize,
     /// Points being run.
     pub running: usize,
+    /// Points that wait in the queue of a cluster.
+    pub queued: usize,
     /// Time since the start.
     pub elapsed: Duration,
 }
@@ -252,7 +254,8 @@ mod tests {
 
     #[test]
     fn time_left_is_that_of_the_rest() {
-        let progress = Progress { all: 10, known: 2, done: 3, failed: 1, running: 2, elapsed: Duration::from_secs(8) };
+        let elapsed = Duration::from_secs(8);
+        let progress = Progress { all: 10, known: 2, done: 3, failed: 1, running: 2, queued: 0, elapsed };
         assert_eq!(progress.left(), Some(Duration::from_secs(8)));
         assert_eq!(Progress { all: 3, ..Progress::default() }.left(), None);
     }

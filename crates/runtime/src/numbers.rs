@@ -20,6 +20,12 @@ pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
+/// `1 error`, `2 errors`.
+#[must_use]
+pub fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,5 +34,6 @@ mod tests {
     fn numbers_are_readable() {
         assert_eq!([1, 12, 123, 1234, 1_234_567].map(grouped), ["1", "12", "123", "1,234", "1,234,567"]);
         assert_eq!(percent(0.125), "12.5 %");
+        assert_eq!([0, 1, 2].map(|n| count(n, "error")), ["0 errors", "1 error", "2 errors"]);
     }
 }

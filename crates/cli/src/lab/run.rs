@@ -1,6 +1,7 @@
 //! `raddle lab run`, `worker` and `report`, and `raddle reproduce`.
 
 use super::StoreArgs;
+use super::slurm::{self, SlurmArgs};
 use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::run::{cores, sizes};
@@ -26,17 +27,26 @@ pub struct RunArgs {
     store: StoreArgs,
     #[command(flatten)]
     jobs: Jobs,
+    #[command(flatten)]
+    slurm: SlurmArgs,
 }
 
 #[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("share").required(true)))]
 pub struct WorkerArgs {
     #[command(flatten)]
     which: Which,
     #[command(flatten)]
     store: StoreArgs,
     /// Which share of how many, as in 0/4
-    #[arg(long, value_name = "I/N")]
-    shard: Shard,
+    #[arg(long, value_name = "I/N", group = "share")]
+    shard: Option<Shard>,
+    /// List of points, as `raddle lab run --slurm` writes them
+    #[arg(long, value_name = "FILE", group = "share", requires = "task")]
+    points: Option<PathBuf>,
+    /// Which line of the list, counted from 0
+    #[arg(long, value_name = "N", requires = "points")]
+    task: Option<usize>,
     #[command(flatten)]
     jobs: Jobs,
 }
@@ -60,6 +70,8 @@ pub struct ReproduceArgs {
     store: StoreArgs,
     #[command(flatten)]
     jobs: Jobs,
+    #[command(flatten)]
+    slurm: SlurmArgs,
     /// Folder to write the report to [default: report-NAME]
     #[arg(long, short, value_name = "FOLDER")]
     output: Option<PathBuf>,
@@ -78,6 +90,12 @@ impl Jobs {
     pub fn options(&self) -> Options {
         let cores = cores();
         Options { jobs: self.jobs.map_or(cores, usize::from), cores }
+    }
+
+    /// Points to run at once on cores that are shared with others: one when left out, and a core for each.
+    pub fn shared(&self) -> Options {
+        let jobs = self.jobs.map_or(1, usize::from);
+        Options { jobs, cores: jobs }
     }
 }
 
@@ -124,27 +142,52 @@ pub fn read(file: &Path, size: Option<Size>) -> Result<(Experiment, Grid), Failu
 
 /// `raddle lab run`.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let (_, grid) = read(&args.which.file, args.which.size)?;
+    let (experiment, grid) = read(&args.which.file, args.which.size)?;
     let mut store = args.store.create()?;
-    work(&grid.points, &grid.left_out, &mut store, &args.jobs)
+    run_grid(&args.which.file, experiment.size, &grid, &mut store, &args.jobs, &args.slurm)
+}
+
+/// Runs what is missing, here or on a cluster.
+fn run_grid(
+    file: &Path,
+    size: Size,
+    grid: &Grid,
+    store: &mut Store,
+    jobs: &Jobs,
+    slurm: &SlurmArgs,
+) -> Result<Exit, Failure> {
+    for line in &grid.left_out {
+        out::talk(&format!("left out: {line}"));
+    }
+    if slurm.is_chosen() {
+        return slurm::work(&grid.points, file, size, store, jobs.shared().jobs, slurm);
+    }
+    work(&grid.points, store, jobs.options())
 }
 
 /// `raddle lab worker`.
 pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
     let (_, grid) = read(&args.which.file, args.which.size)?;
-    let points = work::share(&grid.points, args.shard.index, args.shard.of);
-    work(&points, &[], &mut args.store.create()?, &args.jobs)
+    let mut store = args.store.create()?;
+    if let (Some(list), Some(task)) = (&args.points, args.task) {
+        let points = raddle_lab::slurm::of_task(list, task, &grid.points)?;
+        return work(&points, &mut store, args.jobs.shared());
+    }
+    // One of the two has been given.
+    let Shard { index, of } = args.shard.unwrap_or(Shard { index: 0, of: 1 });
+    work(&work::share(&grid.points, index, of), &mut store, args.jobs.options())
 }
 
-fn work(points: &[Point], left_out: &[String], store: &mut Store, jobs: &Jobs) -> Result<Exit, Failure> {
-    for line in left_out {
-        out::talk(&format!("left out: {line}"));
-    }
+fn work(points: &[Point], store: &mut Store, options: Options) -> Result<Exit, Failure> {
     let watching = Watching::default();
-    let ended = work::run(points, store, jobs.options(), &|progress| watching.show(progress));
+    let ended = work::run(points, store, options, &|progress| watching.show(progress));
     watching.clear();
-    let ended = ended?;
-    out::talk(&summary(&ended));
+    tell_end(points, store, &ended?)
+}
+
+/// Says how the work ended.
+pub fn tell_end(points: &[Point], store: &Store, ended: &Progress) -> Result<Exit, Failure> {
+    out::talk(&summary(ended));
     if ended.failed > 0 {
         tell_failures(points, store)?;
     }
@@ -183,7 +226,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 pub fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let (experiment, grid) = read(&args.which.file, Some(args.which.size.unwrap_or(Size::Small)))?;
     let mut store = args.store.create()?;
-    let ran = work(&grid.points, &grid.left_out, &mut store, &args.jobs)?;
+    let ran = run_grid(&args.which.file, experiment.size, &grid, &mut store, &args.jobs, &args.slurm)?;
     let written = write_report(&experiment, &grid, &store, &args.which.file, args.output.as_deref())?;
     Ok(Exit::good_if(ran == Exit::Good && written == Exit::Good))
 }
@@ -270,11 +313,14 @@ impl Watching {
 }
 
 fn text(progress: &Progress) -> String {
-    let Progress { all, known, done, failed, running, .. } = *progress;
+    let Progress { all, known, done, failed, running, queued, .. } = *progress;
     let ended = known + done + failed;
     let filled = ended * 20 / all.max(1);
     let bar = "#".repeat(filled) + &"-".repeat(20 - filled.min(20));
     let mut text = format!("[{bar}] {} of {all} done, {running} running", known + done);
+    if queued > 0 {
+        text += &format!(", {queued} queued");
+    }
     if failed > 0 {
         text += &format!(", {failed} failed");
     }
@@ -295,9 +341,11 @@ mod tests {
 
     #[test]
     fn says_how_far_it_has_come() {
-        let progress =
-            Progress { all: 40, known: 10, done: 9, failed: 1, running: 2, elapsed: Duration::from_secs(100) };
+        let elapsed = Duration::from_secs(100);
+        let progress = Progress { all: 40, known: 10, done: 9, failed: 1, running: 2, queued: 0, elapsed };
         assert_eq!(text(&progress), "[##########----------] 19 of 40 done, 2 running, 1 failed, about 3 min left");
+        let queued = Progress { queued: 18, ..progress };
+        assert!(text(&queued).contains("2 running, 18 queued, 1 failed"));
         let start = Progress { all: 4, ..Progress::default() };
         assert_eq!(text(&start), "[--------------------] 0 of 4 done, 0 running");
         assert_eq!(summary(&progress), "40 points: 10 known, 9 run in 100.0 s, 1 failed");

@@ -235,3 +235,51 @@ fn machines_are_compared_at_once() {
     let wrong = raddle(&root(), &["compare", "spmv", "--issue", "lrr,gtoo", "--size", "tiny"]);
     assert!(wrong.code == 2 && wrong.err.contains("gtoo"), "{}", wrong.err);
 }
+
+#[test]
+fn without_slurm_its_commands_are_named() {
+    let folder = Folder::new().with("e.toml", EXPERIMENT);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
+    command.current_dir(&folder.0).args(["lab", "run", "e.toml", "--slurm"]).env("PATH", &folder.0);
+    let ran = command.output().unwrap();
+    let err = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(2), "{err}");
+    assert!(err.contains("cannot run `scontrol`: No such file") && err.contains("--slurm is for"), "{err}");
+}
+
+/// Stands for `sbatch`, `squeue` and `scontrol`: runs every task at once.
+const CLUSTER: &str = r#"#!/bin/sh
+case "$0" in
+*/scontrol) echo "MaxArraySize = 3" ;;
+*/sbatch)
+    for arg; do case "$arg" in --array=0-*) last=${arg#--array=0-} ;; */slurm/*) folder=$arg ;; esac; done
+    cd "$folder" && cat >script && SLURM_ARRAY_TASK_ID=0
+    while [ "$SLURM_ARRAY_TASK_ID" -le "$last" ]; do
+        export SLURM_ARRAY_TASK_ID
+        sh script >"$SLURM_ARRAY_TASK_ID.log" 2>&1
+        SLURM_ARRAY_TASK_ID=$((SLURM_ARRAY_TASK_ID + 1))
+    done ;;
+esac
+"#;
+
+#[test]
+fn points_are_run_by_tasks_of_job_arrays() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new().with("e.toml", EXPERIMENT);
+    let bin = folder.0.join("it's bin");
+    std::fs::create_dir(&bin).unwrap();
+    for name in ["sbatch", "squeue", "scontrol"] {
+        std::fs::write(bin.join(name), CLUSTER).unwrap();
+        std::fs::set_permissions(bin.join(name), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
+    command.args(["lab", "run", "e.toml", "--store", "it's a store", "--slurm", "--points-per-task", "5"]);
+    let ran = command.current_dir(&folder.0).env("PATH", path).output().unwrap();
+    let err = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(0), "{err}");
+    assert!(err.starts_with("24 points: 0 known, 24 run in "), "{err}");
+    assert_eq!(report(&folder, "it's a store"), undisturbed(&folder));
+    let list = folder.raddle(&["lab", "worker", "e.toml", "--points", "e.toml", "--task", "0"]);
+    assert!(list.code == 2 && list.err.contains("e.toml is not a list of points"), "{}", list.err);
+}

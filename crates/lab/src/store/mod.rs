@@ -263,6 +263,18 @@ impl Store {
         Ok(list)
     }
 
+    /// Where the last failure of a point is, segment and offset: another place is another failure.
+    pub(crate) fn failure_place(&self, key: &Key) -> Option<(String, u64)> {
+        let place = self.failures.get(key)?;
+        Some((self.segments[place.segment as usize].clone(), place.entry.offset))
+    }
+
+    /// The folder it is in.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     fn body(&self, place: Option<&Place>) -> Result<Option<Vec<u8>>, Error> {
         let Some(Place { segment, entry }) = place else { return Ok(None) };
         let path = self.path(&self.segments[*segment as usize]);
