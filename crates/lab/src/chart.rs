@@ -58,14 +58,10 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A spread for people: like [`number`], but never 0 when it is not.
+/// A spread for people: like [`number`], with one more digit when there would be nothing but zeros.
 #[must_use]
 pub fn small(spread: f64) -> String {
-    if spread >= 0.0005 || spread == 0.0 {
-        return number(spread);
-    }
-    let digits = (-spread.log10().floor()).clamp(0.0, 9.0) as usize;
-    format!("{spread:.digits$}")
+    if spread > 0.0 && spread < 0.0005 { format!("{spread:.4}") } else { number(spread) }
 }
 
 /// What the pointer shows over a cell.
@@ -194,7 +190,7 @@ impl<'t> Chart<'t> {
         let widest_line = widest_line.fold(0.0, f64::max);
         let plain = BAR * bars.len() as f64 + GAP;
         // A little more room between bars is better than names that stand askew.
-        let is_flat = widest_line + 6.0 <= plain.max(60.0);
+        let is_flat = widest_line + 6.0 <= plain.max(80.0);
         let group = if is_flat { plain.max(widest_line + 6.0) } else { plain };
         let longest = table.rows.iter().map(|row| width(row, &short(&row.name))).fold(0.0, f64::max);
         let left = if is_flat { LEFT } else { LEFT.max(longest * SLANT.1 - group / 2.0 + 6.0) };
@@ -522,6 +518,6 @@ pub(crate) mod tests {
         assert_eq!((tick(0.25, 0.25), tick(0.5, 0.5), tick(200.0, 100.0)), ("0.25".into(), "0.5".into(), "200".into()));
         let numbers = [0.12345, 12.345, 123.45, 12345.6, 1.5e7].map(number);
         assert_eq!(numbers, ["0.123", "12.35", "123.5", "12346", "1.500e7"]);
-        assert_eq!([0.0, 0.0123, 0.000_34, 0.000_004].map(small), ["0.000", "0.012", "0.0003", "0.000004"]);
+        assert_eq!([0.0, 0.0123, 0.000_34, 0.000_004].map(small), ["0.000", "0.012", "0.0003", "0.0000"]);
     }
 }

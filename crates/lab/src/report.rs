@@ -134,10 +134,10 @@ h2{font-size:1.2rem;line-height:1.3;margin:2.4rem 0 .2rem}p{margin:.4rem 0;max-w
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}\
 th,td{padding:.2rem .7rem;text-align:right;white-space:nowrap;vertical-align:top;border-bottom:1px solid var(--line)}\
 th:first-child,td:first-child{text-align:left;padding-left:0;position:sticky;left:0;background:var(--paper)}\
-tr.mean td{font-weight:600}tr.first td{border-top:2px solid var(--line)}tr td.weak{color:var(--soft);font-weight:400}\
-small{color:var(--soft);font-weight:400}small.paper{display:block}td.name{text-align:left}\
+tr.mean td,tr.head td{font-weight:600}tr.head td{padding-top:.7rem}tr td.weak{color:var(--soft);font-weight:400}\
+small{color:var(--soft);font-weight:400}small.paper{display:block}\
 code{font:.85em ui-monospace,monospace}summary{cursor:pointer;color:var(--link);padding:.3rem 0}\
-@media(max-width:40rem){.desk{display:none}.phone{display:block}th,td{padding:.2rem .45rem}h1{font-size:1.35rem}}";
+@media(max-width:40rem){.desk{display:none}.phone{display:block}th,td{padding:.2rem .45rem}h1{font-size:1.35rem}small{display:block}}";
 
 fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], command: &str) -> String {
     let mut html = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -274,24 +274,27 @@ fn values(table: &Table, rows: &[&TableRow]) -> String {
 
 /// Some rows of stacked bars: a line for each bar, a column for each part.
 fn values_of_parts(table: &Table, rows: &[&TableRow]) -> String {
-    let mut html = String::from("<div class=\"wide\"><table>\n<tr><th></th><th></th>");
+    let mut html = String::from("<div class=\"wide\"><table>\n<tr><th></th>");
     html.extend(table.parts.iter().map(|part| format!("<th>{}</th>", escape(part))));
     html += "<th>whole</th></tr>\n";
     for row in rows {
-        for (n, (bar, cell)) in table.bars.iter().zip(&row.cells).enumerate() {
-            let (class, name) = if n == 0 { (" first", row.name.as_str()) } else { ("", "") };
-            let mean = if row.is_mean { "mean" } else { "" };
-            let (name, bar_name) = (escape(name), escape(bar));
-            let _ = write!(html, "<tr class=\"{mean}{class}\"><td>{name}</td><td class=\"name\">{bar_name}</td>");
-            let Some(cell) = cell else {
-                html += &"<td class=\"weak\">–</td>".repeat(table.parts.len() + 1);
-                html += "</tr>\n";
-                continue;
-            };
-            for (part, of) in table.parts.iter().zip(&cell.parts) {
-                html += &one_value(of, &part_hover(&row.name, bar, part, of, cell), false);
+        let _ = writeln!(
+            html,
+            "<tr class=\"head\"><td>{}</td><td colspan=\"{}\"></td></tr>",
+            escape(&row.name),
+            table.parts.len() + 1
+        );
+        for (bar, cell) in table.bars.iter().zip(&row.cells) {
+            let _ = write!(html, "<tr><td>{}</td>", escape(bar));
+            match cell {
+                None => html += &"<td class=\"weak\">–</td>".repeat(table.parts.len() + 1),
+                Some(cell) => {
+                    for (part, of) in table.parts.iter().zip(&cell.parts) {
+                        html += &one_value(of, &part_hover(&row.name, bar, part, of, cell), false);
+                    }
+                    html += &one_value(cell, &hover(table, &row.name, bar, cell), table.is_within_spread(cell));
+                }
             }
-            html += &one_value(cell, &hover(table, &row.name, bar, cell), table.is_within_spread(cell));
             html += "</tr>\n";
         }
     }
