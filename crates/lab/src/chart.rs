@@ -28,16 +28,19 @@ impl Layout {
     /// On a page.
     pub const PAGE: Self = Self { has_title: false, ..Self::FILE };
     /// On a page on a small screen.
-    pub const PHONE: Self = Self { width: 350.0, height: 150.0, has_title: false };
+    pub const PHONE: Self = Self { width: 358.0, height: 150.0, has_title: false };
 }
 
 const BAR: f64 = 15.0;
 const GAP: f64 = 16.0;
 const LEFT: f64 = 46.0;
+const RIGHT: f64 = 4.0;
 const SIZE: f64 = 12.0;
 const SMALL: f64 = 10.0;
 const TITLE: f64 = 15.0;
 const LINE: f64 = 15.0;
+/// How much wider the letters of other fonts than ours may be, where an SVG is shown.
+const WIDER: f64 = 1.1;
 /// The longest name of a row or bar that is written in full.
 const LONGEST: usize = 30;
 
@@ -187,11 +190,12 @@ impl<'t> Chart<'t> {
         let width = |row: &crate::figure::TableRow, text: &str| fonts[usize::from(row.is_mean)].width(text, SIZE);
         let widest_line =
             table.rows.iter().flat_map(|row| lines(&row.name).into_iter().map(move |line| width(row, &line)));
-        let widest_line = widest_line.fold(0.0, f64::max);
+        // Other fonts than ours may be wider.
+        let widest_line = widest_line.fold(0.0, f64::max) * WIDER + 6.0;
         let plain = BAR * bars.len() as f64 + GAP;
         // A little more room between bars is better than names that stand askew.
-        let is_flat = widest_line + 6.0 <= plain.max(80.0);
-        let group = if is_flat { plain.max(widest_line + 6.0) } else { plain };
+        let is_flat = widest_line <= plain.max(84.0);
+        let group = if is_flat { plain.max(widest_line) } else { plain };
         let longest = table.rows.iter().map(|row| width(row, &short(&row.name))).fold(0.0, f64::max);
         let left = if is_flat { LEFT } else { LEFT.max(longest * SLANT.1 - group / 2.0 + 6.0) };
         let left = left.min(layout.width / 2.0);
@@ -214,16 +218,16 @@ impl<'t> Chart<'t> {
         });
         let of_bars = self.bars.iter().map(|bar| self.fonts[0].width(&short(&self.table.bars[*bar]), SMALL) + 8.0);
         let of_bars = if self.table.parts.is_empty() { 0.0 } else { of_bars.fold(0.0, f64::max) };
-        (of_bars, names.fold(0.0, f64::max) + 8.0)
+        (of_bars, names.fold(0.0, f64::max) + 14.0)
     }
 
     fn draw(mut self) -> Drawing {
         let table = self.table;
         let rows = table.rows.len().max(1);
-        let fit = (((self.layout.width - self.left - GAP) / self.group).floor() as usize).max(1);
+        let fit = (((self.layout.width - self.left - RIGHT) / self.group).floor() as usize).max(1);
         let panels = rows.div_ceil(fit);
         let in_panel = rows.div_ceil(panels);
-        let width = self.left + self.group * in_panel as f64 + GAP;
+        let width = self.left + self.group * in_panel as f64 + RIGHT;
         let title = if self.layout.has_title { self.fonts[1].width(&table.title, TITLE) + 12.0 } else { 0.0 };
         let width = width.max(self.layout.width.min(self.legend_width())).max(title);
         let mut y = 8.0;
@@ -262,8 +266,7 @@ impl<'t> Chart<'t> {
     }
 
     fn item_width(&self, name: &str) -> f64 {
-        // Other fonts than ours may be wider.
-        16.0 + self.fonts[0].width(name, SIZE) * 1.06 + 16.0
+        16.0 + self.fonts[0].width(name, SIZE) * WIDER + 14.0
     }
 
     fn legend_width(&self) -> f64 {
@@ -313,7 +316,7 @@ impl<'t> Chart<'t> {
         for n in 0..=((high - low) / step).round() as i32 {
             let value = low + step * f64::from(n);
             let at = y(value);
-            let line = |ink| Shape::Line { from: [self.left, at], to: [width - 4.0, at], ink, is_dashed: false };
+            let line = |ink| Shape::Line { from: [self.left, at], to: [width - RIGHT, at], ink, is_dashed: false };
             self.shapes.push(line(Ink::Grid));
             let label = tick(value, step);
             self.text(self.left - 6.0, at + 4.0, &label, (11.0, Anchor::End, Turn::Flat, false, Ink::Soft));
@@ -326,7 +329,7 @@ impl<'t> Chart<'t> {
         }
         if let Some(neutral) = self.table.neutral {
             let at = y(neutral);
-            let (from, to) = ([self.left, at], [width - 4.0, at]);
+            let (from, to) = ([self.left, at], [width - RIGHT, at]);
             self.shapes.push(Shape::Line { from, to, ink: Ink::Text, is_dashed: true });
         }
     }

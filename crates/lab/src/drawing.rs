@@ -114,8 +114,14 @@ pub struct Drawing {
     pub shapes: Vec<Shape>,
 }
 
-/// Colours of bars on light and on dark ground, in their order; they begin again when there are more.
-const BARS: [([u8; 3], [u8; 3]); 12] = [
+/// Red, green and blue.
+pub type Rgb = [u8; 3];
+
+/// A colour on light and on dark ground.
+pub type Colours = (Rgb, Rgb);
+
+/// Colours of bars, in their order; they begin again when there are more.
+const BARS: [Colours; 12] = [
     ([0x42, 0x69, 0xa5], [0x7b, 0xa2, 0xdd]),
     ([0xd1, 0x70, 0x2f], [0xf0, 0xa0, 0x66]),
     ([0x3f, 0x8f, 0x5b], [0x71, 0xc4, 0x8d]),
@@ -130,8 +136,8 @@ const BARS: [([u8; 3], [u8; 3]); 12] = [
     ([0xbf, 0xbd, 0xb6], [0x6e, 0x6c, 0x67]),
 ];
 
-/// The ground on light and on dark.
-pub const GROUND: ([u8; 3], [u8; 3]) = ([0xff, 0xfe, 0xfa], [0x1b, 0x1b, 0x1a]);
+/// The ground, light and dark.
+pub const GROUND: Colours = ([0xff, 0xfe, 0xfa], [0x1b, 0x1b, 0x1a]);
 
 /// How much of a pale shape's own colour is left.
 pub const PALE: f64 = 0.4;
@@ -142,7 +148,7 @@ impl Ink {
 
     /// The colour on light and on dark ground.
     #[must_use]
-    pub fn colours(self) -> ([u8; 3], [u8; 3]) {
+    pub fn colours(self) -> Colours {
         match self {
             Self::Text => ([0x1c, 0x1c, 0x1a], [0xe9, 0xe7, 0xe0]),
             Self::Soft => ([0x62, 0x62, 0x5d], [0xa9, 0xa7, 0xa0]),

@@ -1,6 +1,6 @@
 //! Drawings as PNG: the same bytes on every host, whatever fonts and libraries it has.
 
-use crate::drawing::{Anchor, DASH, DIAMOND, Drawing, GROUND, Ink, PALE, SLANT, Shape, Text, Turn};
+use crate::drawing::{Anchor, DASH, DIAMOND, Drawing, GROUND, Ink, PALE, Rgb, SLANT, Shape, Text, Turn};
 use crate::font::{Font, Pen};
 use ab_glyph_rasterizer::{Rasterizer, point};
 
@@ -18,7 +18,7 @@ pub fn png(drawing: &Drawing) -> Vec<u8> {
 struct Canvas {
     width: usize,
     height: usize,
-    dots: Vec<[u8; 3]>,
+    dots: Vec<Rgb>,
     fonts: [Font; 2],
 }
 
@@ -55,7 +55,7 @@ impl Canvas {
     }
 
     /// A line of one unit's width around its middle.
-    fn line(&mut self, from: [f64; 2], to: [f64; 2], colour: [u8; 3]) {
+    fn line(&mut self, from: [f64; 2], to: [f64; 2], colour: Rgb) {
         let place = if from[1] == to[1] {
             [from[0], from[1] - 0.5, to[0] - from[0], 1.0]
         } else {
@@ -64,16 +64,16 @@ impl Canvas {
         self.rect(place, colour, 1.0);
     }
 
-    fn rect(&mut self, [x, y, width, height]: [f64; 4], colour: [u8; 3], strength: f64) {
+    fn rect(&mut self, [x, y, width, height]: [f64; 4], colour: Rgb, strength: f64) {
         let corners = [[x, y], [x + width, y], [x + width, y + height], [x, y + height]];
         self.polygon(&corners, colour, strength);
     }
 
-    fn diamond(&mut self, [x, y]: [f64; 2], r: f64, colour: [u8; 3]) {
+    fn diamond(&mut self, [x, y]: [f64; 2], r: f64, colour: Rgb) {
         self.polygon(&[[x, y - r], [x + r, y], [x, y + r], [x - r, y]], colour, 1.0);
     }
 
-    fn polygon(&mut self, corners: &[[f64; 2]], colour: [u8; 3], strength: f64) {
+    fn polygon(&mut self, corners: &[[f64; 2]], colour: Rgb, strength: f64) {
         let mut outline = Outline::default();
         for (n, from) in corners.iter().enumerate() {
             outline.segments.push(Segment::Line(*from, corners[(n + 1) % corners.len()]));
@@ -100,7 +100,7 @@ impl Canvas {
     }
 
     /// Mixes a colour into the dots an outline covers.
-    fn fill(&mut self, outline: &Outline, colour: [u8; 3], strength: f64) {
+    fn fill(&mut self, outline: &Outline, colour: Rgb, strength: f64) {
         let Some([left, top, right, bottom]) = outline.bounds() else { return };
         let side = |low: f64, high: f64, all: usize| {
             ((low * SCALE).floor().max(0.0) as usize, ((high * SCALE).ceil().max(0.0) as usize).min(all))
@@ -208,7 +208,7 @@ mod tests {
         Drawing { width: 40.0, height: 20.0, title: String::new(), shapes }
     }
 
-    fn dot(canvas: &Canvas, x: usize, y: usize) -> [u8; 3] {
+    fn dot(canvas: &Canvas, x: usize, y: usize) -> Rgb {
         canvas.dots[y * canvas.width + x]
     }
 

@@ -3,7 +3,7 @@
 //! The bytes depend on the experiment and its results alone: no dates, hosts or paths.
 
 use crate::chart::{Layout, draw, hover, number, part_hover, small};
-use crate::drawing::{GROUND, Ink};
+use crate::drawing::{Colours, GROUND, Ink, Rgb};
 use crate::error::{Error, writing};
 use crate::experiment::Experiment;
 use crate::figure::{Cell, Table, TableRow, Values};
@@ -137,7 +137,7 @@ th:first-child,td:first-child{text-align:left;padding-left:0;position:sticky;lef
 tr.mean td,tr.head td{font-weight:600}tr.head td{padding-top:.7rem}tr td.weak{color:var(--soft);font-weight:400}\
 small{color:var(--soft);font-weight:400}small.paper{display:block}\
 code{font:.85em ui-monospace,monospace}summary{cursor:pointer;color:var(--link);padding:.3rem 0}\
-@media(max-width:40rem){.desk{display:none}.phone{display:block}th,td{padding:.2rem .45rem}h1{font-size:1.35rem}small{display:block}}";
+@media(max-width:40rem){.desk{display:none}.phone{display:block}table{font-size:.8rem}th,td{padding:.2rem .3rem}h1{font-size:1.35rem}small{display:block}}";
 
 fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], command: &str) -> String {
     let mut html = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -169,7 +169,7 @@ fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], command: &str) -
 
 /// The colours of the page, by name.
 fn variables() -> String {
-    let set = |pick: fn(([u8; 3], [u8; 3])) -> [u8; 3]| {
+    let set = |pick: fn(Colours) -> Rgb| {
         let inks = [("ink", Ink::Text), ("soft", Ink::Soft), ("line", Ink::Grid), ("link", Ink::Bar(0))];
         let inks = inks.map(|(name, ink)| format!("--{name}:{};", hex(pick(ink.colours()))));
         format!(":root{{color-scheme:light dark;{}--paper:{}}}", inks.concat(), hex(pick(GROUND)))
@@ -304,8 +304,8 @@ fn values_of_parts(table: &Table, rows: &[&TableRow]) -> String {
 /// A value with its spread and the paper's.
 fn one_value(cell: &Cell, title: &str, is_weak: bool) -> String {
     let (class, mark) = if is_weak { (" class=\"weak\"", "≈ ") } else { ("", "") };
-    let spread =
-        if cell.high > cell.low { format!(" <small>±{}</small>", small(cell.spread())) } else { String::new() };
+    let is_seen = cell.spread() >= 0.000_05;
+    let spread = if is_seen { format!(" <small>±{}</small>", small(cell.spread())) } else { String::new() };
     let paper = cell.paper.map(|p| format!(" <small class=\"paper\">paper {}</small>", number(p))).unwrap_or_default();
     format!("<td{class} title=\"{}\">{mark}{}{spread}{paper}</td>", escape(title), number(cell.value))
 }

@@ -1,6 +1,6 @@
 //! Drawings as SVG, on light and on dark ground.
 
-use crate::drawing::{Anchor, DASH, DIAMOND, Drawing, GROUND, Ink, PALE, Shape, Text, Turn};
+use crate::drawing::{Anchor, Colours, DASH, DIAMOND, Drawing, GROUND, Ink, PALE, Rgb, Shape, Text, Turn};
 use std::fmt::Write as _;
 
 /// Text with what XML gives a meaning replaced.
@@ -11,14 +11,14 @@ pub fn escape(text: &str) -> String {
 
 /// A colour as style sheets write it.
 #[must_use]
-pub fn hex([r, g, b]: [u8; 3]) -> String {
+pub fn hex([r, g, b]: Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
 /// The style of drawings, which pages need too. Colours are written out: many programs that draw know no variables.
 #[must_use]
 pub fn style() -> String {
-    let rules = |pick: fn(([u8; 3], [u8; 3])) -> [u8; 3]| {
+    let rules = |pick: fn(Colours) -> Rgb| {
         let [ink, soft, line] = [Ink::Text, Ink::Soft, Ink::Grid].map(|ink| hex(pick(ink.colours())));
         let ground = hex(pick(GROUND));
         let bar = |n| format!(".chart .b{n}{{fill:{}}}", hex(pick(Ink::Bar(n).colours())));
