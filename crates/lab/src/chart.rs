@@ -38,6 +38,7 @@ const RIGHT: f64 = 4.0;
 const SIZE: f64 = 12.0;
 const SMALL: f64 = 10.0;
 const TITLE: f64 = 15.0;
+const TICK: f64 = 11.0;
 const LINE: f64 = 15.0;
 /// How much wider the letters of other fonts than ours may be, where an SVG is shown.
 const WIDER: f64 = 1.1;
@@ -197,9 +198,12 @@ impl<'t> Chart<'t> {
         let is_flat = widest_line <= plain.max(84.0);
         let group = if is_flat { plain.max(widest_line) } else { plain };
         let longest = table.rows.iter().map(|row| width(row, &short(&row.name))).fold(0.0, f64::max);
-        let left = if is_flat { LEFT } else { LEFT.max(longest * SLANT.1 - group / 2.0 + 6.0) };
+        let scale = scale(table);
+        let ticks = [scale.0, scale.1].map(|value| fonts[0].width(&tick(value, scale.2), TICK) * WIDER + 10.0);
+        let left = ticks.into_iter().fold(LEFT, f64::max);
+        let left = if is_flat { left } else { left.max(longest * SLANT.1 - group / 2.0 + 6.0) };
         let left = left.min(layout.width / 2.0);
-        Self { table, layout, bars, fonts, shapes: Vec::new(), group, left, is_flat, scale: scale(table) }
+        Self { table, layout, bars, fonts, shapes: Vec::new(), group, left, is_flat, scale }
     }
 
     fn text(&mut self, x: f64, y: f64, text: &str, look: (f64, Anchor, Turn, bool, Ink)) {
@@ -319,7 +323,7 @@ impl<'t> Chart<'t> {
             let line = |ink| Shape::Line { from: [self.left, at], to: [width - RIGHT, at], ink, is_dashed: false };
             self.shapes.push(line(Ink::Grid));
             let label = tick(value, step);
-            self.text(self.left - 6.0, at + 4.0, &label, (11.0, Anchor::End, Turn::Flat, false, Ink::Soft));
+            self.text(self.left - 6.0, at + 4.0, &label, (TICK, Anchor::End, Turn::Flat, false, Ink::Soft));
         }
         for row in from..to {
             let left = self.left + self.group * (row - from) as f64 + GAP / 2.0;
