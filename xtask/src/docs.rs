@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Result;
-use crate::files::{Finding, TextFile, report, text_files};
+use crate::files::{Finding, TextFile, report, root, text_files};
 
 /// The folder of the book's pages.
 const BOOK: &str = "docs/src/";
@@ -64,7 +64,9 @@ fn check_link(files: &BTreeMap<&str, &TextFile>, from: &str, target: &str) -> st
     let Some(file) = files.get(path.as_str()) else {
         let folder = format!("{}/", path.trim_end_matches('/'));
         let is_folder = files.keys().any(|path| path.starts_with(&folder));
-        return if is_folder { Ok(()) } else { Err("there is no such file") };
+        // Pictures are no text files.
+        let is_picture = path.ends_with(".png") && root().join(&path).is_file();
+        return if is_folder || is_picture { Ok(()) } else { Err("there is no such file") };
     };
     match heading {
         Some(heading) if !headings(&file.text).contains(&heading) => Err("there is no such heading"),

@@ -41,7 +41,8 @@ pub fn run_command(command: &mut Command) -> Result {
         return Ok(());
     }
     let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy()).collect();
-    Err(format!("`cargo {}` ended with {status}", args.join(" ")).into())
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default().to_string_lossy();
+    Err(format!("`{program} {}` ended with {status}", args.join(" ")).into())
 }
 
 /// A text file of the repository.

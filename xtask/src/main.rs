@@ -19,6 +19,7 @@ mod instructions;
 mod machine_keys;
 mod mechanisms;
 mod registers;
+mod screenshots;
 mod slurm;
 mod tidy;
 mod workload_table;
@@ -86,6 +87,8 @@ enum Command {
     /// Run what CI only samples: every reference kernel on every path, the timing model on all kernel files and
     /// a hundred random machines, accuracy, 500 differential programs, the workloads at their size `small`
     Long,
+    /// Take the pictures of a report in the book; needs Chromium
+    Screenshots,
     /// Check the repository rules
     Tidy,
 }
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
         Command::HostInstructions { check } => host_instructions::run(check),
         Command::Long => long(),
         Command::MeasureWorkloads { size, check } => workload_table::measure(&size, check),
+        Command::Screenshots => screenshots::run(),
         Command::Tidy => tidy::run(),
     };
     match result {

@@ -5,12 +5,14 @@ use crate::lab::{Jobs, Watching};
 use crate::out;
 use crate::run::sizes;
 use clap::ValueEnum;
-use raddle_lab::experiment::{Against, Axis, Change, Experiment, Figure, Mean, Repeats, Variant, Vary, workloads};
+use raddle_lab::chart::{number, small};
+use raddle_lab::experiment::{
+    Against, Axis, Base, Change, Experiment, Figure, Mean, Repeats, Rows, Variant, Vary, workloads,
+};
 use raddle_lab::figure::{Table, Values};
 use raddle_lab::grid::Grid;
 use raddle_lab::metric::Metric;
 use raddle_lab::store::Store;
-use raddle_lab::svg::number;
 use raddle_lab::work::{self, InMemory, Results};
 use raddle_runtime::Problem;
 use raddle_sim::config::{DEFAULT_PRESET, PRESETS};
@@ -96,13 +98,10 @@ impl Args {
     fn lists(&self) -> Result<Vec<Vec<Variant>>, Problem> {
         let set = |label: String, text: String| {
             let set = vec![Change { text, at: None }];
-            Variant { label, preset: None, size: None, set }
+            Variant { label, set, ..Variant::default() }
         };
-        let preset = |name: &String| Variant {
-            preset: Some(Change { text: name.clone(), at: None }),
-            set: Vec::new(),
-            ..set(name.clone(), String::new())
-        };
+        let preset =
+            |name: &String| Variant { label: name.clone(), base: Some(Base::preset(name)), ..Variant::default() };
         let presets = expanded(&self.preset, PRESETS.iter().map(|preset| preset.name));
         let mut lists: Vec<Vec<Variant>> = vec![presets.iter().map(preset).collect()];
         let registry = raddle_mech::registry();
@@ -131,8 +130,7 @@ impl Args {
         let chosen = workloads(words).map_err(|(_, problem)| problem)?;
         let mut experiment = Experiment { size: self.size, ..Experiment::new("compare", chosen) };
         experiment.set = self.set.iter().map(|text| Change { text: text.clone(), at: None }).collect();
-        let plain = Variant { label: String::new(), preset: None, size: None, set: Vec::new() };
-        let mut variants = vec![plain];
+        let mut variants = vec![Variant::default()];
         for list in self.lists()? {
             let with = |first: &Variant| list.iter().map(|second| joined(first, second)).collect::<Vec<_>>();
             variants = variants.iter().flat_map(with).collect();
@@ -159,9 +157,10 @@ impl Args {
             MeanArg::Arithmetic => Mean::Arithmetic,
         };
         let (name, title) = ("compare".to_owned(), "compare".to_owned());
-        let (source, paper, fixed) = (String::new(), Vec::new(), vec![0]);
+        let (stack, source, paper, fixed) = (Vec::new(), String::new(), Vec::new(), vec![0]);
+        let (bars, rows) = (0, Rows::Workloads);
         experiment.figures =
-            vec![Figure { name, title, metric, against, bars: 0, rows: None, fixed, mean, source, paper }];
+            vec![Figure { name, title, metric, stack, against, bars, rows, fixed, mean, source, paper }];
         Ok(experiment)
     }
 }
@@ -182,7 +181,7 @@ fn joined(first: &Variant, second: &Variant) -> Variant {
     let space = if first.label.is_empty() { "" } else { " " };
     Variant {
         label: format!("{}{space}{}", first.label, second.label),
-        preset: second.preset.clone().or(first.preset.clone()),
+        base: second.base.clone().or(first.base.clone()),
         size: None,
         set: [&first.set[..], &second.set].concat(),
     }
@@ -236,7 +235,7 @@ fn as_text(table: &Table) -> String {
             None => "-".to_owned(),
             Some(cell) => {
                 let mark = if table.is_within_spread(cell) { "≈" } else { "" };
-                let spread = if cell.high > cell.low { format!(" ±{}", number(cell.spread())) } else { String::new() };
+                let spread = if cell.high > cell.low { format!(" ±{}", small(cell.spread())) } else { String::new() };
                 format!("{mark}{}{spread}", number(cell.value))
             }
         });

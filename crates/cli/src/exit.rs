@@ -20,6 +20,23 @@ pub enum Exit {
     InstructionLimit,
     /// The limit of cycles ended a kernel.
     CycleLimit,
+    /// Somebody pressed Ctrl-C.
+    Stopped,
+}
+
+impl Exit {
+    /// The code itself, for a process that ends in the midst of its work.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Good => 0,
+            Self::Bad => 1,
+            Self::Usage => 2,
+            Self::Deadlock => 3,
+            Self::InstructionLimit => 4,
+            Self::CycleLimit => 5,
+            Self::Stopped => 130,
+        }
+    }
 }
 
 impl Exit {
@@ -42,14 +59,7 @@ impl Exit {
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Good => 0,
-            Exit::Bad => 1,
-            Exit::Usage => 2,
-            Exit::Deadlock => 3,
-            Exit::InstructionLimit => 4,
-            Exit::CycleLimit => 5,
-        })
+        Self::from(exit.code())
     }
 }
 
@@ -112,6 +122,7 @@ impl Failure {
     pub fn of_lab(error: raddle_lab::Error, file: Option<(String, String)>) -> Self {
         match error {
             raddle_lab::Error::Problem(problem) => Self::Runtime { error: problem.into(), file: file.map(Box::new) },
+            raddle_lab::Error::Machine { problems, file } => Self::Machine { problems, file: Some(file) },
             raddle_lab::Error::Workload(error) => error.into(),
             raddle_lab::Error::Read { path, source } => Error::Read { path, source }.into(),
             raddle_lab::Error::Write { path, source } => Error::Write { path, source }.into(),

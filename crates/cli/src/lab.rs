@@ -44,7 +44,7 @@ Example:
     Worker(run::WorkerArgs),
     /// Make the report of an experiment from the results in the store
     #[command(after_help = "\
-Writes a folder: index.html, which needs nothing else, and for each figure a drawing and a table.
+Writes a folder: index.html, which needs nothing else, and for each figure drawings and a table.
 
 Example:
   raddle lab report matrix --size tiny --output report")]

@@ -10,6 +10,14 @@ pub enum Error {
     /// A mistake in an experiment file or on the command line.
     #[error(transparent)]
     Problem(#[from] Problem),
+    /// A machine file an experiment names cannot be used.
+    #[error("{} cannot be used: {}", file.0, problems.first().map_or("", |p| p.message.as_str()))]
+    Machine {
+        /// What is wrong with it.
+        problems: Vec<raddle_sim::config::Problem>,
+        /// Its path and text.
+        file: Box<(String, String)>,
+    },
     /// A workload cannot be used.
     #[error(transparent)]
     Workload(#[from] raddle_workloads::Error),

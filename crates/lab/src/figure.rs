@@ -1,7 +1,7 @@
 //! Figures of an experiment, computed from its results: rows of values with their spread.
 
 use crate::error::Error;
-use crate::experiment::{Against, Experiment, Figure, Row};
+use crate::experiment::{Against, Experiment, Figure, Row, Rows};
 use crate::grid::Grid;
 use crate::key::Key;
 use crate::metric::Metric;
@@ -9,7 +9,7 @@ use crate::work::Results;
 use std::collections::BTreeMap;
 
 /// A value over all repetitions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
     /// Mean over the repetitions.
     pub value: f64,
@@ -19,6 +19,8 @@ pub struct Cell {
     pub high: f64,
     /// What the paper prints.
     pub paper: Option<f64>,
+    /// The parts of a stacked bar, from the bottom.
+    pub parts: Vec<Self>,
 }
 
 impl Cell {
@@ -26,7 +28,7 @@ impl Cell {
         let value = values.iter().sum::<f64>() / values.len() as f64;
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        (!values.is_empty() && value.is_finite()).then_some(Self { value, low, high, paper: None })
+        (!values.is_empty() && value.is_finite()).then_some(Self { value, low, high, ..Self::default() })
     }
 
     /// Half of what lies between the smallest and the largest.
@@ -62,6 +64,8 @@ pub struct Table {
     pub bars: Vec<String>,
     /// The bar that is the baseline.
     pub baseline: Option<usize>,
+    /// Names of the parts of stacked bars, from the bottom; none when bars are not stacked.
+    pub parts: Vec<String>,
     /// The value of no effect, if there is one.
     pub neutral: Option<f64>,
     /// Rows.
@@ -82,11 +86,25 @@ impl Table {
     }
 }
 
+/// The values of all metrics of an experiment in one result.
+struct Measured {
+    all: Vec<f64>,
+    /// For each kernel, where a figure has rows of kernels.
+    kernels: Vec<(String, Vec<f64>)>,
+}
+
+/// What a row is about: a workload by its number, or one of its kernels.
+#[derive(Clone)]
+struct Subject {
+    program: usize,
+    kernel: Option<String>,
+}
+
 /// The values of metrics in the results of a grid, each result read once.
 pub struct Values<'g> {
     grid: &'g Grid,
     metrics: Vec<Metric>,
-    values: BTreeMap<Key, Vec<f64>>,
+    values: BTreeMap<Key, Measured>,
     damaged: usize,
 }
 
@@ -97,14 +115,24 @@ impl<'g> Values<'g> {
     /// When they cannot be read.
     pub fn read(experiment: &Experiment, grid: &'g Grid, results: &impl Results) -> Result<Self, Error> {
         let mut metrics = experiment.metrics.clone();
-        metrics.extend(experiment.figures.iter().map(|figure| figure.metric.clone()));
+        for figure in &experiment.figures {
+            metrics.push(figure.metric.clone());
+            metrics.extend(figure.stack.iter().map(|part| part.metric.clone()));
+        }
+        let by_kernel = experiment.figures.iter().any(|figure| figure.rows == Rows::Kernels);
         let (mut values, mut damaged) = (BTreeMap::new(), 0);
         for point in &grid.points {
             let result = results.result(&point.key)?;
             damaged += usize::from(result.is_none() && results.has(&point.key));
-            if let Some(record) = result {
-                values.insert(point.key, metrics.iter().map(|metric| metric.value(&record)).collect());
+            let Some(record) = result else { continue };
+            let all = metrics.iter().map(|metric| metric.value(&record)).collect();
+            let mut kernels = Vec::new();
+            for kernel in record.kernels.iter().filter(|_| by_kernel) {
+                let one = std::slice::from_ref(kernel);
+                let values = metrics.iter().map(|metric| metric.of(&record.identity.machine, one)).collect();
+                kernels.push((kernel.kernel.clone(), values));
             }
+            values.insert(point.key, Measured { all, kernels });
         }
         Ok(Self { grid, metrics, values, damaged })
     }
@@ -118,75 +146,85 @@ impl<'g> Values<'g> {
     /// The value of a metric of the experiment in a point's result.
     #[must_use]
     pub fn get(&self, key: &Key, metric: &Metric) -> Option<f64> {
-        let column = self.metrics.iter().position(|known| known == metric)?;
-        self.values.get(key).map(|values| values[column])
+        self.of_kernel(key, metric, None)
     }
 
-    /// A value set against its baseline.
-    fn relative(&self, e: &Experiment, f: &Figure, choices: &[usize], program: usize, repeat: usize) -> Option<f64> {
-        let value = |choices: &[usize]| self.get(&self.grid.point(choices, program, repeat)?.key, &f.metric);
-        let own = value(choices)?;
-        let base = || value(&e.baseline_of(choices));
-        let result = match f.against {
+    fn of_kernel(&self, key: &Key, metric: &Metric, kernel: Option<&str>) -> Option<f64> {
+        let column = self.metrics.iter().position(|known| known == metric)?;
+        let measured = self.values.get(key)?;
+        match kernel {
+            None => Some(measured.all[column]),
+            Some(kernel) => measured.kernels.iter().find(|(name, _)| name == kernel).map(|(_, values)| values[column]),
+        }
+    }
+
+    /// A metric of a figure, the whole or a part, set against its baseline.
+    fn relative(&self, at: &Place<'_>, metric: &Metric, subject: &Subject, repeat: usize) -> Option<f64> {
+        let value = |choices: &[usize], metric: &Metric| {
+            let key = &self.grid.point(choices, subject.program, repeat)?.key;
+            self.of_kernel(key, metric, subject.kernel.as_deref())
+        };
+        let Place { experiment, figure, choices } = at;
+        let own = value(choices, metric)?;
+        let base = || value(&experiment.baseline_of(choices), &figure.metric);
+        let result = match figure.against {
             Against::Nothing => own,
             Against::Ratio => own / base()?,
             Against::Speedup => base()? / own,
             Against::Difference => own - base()?,
+            Against::Share => own / value(choices, &figure.metric)?,
         };
         result.is_finite().then_some(result)
     }
 
-    /// The means over workloads in each repetition, as a cell. Where one is missing there is no mean.
-    fn mean(&self, e: &Experiment, f: &Figure, choices: &[usize], programs: &[usize]) -> Option<Cell> {
-        let mean = |repeat: usize| {
-            let values = programs.iter().map(|program| self.relative(e, f, choices, *program, repeat));
-            f.mean.of(&values.collect::<Option<Vec<f64>>>()?)
+    /// The value of one subject, or the mean over several in each repetition. Where one is missing there is none.
+    fn cell(&self, at: &Place<'_>, metric: &Metric, subjects: &[Subject]) -> Option<Cell> {
+        let of_repeat = |repeat: usize| {
+            let values = subjects.iter().map(|subject| self.relative(at, metric, subject, repeat));
+            match values.collect::<Option<Vec<f64>>>()?[..] {
+                [one] => Some(one),
+                ref several => at.figure.mean.of(several),
+            }
         };
-        Cell::new(&(0..self.grid.repeats()).map(mean).collect::<Option<Vec<f64>>>()?)
+        Cell::new(&(0..self.grid.repeats()).map(of_repeat).collect::<Option<Vec<f64>>>()?)
     }
 
     /// A figure.
     #[must_use]
     pub fn table(&self, experiment: &Experiment, figure: &Figure) -> Table {
         let bars = &experiment.axes[figure.bars].variants;
-        let row = |kind: Row, name: String, programs: &[usize], fixed: &[usize]| {
+        let row = |kind: Row, name: String, subjects: &[Subject], fixed: &[usize]| {
             let cell = |bar: usize| {
                 let mut choices = fixed.to_vec();
                 choices[figure.bars] = bar;
-                let cell = match programs {
-                    [one] => {
-                        let repeats = 0..self.grid.repeats();
-                        let values = repeats.map(|r| self.relative(experiment, figure, &choices, *one, r));
-                        Cell::new(&values.collect::<Option<Vec<f64>>>()?)
-                    }
-                    several => self.mean(experiment, figure, &choices, several),
+                let at = Place { experiment, figure, choices };
+                let paper = |part: Option<usize>| {
+                    figure.paper.iter().find(|p| p.row == kind && p.bar == bar && p.part == part).map(|p| p.value)
                 };
-                let paper = figure.paper.iter().find(|p| p.row == kind && p.bar == bar).map(|p| p.value);
-                cell.map(|cell| Cell { paper, ..cell })
+                let part = |(n, part): (usize, &crate::experiment::Part)| {
+                    Some(Cell { paper: paper(Some(n)), ..self.cell(&at, &part.metric, subjects)? })
+                };
+                let parts = figure.stack.iter().enumerate().map(part).collect::<Option<Vec<Cell>>>()?;
+                Some(Cell { paper: paper(None), parts, ..self.cell(&at, &figure.metric, subjects)? })
             };
             let is_mean = matches!(kind, Row::ClassMean(_) | Row::Mean);
             TableRow { name, is_mean, cells: (0..bars.len()).map(cell).collect() }
         };
         let rows = match figure.rows {
-            Some(axis) => self.rows_by_axis(experiment, figure, axis, &row),
-            None => self.rows_by_workload(figure, &row),
-        };
-        let own = figure.metric.about();
-        let about = match figure.against {
-            Against::Nothing => own,
-            Against::Ratio => format!("{own}, relative to the baseline"),
-            Against::Speedup => format!("speedup: {own} of the baseline over own"),
-            Against::Difference => format!("{own}, less that of the baseline"),
+            Rows::Axis(axis) => self.rows_by_axis(experiment, figure, axis, &row),
+            Rows::Workloads | Rows::Kernels => self.rows_by_subject(figure, &row),
         };
         Table {
             name: figure.name.clone(),
             title: figure.title.clone(),
-            about: format!("{about}; means are {}", figure.mean.name()),
+            about: format!("{}; means are {}", about(figure), figure.mean.name()),
             source: figure.source.clone(),
             bars: bars.iter().map(|variant| variant.label.clone()).collect(),
-            baseline: experiment.baseline[figure.bars].filter(|_| figure.against != Against::Nothing),
+            parts: figure.stack.iter().map(|part| part.label.clone()).collect(),
+            baseline: experiment.baseline[figure.bars]
+                .filter(|_| !matches!(figure.against, Against::Nothing | Against::Share)),
             neutral: match figure.against {
-                Against::Nothing => None,
+                Against::Nothing | Against::Share => None,
                 Against::Ratio | Against::Speedup => Some(1.0),
                 Against::Difference => Some(0.0),
             },
@@ -195,39 +233,95 @@ impl<'g> Values<'g> {
     }
 
     fn rows_by_axis(&self, e: &Experiment, figure: &Figure, axis: usize, row: &MakeRow<'_>) -> Vec<TableRow> {
-        let programs: Vec<usize> = (0..self.grid.programs.len()).collect();
+        let all: Vec<Subject> =
+            (0..self.grid.programs.len()).map(|program| Subject { program, kernel: None }).collect();
         let variants = e.axes[axis].variants.iter().enumerate();
         let rows = variants.map(|(choice, variant)| {
             let mut fixed = figure.fixed.clone();
             fixed[axis] = choice;
-            row(Row::Variant(choice), variant.label.clone(), &programs, &fixed)
+            row(Row::Variant(choice), variant.label.clone(), &all, &fixed)
         });
         rows.collect()
     }
 
-    fn rows_by_workload(&self, figure: &Figure, row: &MakeRow<'_>) -> Vec<TableRow> {
+    /// Rows of workloads or kernels, then means over classes and over all.
+    fn rows_by_subject(&self, figure: &Figure, row: &MakeRow<'_>) -> Vec<TableRow> {
         let programs = &self.grid.programs;
-        let one = |n: usize| {
-            let name = programs[n].workload.name.to_owned();
-            row(Row::Workload(name.clone()), name, &[n], &figure.fixed)
+        let mut subjects: Vec<Subject> = Vec::new();
+        for program in 0..programs.len() {
+            let kernels = if figure.rows == Rows::Kernels { self.kernels(program) } else { Vec::new() };
+            match kernels[..] {
+                [] => subjects.push(Subject { program, kernel: None }),
+                _ => subjects.extend(kernels.into_iter().map(|kernel| Subject { program, kernel: Some(kernel) })),
+            }
+        }
+        let one = |subject: &Subject| {
+            let workload = programs[subject.program].workload.name.to_owned();
+            let (kind, name) = match &subject.kernel {
+                None => (Row::Workload(workload.clone()), workload),
+                Some(kernel) => {
+                    let name = format!("{workload}/{kernel}");
+                    (Row::Kernel { workload, kernel: kernel.clone() }, name)
+                }
+            };
+            row(kind, name, std::slice::from_ref(subject), &figure.fixed)
         };
-        let mut rows: Vec<TableRow> = (0..programs.len()).map(one).collect();
+        let mut rows: Vec<TableRow> = subjects.iter().map(one).collect();
         let mut classes: Vec<_> = programs.iter().map(|p| p.class).collect();
         classes.dedup();
         for class in classes.iter().copied().filter(|_| classes.len() > 1) {
-            let of: Vec<usize> = (0..programs.len()).filter(|n| programs[*n].class == class).collect();
+            let of: Vec<Subject> = subjects.iter().filter(|s| programs[s.program].class == class).cloned().collect();
             rows.push(row(Row::ClassMean(class), format!("mean, {class}"), &of, &figure.fixed));
         }
-        if programs.len() > 1 {
-            let all: Vec<usize> = (0..programs.len()).collect();
-            rows.push(row(Row::Mean, "mean, all".to_owned(), &all, &figure.fixed));
+        if subjects.len() > 1 {
+            rows.push(row(Row::Mean, "mean, all".to_owned(), &subjects, &figure.fixed));
         }
         rows
     }
+
+    /// Kernels of a workload in any of its results, in the order of their first launches.
+    fn kernels(&self, program: usize) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        self.grid.each(|_, of, _, point| {
+            let measured = self.values.get(&point.key).filter(|_| of == program);
+            for (kernel, _) in measured.iter().flat_map(|m| &m.kernels) {
+                if !found.contains(kernel) {
+                    found.push(kernel.clone());
+                }
+            }
+        });
+        found
+    }
 }
 
-/// Makes a row from what it is, its name, its workloads and the choices on the axes.
-type MakeRow<'m> = dyn Fn(Row, String, &[usize], &[usize]) -> TableRow + 'm;
+/// Where a value belongs: a figure, and the choices on all axes.
+struct Place<'a> {
+    experiment: &'a Experiment,
+    figure: &'a Figure,
+    choices: Vec<usize>,
+}
+
+/// What the values of a figure are, in words.
+fn about(figure: &Figure) -> String {
+    if !figure.stack.is_empty() {
+        let text = match figure.against {
+            Against::Ratio => "parts relative to the whole bar of the baseline",
+            Against::Share => "parts as shares of the whole bar",
+            _ => "parts that add up to the whole bar",
+        };
+        return text.to_owned();
+    }
+    let own = figure.metric.about();
+    match figure.against {
+        Against::Nothing | Against::Share => own,
+        Against::Ratio => format!("{own}, relative to the baseline"),
+        Against::Speedup => format!("speedup: {own} of the baseline over own"),
+        Against::Difference => format!("{own}, less that of the baseline"),
+    }
+}
+
+/// Makes a row from what it is, its name, its subjects and the choices on the axes.
+type MakeRow<'m> = dyn Fn(Row, String, &[Subject], &[usize]) -> TableRow + 'm;
 
 #[cfg(test)]
 mod tests {
@@ -262,8 +356,8 @@ mod tests {
         experiment.figures.iter().map(|figure| values.table(&experiment, figure)).collect()
     }
 
-    fn close(cell: Option<Cell>, value: f64) -> bool {
-        cell.is_some_and(|cell| (cell.value - value).abs() < 1e-4 * value)
+    fn close(cell: &Option<Cell>, value: f64) -> bool {
+        cell.as_ref().is_some_and(|cell| (cell.value - value).abs() < 1e-4 * value)
     }
 
     #[test]
@@ -272,13 +366,13 @@ mod tests {
         let rows = &tables[0].rows;
         let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(names, ["bfs", "spmv", "walsh", "mean, divergent", "mean, barrier", "mean, all"]);
-        assert!(rows.iter().all(|row| close(row.cells[0], 1.0)));
-        assert!(close(rows[0].cells[1], 2.1) && close(rows[1].cells[1], 8.4) && close(rows[2].cells[1], 1.05));
-        let mean = rows[3].cells[1].unwrap();
-        assert!(close(Some(mean), 4.2) && mean.paper == Some(3.0), "the geometric mean of 2.1 and 8.4");
+        assert!(rows.iter().all(|row| close(&row.cells[0], 1.0)));
+        assert!(close(&rows[0].cells[1], 2.1) && close(&rows[1].cells[1], 8.4) && close(&rows[2].cells[1], 1.05));
+        let mean = rows[3].cells[1].clone().unwrap();
+        assert!(close(&rows[3].cells[1], 4.2) && mean.paper == Some(3.0), "the geometric mean of 2.1 and 8.4");
         assert!((mean.low - 4.0).abs() < 1e-4 && (mean.high - 4.4).abs() < 1e-4);
         assert_eq!((tables[0].baseline, tables[0].neutral), (Some(0), Some(1.0)));
-        assert!(tables[0].is_within_spread(&rows[2].cells[1].unwrap()), "1.05 from 1.0 and 1.1");
+        assert!(tables[0].is_within_spread(rows[2].cells[1].as_ref().unwrap()), "1.05 from 1.0 and 1.1");
         assert!(!tables[0].is_within_spread(&mean));
     }
 
@@ -286,7 +380,7 @@ mod tests {
     fn rows_can_be_choices_on_an_axis() {
         let table = &tables([1.0; 3], 0)[1];
         assert_eq!(table.rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["2", "4"]);
-        assert!(close(table.rows[0].cells[0], 9_900_000.0) && close(table.rows[1].cells[0], 4_950_000.0));
+        assert!(close(&table.rows[0].cells[0], 9_900_000.0) && close(&table.rows[1].cells[0], 4_950_000.0));
         assert_eq!((table.neutral, table.missing()), (None, 0));
     }
 
@@ -295,5 +389,56 @@ mod tests {
         let tables = tables([1.0; 3], 12);
         assert!(tables[0].rows.iter().all(|row| row.cells.iter().all(Option::is_none)), "there is no baseline");
         assert_eq!(tables[1].missing(), 2);
+    }
+
+    const STACKED: &str = "title = 'T'\nworkloads = ['bfs', 'walsh']\nsize = 'tiny'\n\
+        [[axis]]\nname = 'i'\nkey = 'mechanism.issue'\nvalues = ['lrr', 'gto']\n\
+        [[figure]]\nname = 'a'\ntitle = 'A'\nbars = 'i'\nrows = 'kernels'\nagainst = 'ratio'\n\
+        stack = ['issued = sm.issued_1_4 + sm.issued_29_32', 'sm.stall_fetch']\n\
+        paper = [{ row = 'walsh/batch1', bar = 'gto', part = 'issued', value = 0.5 }]\n\
+        [[figure]]\nname = 'b'\ntitle = 'B'\nbars = 'i'\nagainst = 'share'\nstack = ['sm.issued_1_4', 'sm.stall_fetch']\n";
+
+    #[test]
+    fn stacks_and_kernels() {
+        let name = raddle_workloads::find("walsh").unwrap().module().unwrap();
+        let kernel = name.module.kernels().next().unwrap().1.name.clone();
+        let experiment = Experiment::parse("t", &STACKED.replace("batch1", &kernel)).unwrap();
+        let grid = Grid::new(&experiment).unwrap();
+        let mut results = InMemory::default();
+        grid.each(|choices, program, _, point| {
+            let counts = |kernel: &str, issued: u64, stall: u64| {
+                let counters = [("sm.issued_1_4", issued), ("sm.issued_29_32", issued), ("sm.stall_fetch", stall)];
+                let counters = counters.map(|(name, value)| (name.to_owned(), value)).into();
+                KernelCounts { kernel: kernel.to_owned(), launches: 1, cycles: 1, counters }
+            };
+            // With `gto` there are half as many stalls.
+            let stall = 80 / (choices[0] as u64 + 1);
+            let kernels = match program {
+                0 => vec![counts("one", 10, stall), counts("two", 30, stall)],
+                _ => vec![counts(&kernel, 10, stall)],
+            };
+            results.keep(Record { identity: point.identity(), checked: 1, kernels }).unwrap();
+        });
+        let values = Values::read(&experiment, &grid, &results).unwrap();
+        let table = values.table(&experiment, &experiment.figures[0]);
+        let names: Vec<&str> = table.rows.iter().map(|row| row.name.as_str()).collect();
+        let third = format!("walsh/{kernel}");
+        let means = ["mean, divergent", "mean, barrier", "mean, all"];
+        assert_eq!(names, [&["bfs/one", "bfs/two", &third], &means[..]].concat());
+        assert_eq!(table.parts, ["issued", "sm.stall_fetch"]);
+        let gto = |row: usize| table.rows[row].cells[1].clone().unwrap();
+        let parts = |cell: &Cell| cell.parts.iter().map(|part| part.value).collect::<Vec<_>>();
+        assert_eq!(parts(&gto(0)), [0.2, 0.4], "of 100 slots of the baseline");
+        assert!((gto(0).value - 0.6).abs() < 1e-12);
+        assert_eq!(parts(&gto(1)), [60.0 / 140.0, 40.0 / 140.0]);
+        assert_eq!((gto(2).parts[0].paper, gto(2).parts[1].paper, gto(2).paper), (Some(0.5), None, None));
+        let mean = gto(3);
+        assert_eq!(mean.parts[0].value, (0.2 + 60.0 / 140.0) / 2.0, "means of parts are arithmetic");
+        assert!((parts(&mean).iter().sum::<f64>() - mean.value).abs() < 1e-12);
+
+        let shares = values.table(&experiment, &experiment.figures[1]);
+        let cell = shares.rows[0].cells[0].clone().unwrap();
+        assert_eq!((parts(&cell), cell.value), (vec![0.2, 0.8], 1.0), "of both kernels: 40 and 160");
+        assert_eq!((shares.neutral, shares.baseline), (None, None));
     }
 }

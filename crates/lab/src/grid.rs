@@ -1,10 +1,10 @@
 //! The points of an experiment.
 
 use crate::error::Error;
-use crate::experiment::{Change, Experiment, Vary};
+use crate::experiment::{Base, Change, Experiment, Vary};
 use crate::point::{Point, Program, Target};
 use raddle_runtime::Problem;
-use raddle_sim::config::{Machine, Origin, Source};
+use raddle_sim::config::{self, Machine, Origin, Source};
 use raddle_sim::seam::{Registry, Seam};
 use raddle_workloads::Size;
 use raddle_workloads::run::SEED;
@@ -30,7 +30,7 @@ pub struct Grid {
 
 /// What a combination of choices runs on.
 struct Combination<'e> {
-    preset: &'e Change,
+    base: &'e Base,
     size: Size,
     set: Vec<&'e Change>,
 }
@@ -143,18 +143,18 @@ fn title(experiment: &Experiment, choices: &[usize]) -> String {
 }
 
 fn combination<'e>(experiment: &'e Experiment, choices: &[usize]) -> Combination<'e> {
-    let (preset, size) = (&experiment.preset, experiment.size);
-    let mut combination = Combination { preset, size, set: experiment.set.iter().collect() };
+    let (base, size) = (&experiment.base, experiment.size);
+    let mut combination = Combination { base, size, set: experiment.set.iter().collect() };
     for (axis, choice) in experiment.axes.iter().zip(choices) {
         let variant = &axis.variants[*choice];
-        combination.preset = variant.preset.as_ref().unwrap_or(combination.preset);
+        combination.base = variant.base.as_ref().unwrap_or(combination.base);
         combination.size = variant.size.unwrap_or(combination.size);
         combination.set.extend(&variant.set);
     }
     combination
 }
 
-/// Machines by preset and changes.
+/// Machines by what they start from and changes.
 struct Targets<'r> {
     registry: &'r Registry,
     known: BTreeMap<Vec<String>, Result<Arc<Target>, String>>,
@@ -167,12 +167,13 @@ impl Targets<'_> {
         experiment: &Experiment,
         combination: &Combination<'_>,
         repeat: u32,
-    ) -> Result<Result<Arc<Target>, String>, Problem> {
+    ) -> Result<Result<Arc<Target>, String>, Error> {
         let mut changes: Vec<String> = combination.set.iter().map(|change| change.text.clone()).collect();
         if repeat > 0 && experiment.repeats.vary.contains(&Vary::Dispatch) {
             changes.push(format!("mechanism.dispatch.first={repeat}"));
         }
-        let name = [std::slice::from_ref(&combination.preset.text), &changes].concat();
+        let kind = if matches!(combination.base, Base::File { .. }) { "file" } else { "preset" };
+        let name = [&[kind.to_owned(), combination.base.name().text.clone()], &changes[..]].concat();
         if let Some(known) = self.known.get(&name) {
             return Ok(known.clone());
         }
@@ -186,18 +187,30 @@ impl Targets<'_> {
         experiment: &Experiment,
         combination: &Combination<'_>,
         changes: &[String],
-    ) -> Result<Result<Arc<Target>, String>, Problem> {
-        let preset = combination.preset;
-        let machine = Machine::load(Source::Preset(&preset.text), changes).map_err(|problems| {
-            let Some(first) = problems.into_iter().next() else { return Problem::new("the machine cannot be used") };
+    ) -> Result<Result<Arc<Target>, String>, Error> {
+        let base = combination.base;
+        let source = match base {
+            Base::Preset(name) => Source::Preset(&name.text),
+            Base::File { path, text, .. } => Source::File { name: path, text },
+        };
+        let machine = Machine::load(source, changes).map_err(|problems| {
+            // What is wrong with the file itself is shown there, all of it.
+            let in_file = |p: &&config::Problem| matches!(p.origin, Some(Origin::File { .. }));
+            let of_file: Vec<config::Problem> = problems.iter().filter(in_file).cloned().collect();
+            if let (Base::File { path, text, .. }, false) = (base, of_file.is_empty()) {
+                return Error::Machine { problems: of_file, file: Box::new((path.clone(), text.clone())) };
+            }
+            let Some(first) = problems.into_iter().next() else {
+                return Problem::new("the machine cannot be used").into();
+            };
             let at = match &first.origin {
                 Some(Origin::Set(text)) => {
                     combination.set.iter().rev().find(|c| c.text == *text).and_then(|c| c.at.clone())
                 }
                 // A value of the preset does not go with what was changed last.
-                _ => combination.set.last().and_then(|c| c.at.clone()).or(preset.at.clone()),
+                _ => combination.set.last().and_then(|c| c.at.clone()).or(base.name().at.clone()),
             };
-            Problem { message: first.message, help: first.help, at }
+            Problem { message: first.message, help: first.help, at }.into()
         })?;
         if let Some(reason) = refusal(self.registry, &machine) {
             return Ok(Err(reason));
@@ -205,11 +218,16 @@ impl Targets<'_> {
         let checked = self.registry.check(&machine.config).map(drop);
         if let Err(wrong) = checked {
             let Some((key, text)) = wrong.into_iter().next() else { return Ok(Err("it cannot be made".to_owned())) };
+            let help = "`raddle list mechanisms` says what there is";
+            let message = format!("`{key}`: {text}");
+            if let (Base::File { path, text, .. }, Some(origin @ Origin::File { .. })) = (base, machine.origin(&key)) {
+                let problem = config::Problem::new(key.clone(), message).help(help).from(origin.clone());
+                return Err(Error::Machine { problems: vec![problem], file: Box::new((path.clone(), text.clone())) });
+            }
             let is_about = |c: &&&Change| c.text.split_once('=').is_some_and(|(path, _)| key.starts_with(path));
             let written = combination.set.iter().rev().find(is_about).and_then(|c| c.at.clone());
             let at = if key == "mechanism.dispatch" { written.or(experiment.repeats.at.clone()) } else { written };
-            let problem = Problem::new(format!("`{key}`: {text}")).at(at);
-            return Err(problem.help("`raddle list mechanisms` says what there is"));
+            return Err(Problem::new(message).at(at).help(help).into());
         }
         Ok(Ok(Arc::new(Target::new(machine.config))))
     }
@@ -262,7 +280,7 @@ mod tests {
         let experiment = Experiment::parse("book", example).unwrap();
         let grid = Grid::new(&experiment).unwrap();
         assert_eq!(grid.points.len(), 3 * 2 * experiment.workloads.len() * 3);
-        assert_eq!((experiment.figures.len(), grid.left_out.len()), (2, 0));
+        assert_eq!((experiment.figures.len(), grid.left_out.len()), (3, 0));
     }
 
     #[test]
@@ -279,5 +297,37 @@ mod tests {
         assert!(message.contains("gtx") && has_place, "{message}");
         let (message, has_place) = wrong("size = 'tiny'", "set = ['mechanism.dispatch=fill-first']");
         assert!(message.contains("first") && has_place, "{message}");
+    }
+
+    #[test]
+    fn machine_files_are_part_of_the_key() {
+        let folder = std::env::temp_dir().join(format!("raddle-grid-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let write = |text: &str| std::fs::write(folder.join("m.toml"), text).unwrap();
+        let text = "title = 'T'\nworkloads = ['spmv']\nsize = 'tiny'\n\
+            [[axis]]\nname = 'm'\n[[axis.variant]]\nlabel = 'a'\npreset = 'gtx480'\n\
+            [[axis.variant]]\nlabel = 'b'\nmachine = 'm.toml'\n";
+        let grid = || Grid::new(&Experiment::parse_in(&folder, "t", text).unwrap());
+        write("base = \"gtx480\"\n");
+        let same = grid().unwrap();
+        assert_eq!(same.points[0].key, same.points[1].key, "the same machine, wherever it comes from");
+        write("base = \"gtx480\"\n[gpu]\nsms = 3\n");
+        let other = grid().unwrap();
+        assert_eq!(other.points[1].target.config.gpu.sms, 3);
+        assert_ne!(other.points[0].key, other.points[1].key);
+        let problems = || match grid().err() {
+            Some(Error::Machine { problems, file }) => {
+                assert!(file.0.ends_with("m.toml"));
+                problems
+            }
+            _ => panic!("no problem of the machine"),
+        };
+        write("base = \"gtx480\"\n[gpu]\nsm = 3\nl3 = 1\n");
+        let found = problems();
+        assert_eq!(found.len(), 2);
+        assert!(matches!(found[0].origin, Some(Origin::File { line: 3, .. })), "{found:?}");
+        write("base = \"gtx480\"\n[mechanism]\nissue = \"gtoo\"\n");
+        assert!(problems()[0].message.contains("gtoo"));
+        let _ = std::fs::remove_dir_all(&folder);
     }
 }

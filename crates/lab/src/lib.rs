@@ -4,7 +4,7 @@
 //!  experiments/NAME.toml ──► Experiment ──► Grid: points ──► work: runs what is missing ──► Store
 //!                                │                                                            │
 //!                                └──────────────► figure: tables ◄────────────────────────────┘
-//!                                                     └──► report: HTML, SVG, CSV
+//!                                                     └──► chart: drawing ──► report: HTML, SVG, PNG, CSV
 //! ```
 //!
 //! * [`experiment`]: what is varied, measured and drawn, and its file.
@@ -13,16 +13,22 @@
 //! * [`store`]: all records, safe against kills and full disks; [`export`]: one table of them.
 //! * [`work`], [`slurm`]: running points on this machine, and on a cluster.
 //! * [`metric`], [`figure`]: values from records, and tables of them with their spread.
-//! * [`report`], [`svg`]: pages and drawings.
+//! * [`chart`]: a table as a [`drawing`], which [`svg`] and [`png`] write in their formats, with the [`font`] that comes
+//!   with the program.
+//! * [`report`]: the page with all of it.
 #![forbid(unsafe_code)]
 
+pub mod chart;
+pub mod drawing;
 pub mod error;
 pub mod experiment;
 pub mod export;
 pub mod figure;
+pub mod font;
 pub mod grid;
 pub mod key;
 pub mod metric;
+pub mod png;
 pub mod point;
 pub mod record;
 pub mod report;

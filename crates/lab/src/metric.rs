@@ -1,6 +1,6 @@
 //! What is measured: counters, and quantities derived from them.
 
-use crate::record::Record;
+use crate::record::{KernelCounts, MachineSpec, Record, total};
 use raddle_ptx::diag::closest;
 use raddle_runtime::Problem;
 use raddle_sim::mem::crossbar::CrossbarCounters;
@@ -29,7 +29,7 @@ pub fn counters() -> impl Iterator<Item = String> {
     GROUPS.into_iter().flat_map(|(kind, infos)| infos.iter().map(move |info| format!("{kind}.{}", info.name)))
 }
 
-/// Something to measure, of all kernels of a workload together.
+/// Something to measure, of all kernels of a workload together or of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// Cycles of all launches.
@@ -52,11 +52,15 @@ pub enum Metric {
     ReadLatency,
     /// Bytes DRAM moved.
     DramBytes,
+    /// Bytes that went between SMs and memory, both ways.
+    MemoryTraffic,
     /// A counter, as `sm.bank_conflicts`.
     Counter(String),
+    /// Several together.
+    Sum(Vec<Metric>),
 }
 
-const NAMED: [(&str, Metric, &str); 9] = [
+const NAMED: [(&str, Metric, &str); 10] = [
     ("cycles", Metric::Cycles, "cycles"),
     ("warp-ipc", Metric::WarpIpc, "warp-instructions per cycle"),
     ("thread-ipc", Metric::ThreadIpc, "thread-instructions per cycle"),
@@ -66,6 +70,7 @@ const NAMED: [(&str, Metric, &str); 9] = [
     ("l2-hit-rate", Metric::L2HitRate, "share of L2 accesses that hit"),
     ("read-latency", Metric::ReadLatency, "mean read latency in cycles"),
     ("dram-bytes", Metric::DramBytes, "bytes DRAM moved"),
+    ("memory-traffic", Metric::MemoryTraffic, "bytes between SMs and memory"),
 ];
 
 fn causes() -> impl Iterator<Item = &'static str> {
@@ -73,11 +78,19 @@ fn causes() -> impl Iterator<Item = &'static str> {
 }
 
 impl Metric {
-    /// The metric of this name.
+    /// The metric of this name, or several as in `sm.stall_fetch + sm.stall_control`.
     ///
     /// # Errors
     /// When there is none; the help names a close one, or all.
-    pub fn parse(name: &str) -> Result<Self, Problem> {
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let parts: Vec<&str> = text.split('+').map(str::trim).collect();
+        match parts[..] {
+            [name] => Self::named(name),
+            _ => Ok(Self::Sum(parts.into_iter().map(Self::named).collect::<Result<_, _>>()?)),
+        }
+    }
+
+    fn named(name: &str) -> Result<Self, Problem> {
         if let Some((_, metric, _)) = NAMED.iter().find(|(known, ..)| *known == name) {
             return Ok(metric.clone());
         }
@@ -103,15 +116,21 @@ impl Metric {
         match self {
             Self::StallShare(cause) => format!("share of issue slots empty for {}", cause.replace('_', " ")),
             Self::Counter(name) => name.clone(),
+            Self::Sum(parts) => parts.iter().map(Self::about).collect::<Vec<_>>().join(" + "),
             other => NAMED.iter().find(|(_, metric, _)| metric == other).map_or("", |(.., about)| about).to_owned(),
         }
     }
 
-    /// Its value in a record.
+    /// Its value in a record, of all kernels together.
     #[must_use]
     pub fn value(&self, record: &Record) -> f64 {
-        let total = |counter: &str| record.total(counter) as f64;
-        let machine = &record.identity.machine;
+        self.of(&record.identity.machine, &record.kernels)
+    }
+
+    /// Its value in what was counted of some kernels on a machine.
+    #[must_use]
+    pub fn of(&self, machine: &MachineSpec, kernels: &[KernelCounts]) -> f64 {
+        let total = |counter: &str| total(kernels, counter) as f64;
         let ratio = |part: f64, whole: f64| if whole == 0.0 { 0.0 } else { part / whole };
         match self {
             Self::Cycles => total("cycles"),
@@ -121,15 +140,17 @@ impl Metric {
                 let lanes = machine.number(&["sm", "warp_width"]);
                 ratio(total("sm.thread_insts"), total("sm.warp_insts") * lanes)
             }
-            Self::IssueShare => ratio(slots(record, &["issued_"]), slots(record, &["issued_", "stall_"])),
+            Self::IssueShare => ratio(slots(kernels, &["issued_"]), slots(kernels, &["issued_", "stall_"])),
             Self::StallShare(cause) => {
-                ratio(total(&format!("sm.stall_{cause}")), slots(record, &["issued_", "stall_"]))
+                ratio(total(&format!("sm.stall_{cause}")), slots(kernels, &["issued_", "stall_"]))
             }
             Self::L1dHitRate => ratio(total("l1d.hits"), total("l1d.accesses")),
             Self::L2HitRate => ratio(total("l2.hits"), total("l2.accesses")),
             Self::ReadLatency => ratio(total("sm.read_latency"), total("sm.lines_done")),
             Self::DramBytes => (total("dram.reads") + total("dram.writes")) * machine.number(&["dram", "burst_bytes"]),
+            Self::MemoryTraffic => total("network-up.bytes") + total("network-down.bytes"),
             Self::Counter(name) => total(name),
+            Self::Sum(parts) => parts.iter().map(|part| part.of(machine, kernels)).sum(),
         }
     }
 }
@@ -139,16 +160,20 @@ impl fmt::Display for Metric {
         match self {
             Self::StallShare(cause) => write!(f, "stall-share.{cause}"),
             Self::Counter(name) => f.write_str(name),
+            Self::Sum(parts) => {
+                let names: Vec<String> = parts.iter().map(ToString::to_string).collect();
+                f.write_str(&names.join(" + "))
+            }
             other => f.write_str(NAMED.iter().find(|(_, metric, _)| metric == other).map_or("", |(name, ..)| name)),
         }
     }
 }
 
 /// Issue slots with one of these beginnings.
-fn slots(record: &Record, starts: &[&str]) -> f64 {
+fn slots(kernels: &[KernelCounts], starts: &[&str]) -> f64 {
     let is_one = |name: &str| starts.iter().any(|start| name.starts_with(start));
     let names = SmCounters::INFO.iter().filter(|info| is_one(info.name));
-    names.map(|info| record.total(&format!("sm.{}", info.name)) as f64).sum()
+    names.map(|info| total(kernels, &format!("sm.{}", info.name)) as f64).sum()
 }
 
 #[cfg(test)]
@@ -158,14 +183,15 @@ mod tests {
 
     #[test]
     fn names_are_found_and_come_back() {
-        for name in ["cycles", "thread-ipc", "stall-share.barrier", "l2.hits", "network-up.packets"] {
-            if let Ok(metric) = Metric::parse(name) {
-                assert_eq!(metric.to_string(), name);
-                assert!(!metric.about().is_empty());
-            }
+        let names = ["cycles", "memory-traffic", "stall-share.barrier", "network-up.packets", "l2.hits + l2.misses"];
+        for name in names {
+            let metric = Metric::parse(name).unwrap();
+            assert_eq!(metric.to_string(), name);
+            assert!(!metric.about().is_empty());
         }
         let help = |name: &str| Metric::parse(name).unwrap_err().help.unwrap();
         assert_eq!(help("cycle"), "did you mean `cycles`?");
+        assert_eq!(help("l2.hits + l2.mises"), "did you mean `l2.misses`?");
         assert_eq!(help("stall-share.barier"), "did you mean `stall-share.barrier`?");
         assert!(help("zzzzzzzz").starts_with("metrics are cycles, warp-ipc"));
     }
@@ -174,12 +200,19 @@ mod tests {
     fn values_are_of_all_kernels() {
         let mut record = record(2);
         let counts = [("sm.thread_insts", 192), ("sm.issued_1_4", 3), ("sm.stall_barrier", 9), ("dram.reads", 2)];
-        record.kernels[0].counters.extend(counts.map(|(name, value)| (name.to_owned(), value)));
+        let bytes = [("network-up.bytes", 50), ("network-down.bytes", 70)];
+        record.kernels[0]
+            .counters
+            .extend(counts.into_iter().chain(bytes).map(|(name, value)| (name.to_owned(), value)));
         record.kernels.push(record.kernels[0].clone());
         let value = |name: &str| Metric::parse(name).unwrap().value(&record);
         assert_eq!((value("cycles"), value("warp-ipc"), value("simd-efficiency")), (400.0, 0.06, 0.5));
         assert_eq!((value("issue-share"), value("stall-share.barrier")), (0.25, 0.75));
         assert_eq!(value("l2-hit-rate"), 0.0);
         assert!(value("dram-bytes") > 0.0);
+        assert_eq!(value("sm.stall_barrier + sm.issued_1_4"), 24.0);
+        assert_eq!(value("memory-traffic"), 2.0 * (50.0 + 70.0));
+        let one = Metric::Cycles.of(&record.identity.machine, &record.kernels[..1]);
+        assert_eq!(one, 200.0);
     }
 }

@@ -228,13 +228,19 @@ impl Record {
     /// A counter of all kernels together; `cycles` and `launches` count too.
     #[must_use]
     pub fn total(&self, counter: &str) -> u64 {
-        let of = |kernel: &KernelCounts| match counter {
-            "cycles" => kernel.cycles,
-            "launches" => kernel.launches,
-            _ => kernel.counters.get(counter).copied().unwrap_or(0),
-        };
-        self.kernels.iter().map(of).sum()
+        total(&self.kernels, counter)
     }
+}
+
+/// A counter of these kernels together; `cycles` and `launches` count too.
+#[must_use]
+pub fn total(kernels: &[KernelCounts], counter: &str) -> u64 {
+    let of = |kernel: &KernelCounts| match counter {
+        "cycles" => kernel.cycles,
+        "launches" => kernel.launches,
+        _ => kernel.counters.get(counter).copied().unwrap_or(0),
+    };
+    kernels.iter().map(of).sum()
 }
 
 /// A point that could not be run to a good end.

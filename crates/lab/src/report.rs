@@ -1,13 +1,16 @@
-//! Reports: one page that needs nothing else, and a drawing and a table for each figure.
+//! Reports: one page that needs nothing else, and for each figure drawings and a table.
 //!
 //! The bytes depend on the experiment and its results alone: no dates, hosts or paths.
 
+use crate::chart::{Layout, draw, hover, number, part_hover, small};
+use crate::drawing::{Colours, GROUND, Ink, Rgb};
 use crate::error::{Error, writing};
 use crate::experiment::Experiment;
-use crate::figure::{Table, Values};
+use crate::figure::{Cell, Table, TableRow, Values};
 use crate::grid::Grid;
+use crate::png::png;
 use crate::store::replace;
-use crate::svg::{self, escape, hover, number};
+use crate::svg::{escape, hex, style, svg};
 use crate::work::Results;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,7 +19,7 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// Name and contents; the page is `index.html`.
-    pub files: Vec<(String, String)>,
+    pub files: Vec<(String, Vec<u8>)>,
     /// Values that are missing from figures.
     pub missing: usize,
     /// Results that are there but cannot be read.
@@ -31,12 +34,14 @@ impl Report {
     pub fn new(experiment: &Experiment, grid: &Grid, results: &impl Results, command: &str) -> Result<Self, Error> {
         let values = Values::read(experiment, grid, results)?;
         let tables: Vec<Table> = experiment.figures.iter().map(|figure| values.table(experiment, figure)).collect();
-        let mut files = vec![("index.html".to_owned(), page(experiment, grid, &tables, command))];
+        let mut files = vec![("index.html".to_owned(), page(experiment, grid, &tables, command).into_bytes())];
         for table in &tables {
-            files.push((format!("{}.svg", table.name), svg::chart(table, true) + "\n"));
-            files.push((format!("{}.csv", table.name), csv(table)));
+            let drawing = draw(table, Layout::FILE);
+            files.push((format!("{}.svg", table.name), (svg(&drawing, true) + "\n").into_bytes()));
+            files.push((format!("{}.png", table.name), png(&drawing)));
+            files.push((format!("{}.csv", table.name), csv(table).into_bytes()));
         }
-        files.push(("points.csv".to_owned(), points(experiment, grid, &values)));
+        files.push(("points.csv".to_owned(), points(experiment, grid, &values).into_bytes()));
         Ok(Self { files, missing: tables.iter().map(Table::missing).sum(), damaged: values.damaged() })
     }
 
@@ -46,31 +51,43 @@ impl Report {
     /// When they cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
         std::fs::create_dir_all(folder).map_err(writing(folder))?;
-        for (name, text) in &self.files {
+        for (name, bytes) in &self.files {
             let path = folder.join(name);
-            replace(&path, text.as_bytes()).map_err(writing(&path))?;
+            replace(&path, bytes).map_err(writing(&path))?;
         }
         Ok(())
     }
 }
 
-/// A table with a line for each row and bar.
+/// A table with a line for each row and bar. Stacked bars have a line for each part; where the part is empty it is the
+/// whole.
 fn csv(table: &Table) -> String {
-    let mut rows = vec![["row", "bar", "value", "low", "high", "within_spread", "paper"].map(str::to_owned).to_vec()];
+    let is_stacked = !table.parts.is_empty();
+    let mut head = vec!["row", "bar"];
+    head.extend(is_stacked.then_some("part"));
+    head.extend(["value", "low", "high", "within_spread", "paper"]);
+    let mut rows = vec![head.into_iter().map(str::to_owned).collect::<Vec<_>>()];
     for row in &table.rows {
         for (bar, cell) in table.bars.iter().zip(&row.cells) {
-            let mut line = vec![row.name.clone(), bar.clone()];
-            line.extend(match cell {
-                None => vec![String::new(); 5],
-                Some(cell) => vec![
-                    cell.value.to_string(),
-                    cell.low.to_string(),
-                    cell.high.to_string(),
-                    table.is_within_spread(cell).to_string(),
-                    cell.paper.map(|paper| paper.to_string()).unwrap_or_default(),
-                ],
-            });
-            rows.push(line);
+            let mut line = |part: &str, cell: Option<&Cell>, is_within: bool| {
+                let mut line = vec![row.name.clone(), bar.clone()];
+                line.extend(is_stacked.then(|| part.to_owned()));
+                line.extend(match cell {
+                    None => vec![String::new(); 5],
+                    Some(cell) => vec![
+                        cell.value.to_string(),
+                        cell.low.to_string(),
+                        cell.high.to_string(),
+                        is_within.to_string(),
+                        cell.paper.map(|paper| paper.to_string()).unwrap_or_default(),
+                    ],
+                });
+                rows.push(line);
+            };
+            for (n, part) in table.parts.iter().enumerate() {
+                line(part, cell.as_ref().map(|cell| &cell.parts[n]), false);
+            }
+            line("", cell.as_ref(), cell.as_ref().is_some_and(|cell| table.is_within_spread(cell)));
         }
     }
     to_csv(&rows)
@@ -109,26 +126,36 @@ fn points(experiment: &Experiment, grid: &Grid, values: &Values<'_>) -> String {
 }
 
 const STYLE: &str = "\
-*{box-sizing:border-box}body{margin:0 auto;max-width:72rem;padding:1rem;background:var(--paper);color:var(--ink);\
-font:16px/1.5 system-ui,sans-serif}h1{font-size:1.6rem;line-height:1.2}h2{font-size:1.2rem;margin:2.2rem 0 .2rem}\
-p{margin:.4rem 0;max-width:46rem}.soft{color:var(--soft)}.wide{overflow-x:auto;margin:.6rem 0}\
-table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}\
-th,td{padding:.2rem .7rem;text-align:right;white-space:nowrap;border-bottom:1px solid var(--line)}\
-th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:var(--paper)}\
-tr.mean td{font-weight:600}.weak{color:var(--soft)}small{color:var(--soft);font-weight:400}\
-code,pre{font:.85em ui-monospace,monospace}pre{overflow-x:auto;padding:.6rem;border:1px solid var(--line)}\
-summary{cursor:pointer;color:var(--soft)}";
+*{box-sizing:border-box}body{margin:0 auto;max-width:70rem;padding:1rem;background:var(--paper);color:var(--ink);\
+font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}h1{font-size:1.6rem;line-height:1.2}\
+h2{font-size:1.2rem;line-height:1.3;margin:2.4rem 0 .2rem}p{margin:.4rem 0;max-width:46rem}a{color:var(--link)}\
+.soft,.note{color:var(--soft)}.note{font-size:.9rem}.wide{overflow-x:auto;margin:.6rem 0}\
+.chart{display:block;max-width:100%;height:auto}.phone{display:none}\
+table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}\
+th,td{padding:.2rem .7rem;text-align:right;white-space:nowrap;vertical-align:top;border-bottom:1px solid var(--line)}\
+th:first-child,td:first-child{text-align:left;padding-left:0;position:sticky;left:0;background:var(--paper)}\
+tr.mean td,tr.head td{font-weight:600}tr.head td{padding-top:.7rem}tr td.weak{color:var(--soft);font-weight:400}\
+small{color:var(--soft);font-weight:400}small.paper{display:block}\
+code{font:.85em ui-monospace,monospace}summary{cursor:pointer;color:var(--link);padding:.3rem 0}\
+@media(max-width:40rem){.desk{display:none}.phone{display:block}table{font-size:.8rem}th,td{padding:.2rem .3rem}h1{font-size:1.35rem}small{display:block}}";
 
 fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], command: &str) -> String {
     let mut html = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     html += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n";
     let _ = writeln!(html, "<title>{}</title>", escape(&experiment.title));
-    let _ = writeln!(html, "<style>{}{}{STYLE}</style>\n</head>\n<body>", variables(), svg::style());
+    let _ = writeln!(html, "<style>{}{}{STYLE}</style>\n</head>\n<body>", variables(), style());
     let _ = writeln!(html, "<h1>{}</h1>", escape(&experiment.title));
     for paragraph in experiment.about.split("\n\n").filter(|p| !p.trim().is_empty()) {
         let _ = writeln!(html, "<p>{}</p>", escape(paragraph.trim()));
     }
     html += &facts(experiment, grid, command);
+    if tables.len() > 1 {
+        html += "<ul>\n";
+        for table in tables {
+            let _ = writeln!(html, "<li><a href=\"#{}\">{}</a></li>", escape(&table.name), escape(&table.title));
+        }
+        html += "</ul>\n";
+    }
     for table in tables {
         html += &section(table);
     }
@@ -142,11 +169,12 @@ fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], command: &str) -
 
 /// The colours of the page, by name.
 fn variables() -> String {
-    let set = |pick: fn(&(&'static str, &'static str)) -> &'static str| {
-        let [ink, soft, line, ground] = svg::GROUND.map(|pair| pick(&pair));
-        format!(":root{{color-scheme:light dark;--ink:{ink};--soft:{soft};--line:{line};--paper:{ground}}}")
+    let set = |pick: fn(Colours) -> Rgb| {
+        let inks = [("ink", Ink::Text), ("soft", Ink::Soft), ("line", Ink::Grid), ("link", Ink::Bar(0))];
+        let inks = inks.map(|(name, ink)| format!("--{name}:{};", hex(pick(ink.colours()))));
+        format!(":root{{color-scheme:light dark;{}--paper:{}}}", inks.concat(), hex(pick(GROUND)))
     };
-    format!("{}@media(prefers-color-scheme:dark){{{}}}", set(|pair| pair.0), set(|pair| pair.1))
+    format!("{}@media(prefers-color-scheme:dark){{{}}}", set(|(light, _)| light), set(|(_, dark)| dark))
 }
 
 fn facts(experiment: &Experiment, grid: &Grid, command: &str) -> String {
@@ -159,8 +187,8 @@ fn facts(experiment: &Experiment, grid: &Grid, command: &str) -> String {
         let _ = write!(
             text,
             ", everything {repeats} times under harmless changes. Values are means over these, whiskers span them, and \
-             the number after ± is half of what they span. A value in grey with ≈ is closer to the baseline than that: \
-             no effect was measured"
+             the number after ± is half of what they span. Pale bars and values in grey with ≈ are closer to the \
+             baseline than that, smaller than their spread: no effect was measured"
         );
     }
     let _ = writeln!(
@@ -170,7 +198,7 @@ fn facts(experiment: &Experiment, grid: &Grid, command: &str) -> String {
         env!("CARGO_PKG_VERSION"),
         raddle_sim::EPOCH,
         escape(command),
-        escape(&experiment.preset.text),
+        escape(&experiment.base.name().text),
     );
     text
 }
@@ -191,7 +219,8 @@ fn section(table: &Table) -> String {
     if !table.source.is_empty() {
         let _ = write!(html, " Diamonds and small numbers are the paper's values: {}.", escape(&table.source));
     }
-    let _ = writeln!(html, " <a href=\"{name}.svg\">SVG</a>, <a href=\"{name}.csv\">CSV</a></p>");
+    let links = ["svg", "png", "csv"].map(|end| format!("<a href=\"{name}.{end}\">{}</a>", end.to_uppercase()));
+    let _ = writeln!(html, " {}</p>", links.join(", "));
     if table.missing() > 0 {
         let _ = writeln!(
             html,
@@ -199,53 +228,116 @@ fn section(table: &Table) -> String {
             table.missing()
         );
     }
-    let _ = writeln!(html, "<div class=\"wide\">{}</div>", svg::chart(table, false));
-    html += "<details open><summary>Values</summary>\n<div class=\"wide\"><table>\n<tr><th></th>";
+    let (means, others): (Vec<&TableRow>, Vec<&TableRow>) = table.rows.iter().partition(|row| row.is_mean);
+    if !means.is_empty() {
+        html += &values(table, &means);
+    }
+    for (class, layout) in [("desk", Layout::PAGE), ("phone", Layout::PHONE)] {
+        let _ = writeln!(html, "<div class=\"wide {class}\">{}</div>", svg(&draw(table, layout), false));
+    }
+    if means.is_empty() {
+        return html + &values(table, &others);
+    }
+    html += "<details><summary>Values of each row</summary>\n";
+    html + &values(table, &others) + "</details>\n"
+}
+
+/// Some rows of a table.
+fn values(table: &Table, rows: &[&TableRow]) -> String {
+    if !table.parts.is_empty() {
+        return values_of_parts(table, rows);
+    }
+    let mut html = String::from("<div class=\"wide\"><table>\n<tr><th></th>");
     for (n, bar) in table.bars.iter().enumerate() {
         let note = if table.baseline == Some(n) { " <small>baseline</small>" } else { "" };
         let _ = write!(html, "<th>{}{note}</th>", escape(bar));
     }
     html += "</tr>\n";
-    for row in &table.rows {
+    for row in rows {
         let class = if row.is_mean { " class=\"mean\"" } else { "" };
         let _ = write!(html, "<tr{class}><td>{}</td>", escape(&row.name));
         for (bar, cell) in table.bars.iter().zip(&row.cells) {
             html += &match cell {
                 None => "<td class=\"weak\">–</td>".to_owned(),
-                Some(cell) => {
-                    let is_weak = table.is_within_spread(cell);
-                    let (class, mark) = if is_weak { (" class=\"weak\"", "≈ ") } else { ("", "") };
-                    let spread = if cell.high > cell.low {
-                        format!(" <small>±{}</small>", number(cell.spread()))
-                    } else {
-                        String::new()
-                    };
-                    let paper = cell.paper.map(|p| format!(" <small>paper {}</small>", number(p))).unwrap_or_default();
-                    let title = escape(&hover(table, &row.name, bar, cell));
-                    format!("<td{class} title=\"{title}\">{mark}{}{spread}{paper}</td>", number(cell.value))
-                }
+                Some(cell) => one_value(cell, &hover(table, &row.name, bar, cell), table.is_within_spread(cell)),
             };
         }
         html += "</tr>\n";
     }
-    html + "</table></div></details>\n"
+    html += "</table></div>\n";
+    let mut shown = rows.iter().flat_map(|row| row.cells.iter().flatten());
+    if shown.any(|cell| table.is_within_spread(cell)) {
+        html += "<p class=\"note\">≈ smaller than its spread</p>\n";
+    }
+    html
+}
+
+/// Some rows of stacked bars: a line for each bar, a column for each part.
+fn values_of_parts(table: &Table, rows: &[&TableRow]) -> String {
+    let mut html = String::from("<div class=\"wide\"><table>\n<tr><th></th>");
+    html.extend(table.parts.iter().map(|part| format!("<th>{}</th>", escape(part))));
+    html += "<th>whole</th></tr>\n";
+    for row in rows {
+        let _ = writeln!(
+            html,
+            "<tr class=\"head\"><td>{}</td><td colspan=\"{}\"></td></tr>",
+            escape(&row.name),
+            table.parts.len() + 1
+        );
+        for (bar, cell) in table.bars.iter().zip(&row.cells) {
+            let _ = write!(html, "<tr><td>{}</td>", escape(bar));
+            match cell {
+                None => html += &"<td class=\"weak\">–</td>".repeat(table.parts.len() + 1),
+                Some(cell) => {
+                    for (part, of) in table.parts.iter().zip(&cell.parts) {
+                        html += &one_value(of, &part_hover(&row.name, bar, part, of, cell), false);
+                    }
+                    html += &one_value(cell, &hover(table, &row.name, bar, cell), table.is_within_spread(cell));
+                }
+            }
+            html += "</tr>\n";
+        }
+    }
+    html + "</table></div>\n"
+}
+
+/// A value with its spread and the paper's.
+fn one_value(cell: &Cell, title: &str, is_weak: bool) -> String {
+    let (class, mark) = if is_weak { (" class=\"weak\"", "≈ ") } else { ("", "") };
+    let is_seen = cell.spread() >= 0.000_05;
+    let spread = if is_seen { format!(" <small>±{}</small>", small(cell.spread())) } else { String::new() };
+    let paper = cell.paper.map(|p| format!(" <small class=\"paper\">paper {}</small>", number(p))).unwrap_or_default();
+    format!("<td{class} title=\"{}\">{mark}{}{spread}{paper}</td>", escape(title), number(cell.value))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::svg::tests::table;
+    use crate::chart::tests::{stacked, table};
     use crate::work::{InMemory, Options, run};
 
     #[test]
     fn tables_have_values_spread_and_paper() {
         let html = section(&table());
-        assert!(html.contains("1.250 <small>±0.010</small> <small>paper 1.400</small>"), "{html}");
+        assert!(html.contains("1.250 <small>±0.010</small> <small class=\"paper\">paper 1.400</small>"), "{html}");
         assert!(html.contains("class=\"weak\" title=\"mean, all, gto: 1.005"), "{html}");
         assert!(html.contains("1 values are missing"));
         let csv = csv(&table());
-        assert!(csv.starts_with("row,bar,value,low,high,within_spread,paper\nbfs,lrr,1,0.99,1.01,true,\n"), "{csv}");
+        assert!(csv.starts_with("row,bar,value,low,high,within_spread,paper\nbfs,lrr,1,1,1,false,\n"), "{csv}");
         assert!(csv.contains("\nspmv,gto,,,,,\n"));
+        assert!(csv.contains("\n\"mean, all\",gto,1.005,"), "{csv}");
+    }
+
+    #[test]
+    fn stacked_bars_have_a_line_and_a_column_for_each_part() {
+        let csv = csv(&stacked());
+        assert!(csv.starts_with("row,bar,part,value,low,high,within_spread,paper\n"), "{csv}");
+        assert!(csv.contains("\nbfs,gto,issued,0.25,0.25,0.25,false,0.5\nbfs,gto,empty,1,1,1,false,\n"), "{csv}");
+        assert!(csv.contains("\nbfs,gto,,1.25,1.24,1.26,false,1.4\n"), "{csv}");
+        assert_eq!(csv.lines().count(), 1 + 3 * 2 * 3);
+        let html = section(&stacked());
+        assert!(html.contains("<th>issued</th><th>empty</th><th>whole</th>"));
+        assert!(html.contains("title=\"bfs, gto, issued: 0.250 of 1.250; paper 0.500\">0.250"), "{html}");
     }
 
     #[test]
@@ -266,8 +358,9 @@ mod tests {
         assert_eq!(report, Report::new(&experiment, &grid, &two, "raddle").unwrap());
         assert_eq!(report.missing, 0);
         let names: Vec<&str> = report.files.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["index.html", "f.svg", "f.csv", "points.csv"]);
-        assert_eq!(report.files[3].1.lines().count(), 1 + 2 * 2 * 2);
-        assert!(!report.files[0].1.contains("http"), "nothing comes from the network");
+        assert_eq!(names, ["index.html", "f.svg", "f.png", "f.csv", "points.csv"]);
+        let text = |n: usize| String::from_utf8(report.files[n].1.clone()).unwrap();
+        assert_eq!(text(4).lines().count(), 1 + 2 * 2 * 2);
+        assert!(!text(0).contains("http"), "nothing comes from the network");
     }
 }

@@ -115,6 +115,14 @@ pub struct Options {
     pub cores: usize,
 }
 
+/// Held while a result is written down and told. Whoever ends the process in the midst of the work holds it first.
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// Waits until no result is being written; while the guard lives none will be.
+pub fn writing() -> MutexGuard<'static, ()> {
+    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs the points that have no result, several at once. With fewer points than cores, each gets several threads.
 ///
 /// # Errors
@@ -172,23 +180,24 @@ impl<'r, R: Results> Shared<'r, R> {
             }
             self.note(|progress| progress.running += 1);
             let result = point.run(threads);
+            let _writing = writing();
             let mut state = self.lock();
-            let kept = match result {
-                Ok(record) => {
-                    state.progress.done += 1;
-                    state.results.keep(record)
-                }
+            let (kept, is_done) = match result {
+                Ok(record) => (state.results.keep(record), true),
                 Err(error) => {
-                    state.progress.failed += 1;
-                    state.results.fail(Failure { key: point.key, title: point.identity().title(), error })
+                    let failure = Failure { key: point.key, title: point.identity().title(), error };
+                    (state.results.fail(failure), false)
                 }
             };
-            state.progress.running -= 1;
             if let Err(error) = kept {
                 state.error.get_or_insert(error);
             }
+            drop(state);
+            self.note(|progress| {
+                progress.running -= 1;
+                *(if is_done { &mut progress.done } else { &mut progress.failed }) += 1;
+            });
         }
-        self.note(|_| {});
     }
 
     fn note(&self, change: impl FnOnce(&mut Progress)) {

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
@@ -132,7 +132,8 @@ impl FromStr for Shard {
 /// An experiment with its points.
 pub fn read(file: &Path, size: Option<Size>) -> Result<(Experiment, Grid), Failure> {
     let (name, path, text) = Experiment::text(file)?;
-    let made = Experiment::parse(&name, &text).map_err(Error::from).and_then(|mut experiment| {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let made = Experiment::parse_in(folder, &name, &text).map_err(Error::from).and_then(|mut experiment| {
         experiment.size = size.unwrap_or(experiment.size);
         let grid = Grid::new(&experiment)?;
         Ok((experiment, grid))
@@ -179,7 +180,7 @@ pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
 }
 
 fn work(points: &[Point], store: &mut Store, options: Options) -> Result<Exit, Failure> {
-    let watching = Watching::default();
+    let watching = Watching::stoppable();
     let ended = work::run(points, store, options, &|progress| watching.show(progress));
     watching.clear();
     tell_end(points, store, &ended?)
@@ -265,6 +266,7 @@ pub struct Watching {
 
 #[derive(Default)]
 struct State {
+    progress: Progress,
     last: Option<Instant>,
     is_drawn: bool,
 }
@@ -279,9 +281,33 @@ impl Default for Watching {
 }
 
 impl Watching {
+    /// One that says, when Ctrl-C is pressed, what is done and how to go on, and ends the process.
+    pub fn stoppable() -> Arc<Self> {
+        let watching = Arc::new(Self::default());
+        let on_stop = Arc::clone(&watching);
+        // Where signals cannot be caught the process ends without a word; nothing is lost either way.
+        let _ = ctrlc::set_handler(move || {
+            // No result is half written from here on.
+            let _writing = work::writing();
+            on_stop.clear();
+            let Progress { all, known, done, .. } = on_stop.lock().progress;
+            let ended = known + done;
+            out::talk(&format!(
+                "stopped: {ended} of {all} points have a result; the same command goes on with the rest"
+            ));
+            std::process::exit(Exit::Stopped.code().into());
+        });
+        watching
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The work has come this far.
     pub fn show(&self, progress: Progress) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
+        state.progress = progress;
         let now = Instant::now();
         let every = if self.is_terminal { EVERY[0] } else { EVERY[1] };
         // In a file, the first line is of no use to anybody.
@@ -303,7 +329,7 @@ impl Watching {
 
     /// Takes the line away.
     pub fn clear(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
         if std::mem::take(&mut state.is_drawn) {
             let mut stderr = std::io::stderr().lock();
             let _ = write!(stderr, "\r\x1b[K");

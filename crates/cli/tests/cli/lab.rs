@@ -37,11 +37,13 @@ fn start(folder: &Folder, args: &[&str]) -> Child {
 }
 
 /// Every file of a report.
-fn report(folder: &Folder, store: &str) -> Vec<(String, String)> {
+fn report(folder: &Folder, store: &str) -> Vec<(String, Vec<u8>)> {
     let ran = folder.raddle(&["lab", "report", "e.toml", "--store", store, "--output", "report"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let read = |name: &str| std::fs::read_to_string(folder.0.join("report").join(name)).unwrap();
-    ["index.html", "speedup.svg", "speedup.csv", "points.csv"].map(|name| (name.to_owned(), read(name))).to_vec()
+    let read = |name: &str| std::fs::read(folder.0.join("report").join(name)).unwrap();
+    ["index.html", "speedup.svg", "speedup.png", "speedup.csv", "points.csv"]
+        .map(|name| (name.to_owned(), read(name)))
+        .to_vec()
 }
 
 fn results(folder: &Folder, store: &str) -> usize {
@@ -50,7 +52,7 @@ fn results(folder: &Folder, store: &str) -> usize {
 }
 
 /// What an undisturbed run reports.
-fn undisturbed(folder: &Folder) -> Vec<(String, String)> {
+fn undisturbed(folder: &Folder) -> Vec<(String, Vec<u8>)> {
     let ran = folder.raddle(&["lab", "run", "e.toml", "--store", "calm"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     report(folder, "calm")
@@ -144,6 +146,61 @@ fn nothing_is_lost_to_kills() {
     let kept = folder.raddle(&["lab", "gc"]);
     assert!(kept.out.starts_with("24 results kept"), "{}", kept.out);
     assert_eq!(report(&folder, "raddle-store"), calm);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_says_what_is_done_and_how_to_go_on() {
+    let folder = Folder::new().with("e.toml", EXPERIMENT);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
+    command.current_dir(&folder.0).args(["lab", "run", "e.toml", "--jobs", "1"]).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let started = Instant::now();
+    while results(&folder, "raddle-store") == 0 && started.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(child.try_wait().unwrap().is_none(), "it ended before it could be stopped");
+    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(signal.success());
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    let kept = results(&folder, "raddle-store");
+    assert!(kept > 0 && kept < POINTS, "{kept}");
+    assert_eq!(
+        said,
+        format!("stopped: {kept} of {POINTS} points have a result; the same command goes on with the rest\n")
+    );
+    assert_eq!(ended.status.code(), Some(130));
+    let listed = folder.raddle(&["lab", "ls"]);
+    assert_eq!(listed.err, "", "nothing is half written");
+    let rest = folder.raddle(&["lab", "run", "e.toml"]);
+    assert!(rest.err.starts_with(&format!("24 points: {kept} known, {} run", POINTS - kept)), "{}", rest.err);
+    assert_eq!(report(&folder, "raddle-store"), undisturbed(&folder));
+}
+
+#[test]
+fn machine_files_are_read_and_their_mistakes_shown() {
+    let text = EXPERIMENT.replacen("size =", "machine = \"small.toml\"\nsize =", 1);
+    let folder = Folder::new();
+    std::fs::create_dir(folder.0.join("sub")).unwrap();
+    let folder = folder.with("sub/e.toml", &text);
+    let run = || folder.raddle(&["lab", "run", "sub/e.toml"]);
+    let none = run();
+    assert_eq!(none.code, 2);
+    assert!(
+        none.err.contains("cannot read sub/small.toml") && none.err.contains("--> sub/e.toml:3:11"),
+        "{}",
+        none.err
+    );
+    let folder = folder.with("sub/small.toml", "base = \"gtx480\"\n[gpu]\nsm = 2\n");
+    let bad = folder.raddle(&["lab", "run", "sub/e.toml"]);
+    assert_eq!(bad.code, 2);
+    assert!(bad.err.contains("--> sub/small.toml:3:1") && bad.err.contains("did you mean"), "{}", bad.err);
+    let folder = folder.with("sub/small.toml", "base = \"gtx480\"\n[gpu]\nsms = 2\n");
+    let good = folder.raddle(&["reproduce", "sub/e.toml", "--size", "tiny", "--output", "r"]);
+    assert_eq!(good.code, 0, "{}", good.err);
+    let page = std::fs::read_to_string(folder.0.join("r/index.html")).unwrap();
+    assert!(page.contains("Machine small.toml."), "as it is written, wherever it is");
 }
 
 /// A small file system in memory, where one may make such; it goes away with its owner.

@@ -1,7 +1,8 @@
 //! Experiment files: TOML to an [`Experiment`], with the place of every mistake.
 
 use super::{
-    Against, Axis, Change, Experiment, Figure, Mean, PaperValue, Repeats, Row, Variant, Vary, all_of, workloads,
+    Against, Axis, Base, Change, Experiment, Figure, Mean, PaperValue, Part, Repeats, Row, Rows, Variant, Vary, all_of,
+    workloads,
 };
 use crate::metric::Metric;
 use raddle_ptx::diag::closest;
@@ -10,6 +11,7 @@ use raddle_runtime::file::toml_problem;
 use raddle_workloads::Size;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
+use std::path::Path;
 use toml::Spanned;
 
 #[derive(Deserialize)]
@@ -22,6 +24,7 @@ struct RawFile {
     #[serde(default = "small")]
     size: Size,
     preset: Option<Spanned<String>>,
+    machine: Option<Spanned<String>>,
     #[serde(default)]
     set: Vec<Spanned<String>>,
     #[serde(default)]
@@ -55,6 +58,7 @@ struct RawAxis {
 struct RawVariant {
     label: Spanned<String>,
     preset: Option<Spanned<String>>,
+    machine: Option<Spanned<String>>,
     size: Option<Size>,
     #[serde(default)]
     set: Vec<Spanned<String>>,
@@ -72,15 +76,16 @@ struct RawRepeats {
 struct RawFigure {
     name: Spanned<String>,
     title: String,
-    metric: Spanned<String>,
+    metric: Option<Spanned<String>>,
+    #[serde(default)]
+    stack: Vec<Spanned<String>>,
     #[serde(default)]
     against: Against,
     bars: Spanned<String>,
     rows: Option<Spanned<String>>,
     #[serde(default)]
     r#where: BTreeMap<Spanned<String>, Spanned<Word>>,
-    #[serde(default)]
-    mean: Mean,
+    mean: Option<Spanned<Mean>>,
     #[serde(default)]
     source: String,
     #[serde(default)]
@@ -92,6 +97,7 @@ struct RawFigure {
 struct RawPaper {
     row: Spanned<String>,
     bar: Spanned<Word>,
+    part: Option<Spanned<String>>,
     value: f64,
 }
 
@@ -117,8 +123,35 @@ fn change(text: Spanned<String>) -> Change {
     Change { text: text.into_inner(), at }
 }
 
+/// What a machine starts from: a preset, or a file, which is read.
+fn base(
+    folder: &Path,
+    preset: Option<Spanned<String>>,
+    file: Option<Spanned<String>>,
+) -> Result<Option<Base>, Problem> {
+    match (preset.map(change), file.map(change)) {
+        (None, None) => Ok(None),
+        (Some(preset), None) => Ok(Some(Base::Preset(preset))),
+        (Some(_), Some(name)) => {
+            let problem = Problem::new("a machine starts from a `preset` or from a file, not both").at(name.at);
+            Err(problem.help("a machine file names its preset: base = \"gtx480\""))
+        }
+        (None, Some(name)) => machine_file(folder, name).map(Some),
+    }
+}
+
+fn machine_file(folder: &Path, name: Change) -> Result<Base, Problem> {
+    let path = folder.join(&name.text);
+    let path_text = path.display().to_string();
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        let problem = Problem::new(format!("cannot read {path_text}: {error}")).at(name.at.clone());
+        problem.help("machine files are looked for beside the experiment file")
+    })?;
+    Ok(Base::File { name, path: path_text, text })
+}
+
 /// Reads a whole file.
-pub(super) fn parse(name: &str, text: &str) -> Result<Experiment, Problem> {
+pub(super) fn parse(folder: &Path, name: &str, text: &str) -> Result<Experiment, Problem> {
     let raw: RawFile = toml::from_str(text).map_err(|e| toml_problem(&e))?;
     let words = raw.workloads.iter().map(|w| w.get_ref().as_str());
     let chosen = workloads(words).map_err(|(place, problem)| problem.at(Some(raw.workloads[place].span())))?;
@@ -127,13 +160,13 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Experiment, Problem> {
     }
     let mut experiment = Experiment { title: raw.title, about: raw.about, ..Experiment::new(name, chosen) };
     experiment.size = raw.size;
-    if let Some(preset) = raw.preset {
-        experiment.preset = change(preset);
+    if let Some(base) = base(folder, raw.preset, raw.machine)? {
+        experiment.base = base;
     }
     experiment.set = raw.set.into_iter().map(change).collect();
     for axis_of in raw.axis {
         let at = axis_of.span();
-        let axis = axis(axis_of.into_inner(), at)?;
+        let axis = axis(folder, axis_of.into_inner(), at)?;
         experiment.axes.push(axis);
     }
     baseline(&mut experiment, raw.baseline)?;
@@ -157,7 +190,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Experiment, Problem> {
     Ok(experiment)
 }
 
-fn axis(raw: RawAxis, at: std::ops::Range<usize>) -> Result<Axis, Problem> {
+fn axis(folder: &Path, raw: RawAxis, at: std::ops::Range<usize>) -> Result<Axis, Problem> {
     let mut variants = Vec::new();
     let key = raw.key.as_ref().map(|k| k.get_ref().as_str());
     for value in raw.values {
@@ -170,9 +203,10 @@ fn axis(raw: RawAxis, at: std::ops::Range<usize>) -> Result<Axis, Problem> {
         let words = if word == "all" { all_of(key).unwrap_or(vec![word]) } else { vec![word] };
         for word in words {
             let change = |text: String| Change { text, at: at.clone() };
-            let mut variant = Variant { label: word.clone(), preset: None, size: None, set: Vec::new() };
+            let mut variant = Variant { label: word.clone(), ..Variant::default() };
             match key {
-                "preset" => variant.preset = Some(change(word)),
+                "preset" => variant.base = Some(Base::Preset(change(word))),
+                "machine" => variant.base = Some(machine_file(folder, change(word))?),
                 "size" => {
                     let size = Size::ALL.into_iter().find(|s| s.name() == word);
                     let wrong = || Problem::new(format!("there is no size `{word}`")).help("tiny, small or paper");
@@ -184,8 +218,8 @@ fn axis(raw: RawAxis, at: std::ops::Range<usize>) -> Result<Axis, Problem> {
         }
     }
     for raw in raw.variant {
-        let (preset, set) = (raw.preset.map(change), raw.set.into_iter().map(change).collect());
-        variants.push(Variant { label: raw.label.into_inner(), preset, size: raw.size, set });
+        let (base, set) = (base(folder, raw.preset, raw.machine)?, raw.set.into_iter().map(change).collect());
+        variants.push(Variant { label: raw.label.into_inner(), base, size: raw.size, set });
     }
     let name = raw.name.get_ref().clone();
     if variants.is_empty() {
@@ -238,10 +272,15 @@ fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, Problem> {
         let problem = Problem::new(format!("`{name}` cannot name a figure")).at(Some(raw.name.span()));
         return Err(problem.help("small letters, digits and `-`, and no name twice: files are called that"));
     }
-    let metric = Metric::parse(raw.metric.get_ref()).map_err(|p| p.at(Some(raw.metric.span())))?;
+    let (metric, stack) = measured(&raw)?;
+    let mean = mean(&raw, &stack)?;
     let bars = axis_named(experiment, &raw.bars)?;
-    let rows = raw.rows.as_ref().filter(|rows| rows.get_ref() != "workloads");
-    let rows = rows.map(|rows| axis_named(experiment, rows)).transpose()?;
+    let rows = match &raw.rows {
+        None => Rows::Workloads,
+        Some(rows) if rows.get_ref() == "workloads" => Rows::Workloads,
+        Some(rows) if rows.get_ref() == "kernels" => Rows::Kernels,
+        Some(rows) => Rows::Axis(axis_named(experiment, rows)?),
+    };
     let mut fixed: Vec<usize> = experiment.baseline.iter().map(|base| base.unwrap_or(0)).collect();
     for (name, label) in &raw.r#where {
         let axis = axis_named(experiment, name)?;
@@ -250,18 +289,83 @@ fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, Problem> {
     let mut paper = Vec::new();
     for raw in raw.paper {
         let bar = variant_named(&experiment.axes[bars], &raw.bar)?;
-        paper.push(PaperValue { row: row(&raw.row, rows, experiment)?, bar, value: raw.value });
+        let part = raw.part.as_ref().map(|part| part_named(&stack, part)).transpose()?;
+        paper.push(PaperValue { row: row(&raw.row, rows, experiment)?, bar, part, value: raw.value });
     }
     let (name, title, against) = (raw.name.into_inner(), raw.title, raw.against);
-    Ok(Figure { name, title, metric, against, bars, rows, fixed, mean: raw.mean, source: raw.source, paper })
+    Ok(Figure { name, title, metric, stack, against, bars, rows, fixed, mean, source: raw.source, paper })
 }
 
-/// The row a paper's value belongs to: `mean`, `mean:divergent`, a workload, or a choice on the axis of rows.
-fn row(text: &Spanned<String>, rows: Option<usize>, experiment: &Experiment) -> Result<Row, Problem> {
+/// What a figure shows: a metric, or a stack with the sum of its parts.
+fn measured(raw: &RawFigure) -> Result<(Metric, Vec<Part>), Problem> {
+    let name_at = Some(raw.name.span());
+    let Some(first) = raw.stack.first() else {
+        let Some(metric) = &raw.metric else {
+            let problem = Problem::new(format!("figure `{}` shows nothing", raw.name.get_ref())).at(name_at);
+            return Err(problem.help("give it a `metric`, or a `stack` of metrics"));
+        };
+        if raw.against == Against::Share {
+            let problem = Problem::new("only parts of a stack have a share of their whole").at(name_at);
+            return Err(problem.help("write `stack` with all parts instead of `metric`, or take `ratio`"));
+        }
+        let parsed = Metric::parse(metric.get_ref()).map_err(|p| p.at(Some(metric.span())))?;
+        return Ok((parsed, Vec::new()));
+    };
+    if let Some(metric) = &raw.metric {
+        let problem = Problem::new("a figure has a `metric` or a `stack`, not both").at(Some(metric.span()));
+        return Err(problem.help("the whole of a stack is the sum of its parts"));
+    }
+    if matches!(raw.against, Against::Speedup | Against::Difference) {
+        let problem = Problem::new("stacked bars cannot be drawn as speedup or difference").at(Some(first.span()));
+        return Err(problem.help("`ratio` sets parts against the baseline's whole, `share` against their own"));
+    }
+    let mut stack: Vec<Part> = Vec::new();
+    for raw in &raw.stack {
+        let (label, metric) = match raw.get_ref().split_once('=') {
+            Some((label, metric)) => (label.trim(), metric.trim()),
+            None => (raw.get_ref().trim(), raw.get_ref().trim()),
+        };
+        if stack.iter().any(|part| part.label == label) {
+            return Err(Problem::new(format!("the stack has `{label}` twice")).at(Some(raw.span())));
+        }
+        let metric = Metric::parse(metric).map_err(|p| p.at(Some(raw.span())))?;
+        stack.push(Part { label: label.to_owned(), metric });
+    }
+    Ok((Metric::Sum(stack.iter().map(|part| part.metric.clone()).collect()), stack))
+}
+
+/// The mean over workloads. Only arithmetic means of parts add up to that of the whole.
+fn mean(raw: &RawFigure, stack: &[Part]) -> Result<Mean, Problem> {
+    match &raw.mean {
+        None if stack.is_empty() => Ok(Mean::default()),
+        None => Ok(Mean::Arithmetic),
+        Some(mean) if !stack.is_empty() && *mean.get_ref() != Mean::Arithmetic => {
+            let message = format!("{} means of parts do not add up", mean.get_ref().name());
+            Err(Problem::new(message).help("means of a stack are arithmetic").at(Some(mean.span())))
+        }
+        Some(mean) => Ok(*mean.get_ref()),
+    }
+}
+
+fn part_named(stack: &[Part], label: &Spanned<String>) -> Result<usize, Problem> {
+    stack.iter().position(|part| part.label == *label.get_ref()).ok_or_else(|| {
+        let labels: Vec<&str> = stack.iter().map(|part| part.label.as_str()).collect();
+        let problem = Problem::new(format!("the bars have no part `{}`", label.get_ref())).at(Some(label.span()));
+        match closest(label.get_ref(), labels.iter().copied()) {
+            Some(close) => problem.help(format!("did you mean `{close}`?")),
+            None if stack.is_empty() => problem.help("they are not stacked"),
+            None => problem.help(format!("the parts are {}", labels.join(", "))),
+        }
+    })
+}
+
+/// The row a paper's value belongs to: `mean`, `mean:divergent`, a workload, a kernel as in `bfs/expand`, or a choice
+/// on the axis of rows.
+fn row(text: &Spanned<String>, rows: Rows, experiment: &Experiment) -> Result<Row, Problem> {
     use raddle_workloads::Class;
     let word = text.get_ref().as_str();
     let at = Some(text.span());
-    if let Some(axis) = rows {
+    if let Rows::Axis(axis) = rows {
         return experiment.axes[axis].find(word).map(Row::Variant).map_err(|p| p.at(at));
     }
     let classes = [Class::Divergent, Class::Coherent, Class::Barrier];
@@ -271,10 +375,26 @@ fn row(text: &Spanned<String>, rows: Option<usize>, experiment: &Experiment) -> 
             let found = classes.into_iter().find(|c| c.name() == class).map(Row::ClassMean);
             found.ok_or_else(|| Problem::new(format!("there is no class `{class}`")).at(at))
         }
+        None if rows == Rows::Kernels => kernel_row(word, experiment).map_err(|p| p.at(at)),
         None if experiment.workloads.contains(&word) => Ok(Row::Workload(word.to_owned())),
         None => Err(Problem::new(format!("`{word}` is no row of the figure"))
             .help("a row is a workload of the experiment, `mean`, or the mean over a class as in `mean:divergent`")
             .at(at)),
+    }
+}
+
+/// The row of a kernel, `workload/kernel`.
+fn kernel_row(word: &str, experiment: &Experiment) -> Result<Row, Problem> {
+    match word.split_once('/') {
+        Some((workload, kernel)) if experiment.workloads.contains(&workload) => {
+            let module = raddle_workloads::find(workload)?.module().map_err(|e| Problem::new(e.to_string()))?;
+            let kernel = module.kernel(Some(kernel))?.to_owned();
+            Ok(Row::Kernel { workload: workload.to_owned(), kernel })
+        }
+        _ => {
+            let help = "a row is WORKLOAD/KERNEL, `mean`, or the mean over a class as in `mean:divergent`";
+            Err(Problem::new(format!("`{word}` is no row of the figure")).help(help))
+        }
     }
 }
 

@@ -28,13 +28,45 @@ pub struct Change {
     pub at: At,
 }
 
-/// One of the choices on an axis.
+/// What a machine starts from.
 #[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Base {
+    /// A preset, by name.
+    Preset(Change),
+    /// A machine file.
+    File {
+        /// Its path as written in the experiment file, relative to that.
+        name: Change,
+        /// Its path, for messages.
+        path: String,
+        /// What is in it.
+        text: String,
+    },
+}
+
+impl Base {
+    /// A preset that no file names.
+    #[must_use]
+    pub fn preset(name: &str) -> Self {
+        Self::Preset(Change { text: name.to_owned(), at: None })
+    }
+
+    /// The name of the preset or of the file, and its place.
+    #[must_use]
+    pub fn name(&self) -> &Change {
+        match self {
+            Self::Preset(name) | Self::File { name, .. } => name,
+        }
+    }
+}
+
+/// One of the choices on an axis.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variant {
     /// Name in figures.
     pub label: String,
-    /// The preset, if the axis chooses it.
-    pub preset: Option<Change>,
+    /// What the machine starts from, if the axis chooses it.
+    pub base: Option<Base>,
     /// The size of inputs, if the axis chooses it.
     pub size: Option<Size>,
     /// Changes to the machine.
@@ -76,6 +108,8 @@ pub enum Against {
     Speedup,
     /// Own less baseline's.
     Difference,
+    /// A part over the whole it is part of, in a stack.
+    Share,
 }
 
 /// Means over workloads.
@@ -150,6 +184,13 @@ impl Default for Repeats {
 pub enum Row {
     /// A workload.
     Workload(String),
+    /// A kernel of a workload.
+    Kernel {
+        /// The workload.
+        workload: String,
+        /// Its kernel.
+        kernel: String,
+    },
     /// A choice on the axis that makes the rows.
     Variant(usize),
     /// The mean over a class.
@@ -165,8 +206,31 @@ pub struct PaperValue {
     pub row: Row,
     /// Choice on the axis of the bars.
     pub bar: usize,
+    /// The part of the bar; none where it is the whole.
+    pub part: Option<usize>,
     /// Value.
     pub value: f64,
+}
+
+/// What a figure has rows for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rows {
+    /// Each workload, and means over classes and over all.
+    #[default]
+    Workloads,
+    /// Each kernel of each workload, and means over classes and over all.
+    Kernels,
+    /// Each choice on this axis, with the mean over workloads.
+    Axis(usize),
+}
+
+/// A part of stacked bars.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Name in the figure.
+    pub label: String,
+    /// What is measured.
+    pub metric: Metric,
 }
 
 /// A figure: rows of bars.
@@ -176,14 +240,16 @@ pub struct Figure {
     pub name: String,
     /// Title.
     pub title: String,
-    /// What is measured.
+    /// What is measured; of stacked bars, the sum of their parts.
     pub metric: Metric,
+    /// Parts of stacked bars, from the bottom; none when bars are not stacked.
+    pub stack: Vec<Part>,
     /// How it is set against the baseline.
     pub against: Against,
     /// The axis of the bars.
     pub bars: usize,
-    /// The axis of the rows; workloads when there is none.
-    pub rows: Option<usize>,
+    /// What the rows are.
+    pub rows: Rows,
     /// The choice on every axis that is neither.
     pub fixed: Vec<usize>,
     /// Means over workloads.
@@ -207,8 +273,8 @@ pub struct Experiment {
     pub workloads: Vec<&'static str>,
     /// Size of inputs, where no axis chooses it.
     pub size: Size,
-    /// Machine, where no axis chooses it.
-    pub preset: Change,
+    /// What the machine starts from, where no axis chooses it.
+    pub base: Base,
     /// Changes to the machine before those of the axes.
     pub set: Vec<Change>,
     /// What is varied.
@@ -233,7 +299,7 @@ impl Experiment {
             about: String::new(),
             workloads,
             size: Size::Small,
-            preset: Change { text: DEFAULT_PRESET.to_owned(), at: None },
+            base: Base::preset(DEFAULT_PRESET),
             set: Vec::new(),
             axes: Vec::new(),
             baseline: Vec::new(),
@@ -243,12 +309,20 @@ impl Experiment {
         }
     }
 
-    /// Reads the text of an experiment file.
+    /// Reads the text of an experiment file. The machine files it names are relative to `folder`.
+    ///
+    /// # Errors
+    /// At the first mistake, with its place.
+    pub fn parse_in(folder: &Path, name: &str, text: &str) -> Result<Self, Problem> {
+        file::parse(folder, name, text)
+    }
+
+    /// The same where machine files are relative to the current folder.
     ///
     /// # Errors
     /// At the first mistake, with its place.
     pub fn parse(name: &str, text: &str) -> Result<Self, Problem> {
-        file::parse(name, text)
+        Self::parse_in(Path::new(""), name, text)
     }
 
     /// The text of an experiment by name, or of a file, with its name and what to call it in messages.

@@ -53,7 +53,7 @@ rows = "sets"
 fn changed(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from));
     let text = GOOD.replacen(from, to, 1);
-    let p = parse("x", &text).unwrap_err();
+    let p = parse(Path::new(""), "x", &text).unwrap_err();
     let at = p.at.map_or("-".to_owned(), |at| LineIndex::new(&text).line_col(&text, at.start as u32).to_string());
     let help = p.help.map_or(String::new(), |h| format!(" [{h}]"));
     format!("{at}: {}{help}", p.message)
@@ -61,7 +61,7 @@ fn changed(from: &str, to: &str) -> String {
 
 #[test]
 fn a_file_becomes_an_experiment() {
-    let e = parse("x", GOOD).unwrap();
+    let e = parse(Path::new(""), "x", GOOD).unwrap();
     assert!(e.workloads.contains(&"bfs") && e.workloads.contains(&"spmv"));
     let gto = e.axes[0].find("gto").unwrap();
     assert_eq!(e.axes[0].variants[gto].set[0].text, "mechanism.issue=gto");
@@ -71,9 +71,10 @@ fn a_file_becomes_an_experiment() {
     assert_eq!(e.axes[2].variants[1].set.len(), 2);
     assert_eq!((e.repeats.count, e.repeats.vary.len()), (2, 2));
     let f = &e.figures[0];
-    assert_eq!((f.bars, f.rows, f.fixed[1], f.mean, f.against), (0, None, 1, Mean::Harmonic, Against::Speedup));
-    assert_eq!(f.paper[1], PaperValue { row: Row::ClassMean(Class::Divergent), bar: gto, value: 1.2 });
-    assert_eq!(e.figures[1].rows, Some(1));
+    assert_eq!((f.bars, f.rows, f.fixed[1]), (0, Rows::Workloads, 1));
+    assert_eq!((f.mean, f.against), (Mean::Harmonic, Against::Speedup));
+    assert_eq!(f.paper[1], PaperValue { row: Row::ClassMean(Class::Divergent), bar: gto, part: None, value: 1.2 });
+    assert_eq!(e.figures[1].rows, Rows::Axis(1));
 }
 
 #[test]
@@ -102,4 +103,55 @@ fn mistakes_are_found_with_their_place() {
     assert!(changed("row = \"spmv\"", "row = \"walsh\"").starts_with("38:18: `walsh` is no row of the figure"));
     assert_eq!(changed("against = \"speedup\"", "against = 1").split(':').next(), Some("33"));
     assert!(changed("title = \"T\"", "").contains("missing field `title`"));
+}
+
+#[test]
+fn stacks_have_parts_with_names() {
+    let stack = "metric = \"thread-ipc\"";
+    let good = GOOD.replacen(stack, "stack = ['few = sm.issued_1_4 + sm.issued_5_8', 'sm.stall_fetch']", 1);
+    let figure = &parse(Path::new(""), "x", &good).unwrap().figures[1];
+    let labels: Vec<&str> = figure.stack.iter().map(|part| part.label.as_str()).collect();
+    assert_eq!(labels, ["few", "sm.stall_fetch"]);
+    assert_eq!(figure.stack[0].metric.to_string(), "sm.issued_1_4 + sm.issued_5_8");
+    assert_eq!(figure.mean, Mean::Arithmetic, "others do not add up");
+
+    assert!(changed(stack, "").starts_with("41:8: figure `sweep` shows nothing"));
+    assert!(changed(stack, "stack = ['a = l2.hits', 'a = l2.misses']").contains("the stack has `a` twice"));
+    assert!(changed(stack, "stack = ['a = l2.hit']").starts_with("43:10: there is no metric `l2.hit`"));
+    let both = "metric = 'cycles'\nstack = ['l2.hits']";
+    assert!(changed(stack, both).contains("a `metric` or a `stack`, not both"));
+    let speedup = "stack = ['l2.hits']\nagainst = 'speedup'";
+    assert!(changed(stack, speedup).contains("cannot be drawn as speedup"));
+    assert!(changed(stack, "stack = ['l2.hits']\nmean = 'harmonic'").starts_with("44:8: harmonic means of parts"));
+    assert!(changed(stack, "metric = 'cycles'\nagainst = 'share'").contains("only parts of a stack"));
+    assert!(changed("bar = \"gto\"", "bar = 'gto', part = 'x'").contains("no part `x` [they are not stacked]"));
+}
+
+#[test]
+fn rows_can_be_kernels() {
+    let with = |row: &str| {
+        let text = GOOD.replacen("where = { sets = 64 }", "where = { sets = 64 }\nrows = 'kernels'", 1);
+        parse(Path::new(""), "x", &text.replacen("row = \"spmv\"", &format!("row = \"{row}\""), 1))
+    };
+    let module = raddle_workloads::find("spmv").unwrap().module().unwrap();
+    let kernel = module.module.kernels().next().unwrap().1.name.clone();
+    let figure = with(&format!("spmv/{kernel}")).unwrap().figures[0].clone();
+    assert_eq!(figure.rows, Rows::Kernels);
+    assert_eq!(figure.paper[0].row, Row::Kernel { workload: "spmv".to_owned(), kernel });
+    assert!(with("spmv/nothing").unwrap_err().message.contains("nothing"));
+    assert!(with("spmv").unwrap_err().help.unwrap().starts_with("a row is WORKLOAD/KERNEL"));
+}
+
+#[test]
+fn machines_can_come_from_files() {
+    let preset = "preset = \"fx5800\"";
+    assert_eq!(
+        changed(preset, "machine = 'nothing.toml'"),
+        "26:11: cannot read nothing.toml: No such file or directory (os error 2) [machine files are looked for beside \
+         the experiment file]"
+    );
+    let both = changed(preset, "preset = 'fx5800'\nmachine = 'nothing.toml'");
+    assert!(both.starts_with("27:11: a machine starts from a `preset` or from a file, not both"), "{both}");
+    let axis = changed("key = \"sm.l1d.sets\"\nvalues = [32, 64]", "key = 'machine'\nvalues = ['nothing.toml']");
+    assert!(axis.starts_with("18:11: cannot read nothing.toml"), "{axis}");
 }

@@ -1,0 +1,54 @@
+//! The pictures of a report in the book, taken with Chromium. Not part of CI.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Result;
+use crate::files::{root, run_cargo, run_command};
+
+/// Where the pictures go.
+const PAGES: &str = "docs/src/guide";
+/// No picture is larger than this.
+const MOST_BYTES: u64 = 200_000;
+/// Width and height of a phone.
+const PHONE: (u32, u32) = (390, 844);
+
+/// Makes a report and takes its picture as screens and phones show it.
+pub fn run() -> Result {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let folder = target.join("screenshots");
+    fs::create_dir_all(&folder)?;
+    let [store, report] = ["store", "report"].map(|name| folder.join(name).display().to_string());
+    let reproduce = ["reproduce", "matrix", "--size", "tiny", "--store", &store, "--output", &report];
+    run_cargo(&[&["run", "--quiet", "--locked", "-p", "raddle-cli", "--"][..], &reproduce].concat())?;
+    let page = Path::new(&report).join("index.html");
+    take(&folder, &page, "report.png", (1280, 1060))?;
+    // Chromium makes no window as narrow as a phone: a frame is.
+    let phone = folder.join("phone.html");
+    let (width, height) = PHONE;
+    let frame = format!(
+        "<!doctype html><body style=\"margin:18px;background:#777\"><iframe src=\"report/index.html#speedup\" width=\"{width}\" \
+         height=\"{height}\" style=\"display:block;margin:auto;border:0;border-radius:14px\"></iframe>"
+    );
+    fs::write(&phone, frame)?;
+    take(&folder, &phone, "report-phone.png", (500, height + 36))
+}
+
+fn take(folder: &Path, page: &Path, name: &str, (width, height): (u32, u32)) -> Result {
+    let picture = root().join(PAGES).join(name);
+    let mut chromium = Command::new("chromium");
+    chromium.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
+    chromium.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
+    chromium.args(["--hide-scrollbars", &format!("--window-size={width},{height}")]);
+    chromium.arg(format!("--user-data-dir={}", folder.join("profile").display()));
+    chromium.arg(format!("--screenshot={}", picture.display()));
+    chromium.arg(format!("file://{}", page.display()));
+    run_command(&mut chromium)?;
+    let bytes = fs::metadata(&picture)?.len();
+    println!("{PAGES}/{name}: {bytes} bytes");
+    if bytes > MOST_BYTES {
+        return Err(format!("{PAGES}/{name} is larger than {MOST_BYTES} bytes").into());
+    }
+    Ok(())
+}
