@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::files::{cargo, run_cargo, run_command};
-use crate::{Result, codegen, deps, docs, fuzz, host_instructions, tidy, workloads};
+use crate::{Result, codegen, deps, docs, fmt, fuzz, host_instructions, pages, tidy, workloads};
 
 /// What a step is for, and with which others it shares a budget of time.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ type Closing = Option<String>;
 /// Every step, in the order in which they run.
 #[rustfmt::skip] // one row each
 const STEPS: &[Step] = &[
-    Step("fmt",     Group::Build, "the code is formatted",          |_| fmt()),
+    Step("fmt",     Group::Build, "the code is formatted",          |_| fmt::run(true)),
     Step("tidy",    Group::Rest,  "the repository rules hold",      |_| tidy::run()),
     Step("deps",    Group::Rest,  "crates depend in one direction", |_| deps::run()),
     Step("docs",    Group::Rest,  "links in the documents resolve", |_| docs::run()),
@@ -64,6 +64,7 @@ const STEPS: &[Step] = &[
     Step("doctest", Group::Rest,  "examples in comments work",      |_| doctest()),
     Step("example", Group::Rest,  "the examples run",               |_| example()),
     Step("suite",   Group::Rest,  "the workloads compile and run",  |_| workloads::run()),
+    Step("pages",   Group::Rest,  "pages do what they say",         |_| pages::run(false)),
     Step("fuzz",    Group::Rest,  "short fuzzing samples pass",     |_| fuzz::samples()),
     Step("cost",    Group::Rest,  "simulating costs what it did",   |_| host_instructions::run(true)),
     Step("test",    Group::Tests, "all tests pass",                 test),
@@ -115,11 +116,6 @@ fn run_steps(args: &Args, times: &mut Vec<Time>, closing: &mut Closing) -> Resul
         result.map_err(|error| format!("step `{name}` failed: {error}\nto repeat it: cargo xtask ci --only {name}"))?;
     }
     Ok(())
-}
-
-fn fmt() -> Result {
-    run_cargo(&["fmt", "--all", "--check"])?;
-    workloads::fmt()
 }
 
 fn clippy() -> Result {

@@ -11,7 +11,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::Result;
-use crate::files::{root, run_cargo};
+use crate::files::{root, run_cargo, target};
 
 /// The expected values of the timing model.
 const TABLE: &str = "benches/host-instructions.toml";
@@ -21,9 +21,11 @@ const TOLERANCE: f64 = 5.0;
 
 /// Prints Markdown tables, or compares the timing model with the committed one.
 pub fn run(check_only: bool) -> Result {
-    run_cargo(&["build", "--locked", "--release", "-p", "raddle-benches"])?;
+    let build = ["build", "--locked", "--release", "-p", "raddle-benches", "--bin", "timing"];
+    let functional = ["--bin", "functional"];
+    run_cargo(&[&build[..], if check_only { &[] } else { &functional }].concat())?;
     if !check_only {
-        functional()?;
+        self::functional()?;
     }
     timing()
 }
@@ -87,11 +89,10 @@ fn timed(inside: &str, kernel: &str, size: u64) -> Result<(u64, u64)> {
 
 /// Host instructions inside a function of a benchmark, and what it printed.
 fn count(benchmark: &str, inside: &str, args: &[&str]) -> Result<(u64, String)> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(format!("--toggle-collect={inside}"))
-        .arg(target.join("release").join(benchmark))
+        .arg(target().join("release").join(benchmark))
         .args(args)
         .output()
         .map_err(|e| format!("valgrind: {e}; install Debian's package valgrind"))?;

@@ -10,7 +10,7 @@ use raddle_workloads::manifest::Printed;
 use raddle_workloads::{Class, Manifest, Measured, Size, Workload};
 
 use crate::Result;
-use crate::files::{root, run_cargo};
+use crate::files::{root, run_cargo, target};
 
 /// The size the page shows.
 const SHOWN: Size = Size::Paper;
@@ -23,8 +23,7 @@ fn path(size: Size) -> PathBuf {
 pub fn measure(size: &str, check: bool) -> Result {
     let size = Size::ALL.into_iter().find(|s| s.name() == size).ok_or("sizes are tiny, small and paper")?;
     run_cargo(&["build", "--locked", "--release", "-p", "raddle-cli"])?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
-    let mut command = Command::new(target.join("release/raddle"));
+    let mut command = Command::new(target().join("release/raddle"));
     let output = command.args(["workloads", "measure", "--issue", "lrr", "--size", size.name()]).output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());

@@ -8,9 +8,9 @@ use clap::ValueEnum;
 use raddle_lab::experiment::{Against, Axis, Change, Experiment, Figure, Mean, Repeats, Variant, Vary, workloads};
 use raddle_lab::figure::{Table, Values};
 use raddle_lab::grid::Grid;
+use raddle_lab::markdown;
 use raddle_lab::metric::Metric;
 use raddle_lab::store::Store;
-use raddle_lab::svg::number;
 use raddle_lab::work::{self, InMemory, Results};
 use raddle_runtime::Problem;
 use raddle_sim::config::{DEFAULT_PRESET, PRESETS};
@@ -232,14 +232,7 @@ fn table(args: &Args, experiment: &Experiment, grid: &Grid, results: &mut impl R
 fn as_text(table: &Table) -> String {
     let mut rows = vec![[&[String::new()], &table.bars[..]].concat()];
     for row in &table.rows {
-        let cells = row.cells.iter().map(|cell| match cell {
-            None => "-".to_owned(),
-            Some(cell) => {
-                let mark = if table.is_within_spread(cell) { "≈" } else { "" };
-                let spread = if cell.high > cell.low { format!(" ±{}", number(cell.spread())) } else { String::new() };
-                format!("{mark}{}{spread}", number(cell.value))
-            }
-        });
+        let cells = row.cells.iter().map(|cell| markdown::value(table, cell.as_ref()));
         rows.push([vec![row.name.clone()], cells.collect()].concat());
     }
     out::table(&rows)

@@ -13,7 +13,7 @@
 //! * [`store`]: all records, safe against kills and full disks; [`export`]: one table of them.
 //! * [`work`]: running points on this machine.
 //! * [`metric`], [`figure`]: values from records, and tables of them with their spread.
-//! * [`report`], [`svg`]: pages and drawings.
+//! * [`report`], [`svg`], [`markdown`]: pages, drawings and tables in the book.
 #![forbid(unsafe_code)]
 
 pub mod error;
@@ -22,6 +22,7 @@ pub mod export;
 pub mod figure;
 pub mod grid;
 pub mod key;
+pub mod markdown;
 pub mod metric;
 pub mod point;
 pub mod record;
