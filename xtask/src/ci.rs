@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::files::{cargo, run_cargo, run_command};
-use crate::{Result, codegen, deps, docs, fmt, fuzz, host_instructions, pages, tidy, workloads};
+use crate::{Result, codegen, deps, docs, fmt, fuzz, host_instructions, pages, results, tidy, workloads};
 
 /// What a step is for, and with which others it shares a budget of time.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,6 +58,7 @@ const STEPS: &[Step] = &[
     Step("deps",    Group::Rest,  "crates depend in one direction", |_| deps::run()),
     Step("docs",    Group::Rest,  "links in the documents resolve", |_| docs::run()),
     Step("codegen", Group::Rest,  "generated files are up to date", |_| codegen::run(true)),
+    Step("results", Group::Rest,  "pages of results are current",   |_| results::check_all()),
     Step("clippy",  Group::Build, "no warnings in any target",      |_| clippy()),
     Step("build",   Group::Build, "programs and tests compile",     |_| build()),
     Step("rustdoc", Group::Build, "the API documentation builds",   |_| rustdoc()),

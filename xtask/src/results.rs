@@ -10,6 +10,7 @@ use std::process::Command;
 
 use raddle_lab::experiment::BUILT_IN;
 use raddle_lab::figure::Values;
+use raddle_lab::work::Results as _;
 use raddle_lab::{Experiment, Grid, Store, markdown};
 
 use crate::Result;
@@ -67,11 +68,16 @@ fn experiment(name: &str) -> Result<Experiment> {
 /// Runs what is missing of an experiment and writes its tables.
 fn renew(name: &str, store: &Path) -> Result {
     let experiment = experiment(name)?;
-    let folder = store.to_str().ok_or("the path of the store is no text")?;
-    let raddle = ["run", "--locked", "--release", "-p", "raddle-cli", "--", "lab", "run"];
-    run_cargo(&[&raddle[..], &[name, "--store", folder]].concat())?;
-
     let grid = Grid::new(&experiment)?;
+    let results = Store::create(store)?;
+    let missing = grid.points.iter().filter(|point| !results.has(&point.key)).count();
+    println!("results: {missing} of {} points of {name} have no result yet", grid.points.len());
+    drop(results);
+    if missing > 0 {
+        let folder = store.to_str().ok_or("the path of the store is no text")?;
+        let raddle = ["run", "--locked", "--release", "-p", "raddle-cli", "--", "lab", "run"];
+        run_cargo(&[&raddle[..], &[name, "--store", folder]].concat())?;
+    }
     let values = Values::read(&experiment, &grid, &Store::open(store)?)?;
     let date = Command::new("date").args(["-u", "+%Y-%m-%d"]).output()?;
     let date = String::from_utf8(date.stdout)?;
