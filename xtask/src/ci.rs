@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::files::{cargo, run_cargo, run_command};
-use crate::{Result, codegen, deps, docs, fuzz, host_instructions, slurm, tidy, workloads};
+use crate::{Result, codegen, deps, docs, fmt, fuzz, host_instructions, pages, results, slurm, tidy, workloads};
 
 /// What a step is for, and with which others it shares a budget of time.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,17 +53,19 @@ type Closing = Option<String>;
 /// Every step, in the order in which they run.
 #[rustfmt::skip] // one row each
 const STEPS: &[Step] = &[
-    Step("fmt",     Group::Build, "the code is formatted",          |_| fmt()),
+    Step("fmt",     Group::Build, "the code is formatted",          |_| fmt::run(true)),
     Step("tidy",    Group::Rest,  "the repository rules hold",      |_| tidy::run()),
     Step("deps",    Group::Rest,  "crates depend in one direction", |_| deps::run()),
     Step("docs",    Group::Rest,  "links in the documents resolve", |_| docs::run()),
     Step("codegen", Group::Rest,  "generated files are up to date", |_| codegen::run(true)),
+    Step("results", Group::Rest,  "pages of results are current",   |_| results::check_all()),
     Step("clippy",  Group::Build, "no warnings in any target",      |_| clippy()),
     Step("build",   Group::Build, "programs and tests compile",     |_| build()),
     Step("rustdoc", Group::Build, "the API documentation builds",   |_| rustdoc()),
     Step("doctest", Group::Rest,  "examples in comments work",      |_| doctest()),
     Step("example", Group::Rest,  "the examples run",               |_| example()),
     Step("suite",   Group::Rest,  "the workloads compile and run",  |_| workloads::run()),
+    Step("pages",   Group::Rest,  "pages do what they say",         |_| pages::run(false)),
     Step("fuzz",    Group::Rest,  "short fuzzing samples pass",     |_| fuzz::samples()),
     Step("slurm",   Group::Rest,  "experiments run over Slurm",     |_| slurm::run()),
     Step("cost",    Group::Rest,  "simulating costs what it did",   |_| host_instructions::run(true)),
@@ -116,11 +118,6 @@ fn run_steps(args: &Args, times: &mut Vec<Time>, closing: &mut Closing) -> Resul
         result.map_err(|error| format!("step `{name}` failed: {error}\nto repeat it: cargo xtask ci --only {name}"))?;
     }
     Ok(())
-}
-
-fn fmt() -> Result {
-    run_cargo(&["fmt", "--all", "--check"])?;
-    workloads::fmt()
 }
 
 fn clippy() -> Result {

@@ -21,6 +21,11 @@ pub fn root() -> &'static Path {
     &ROOT
 }
 
+/// The folder of build output.
+pub fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into)
+}
+
 /// A `cargo` command that runs in the top folder with nothing on its standard input.
 pub fn cargo(args: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -76,7 +81,7 @@ pub fn text_files() -> Result<Vec<TextFile>> {
 }
 
 /// Every path that git tracks or would track and that exists as a file, sorted.
-fn paths() -> Result<Vec<String>> {
+pub fn paths() -> Result<Vec<String>> {
     let output = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
         .current_dir(root())

@@ -11,7 +11,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::Result;
-use crate::files::{root, run_cargo};
+use crate::files::{root, run_cargo, target};
 
 /// The expected values of the timing model.
 const TABLE: &str = "benches/host-instructions.toml";
@@ -21,11 +21,13 @@ const TOLERANCE: f64 = 5.0;
 
 /// Prints Markdown tables, or compares the timing model with the committed one.
 pub fn run(check_only: bool) -> Result {
-    run_cargo(&["build", "--locked", "--release", "-p", "raddle-benches"])?;
+    let build = ["build", "--locked", "--release", "-p", "raddle-benches", "--bin", "timing"];
+    let functional = ["--bin", "functional"];
+    run_cargo(&[&build[..], if check_only { &[] } else { &functional }].concat())?;
     if !check_only {
-        functional()?;
+        self::functional()?;
     }
-    timing()
+    timing(check_only)
 }
 
 /// The kernels of the benchmark, run without time.
@@ -43,22 +45,28 @@ fn functional() -> Result {
     Ok(())
 }
 
-/// The kernels of the table, with time: fails when one costs more than it says.
-fn timing() -> Result {
+/// The kernels of the table, with time: fails when one costs more than it says. The serial part is counted only for
+/// those who want to know.
+fn timing(check_only: bool) -> Result {
     let table: Value = toml::from_str(&std::fs::read_to_string(root().join(TABLE))?)?;
-    let mut grown = Vec::new();
+    let table = table.as_object().ok_or("the table has no kernels")?;
+    // Counts do not depend on what else runs. An error goes from thread to thread as text.
+    let rows: Vec<std::result::Result<Row, String>> = std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (kernel, row) in table {
+            threads.push(scope.spawn(move || Row::count(kernel, row, check_only).map_err(|e| e.to_string())));
+        }
+        threads.into_iter().map(|t| t.join().unwrap_or_else(|_| Err("a thread panicked".to_owned()))).collect()
+    });
     println!(
         "| kernel | sizes | warp-instructions | host instructions per warp-instruction | expected | serial part |"
     );
     println!("| --- | --- | --: | --: | --: | --: |");
-    for (kernel, row) in table.as_object().ok_or("the table has no kernels")? {
-        let number = |value: &Value| value.as_u64().ok_or_else(|| format!("{TABLE}: {kernel} lacks a number"));
-        let (small, large) = (number(&row["sizes"][0])?, number(&row["sizes"][1])?);
-        let expected = number(&row["per_warp_instruction"])? as f64;
-        let ((base, few), (all, many)) = (timed(LAUNCH, kernel, small)?, timed(LAUNCH, kernel, large)?);
-        let serial = 100.0 * timed(EXCHANGE, kernel, large)?.0 as f64 / all as f64;
-        let (warps, found) = (many - few, all.saturating_sub(base) as f64 / (many - few) as f64);
-        println!("| {kernel} | {small}, {large} | {warps} | {found:.0} | {expected} | {serial:.1} % |");
+    let mut grown = Vec::new();
+    for row in rows {
+        let Row { kernel, sizes: [small, large], warps, found, expected, serial } = row?;
+        let serial = serial.map(|part| format!("{part:.1} %")).unwrap_or_default();
+        println!("| {kernel} | {small}, {large} | {warps} | {found:.0} | {expected} | {serial} |");
         let change = 100.0 * (found / expected - 1.0);
         if change > TOLERANCE {
             grown.push(format!("{kernel} by {change:.1} %"));
@@ -70,6 +78,31 @@ fn timing() -> Result {
         return Ok(());
     }
     Err(format!("host instructions per warp-instruction have grown: {}; see {TABLE}", grown.join(", ")).into())
+}
+
+/// What was counted of a kernel.
+struct Row {
+    kernel: String,
+    sizes: [u64; 2],
+    warps: u64,
+    /// Host instructions per warp-instruction.
+    found: f64,
+    expected: f64,
+    /// Percent of them that one host thread does alone.
+    serial: Option<f64>,
+}
+
+impl Row {
+    fn count(kernel: &str, row: &Value, check_only: bool) -> Result<Self> {
+        let number = |value: &Value| value.as_u64().ok_or_else(|| format!("{TABLE}: {kernel} lacks a number"));
+        let sizes = [number(&row["sizes"][0])?, number(&row["sizes"][1])?];
+        let expected = number(&row["per_warp_instruction"])? as f64;
+        let ((base, few), (all, many)) = (timed(LAUNCH, kernel, sizes[0])?, timed(LAUNCH, kernel, sizes[1])?);
+        let serial = if check_only { None } else { Some(timed(EXCHANGE, kernel, sizes[1])?.0) };
+        let serial = serial.map(|count| 100.0 * count as f64 / all as f64);
+        let (warps, found) = (many - few, all.saturating_sub(base) as f64 / (many - few) as f64);
+        Ok(Self { kernel: kernel.to_owned(), sizes, warps, found, expected, serial })
+    }
 }
 
 /// A launch.
@@ -87,11 +120,10 @@ fn timed(inside: &str, kernel: &str, size: u64) -> Result<(u64, u64)> {
 
 /// Host instructions inside a function of a benchmark, and what it printed.
 fn count(benchmark: &str, inside: &str, args: &[&str]) -> Result<(u64, String)> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(format!("--toggle-collect={inside}"))
-        .arg(target.join("release").join(benchmark))
+        .arg(target().join("release").join(benchmark))
         .args(args)
         .output()
         .map_err(|e| format!("valgrind: {e}; install Debian's package valgrind"))?;

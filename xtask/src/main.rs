@@ -13,12 +13,15 @@ mod counters;
 mod deps;
 mod docs;
 mod files;
+mod fmt;
 mod fuzz;
 mod host_instructions;
 mod instructions;
 mod machine_keys;
 mod mechanisms;
+mod pages;
 mod registers;
+mod results;
 mod screenshots;
 mod slurm;
 mod tidy;
@@ -76,6 +79,12 @@ enum Command {
         #[arg(long, default_value_t = 0)]
         first: u64,
     },
+    /// Format the code, also where `cargo fmt` does not see it
+    Fmt {
+        /// Write nothing; fail if something is not formatted
+        #[arg(long)]
+        check: bool,
+    },
     /// Run the short fuzzing samples, or look for new inputs
     Fuzz(fuzz::Args),
     /// Count host instructions per simulated instruction under callgrind
@@ -87,6 +96,14 @@ enum Command {
     /// Run what CI only samples: every reference kernel on every path, the timing model on all kernel files and
     /// a hundred random machines, accuracy, 500 differential programs, the workloads at their size `small`
     Long,
+    /// Follow the pages of the book that say how to do something, in a copy of the work tree
+    Pages {
+        /// Write what commands print to the pages where they show something else
+        #[arg(long)]
+        write: bool,
+    },
+    /// Run experiments and write their tables to the pages under `docs/src/results`
+    Results(results::Args),
     /// Take the pictures of a report in the book; needs Chromium
     Screenshots,
     /// Check the repository rules
@@ -101,10 +118,13 @@ fn main() -> ExitCode {
         Command::Deps => deps::run(),
         Command::Differential { programs, first } => differential(first, programs),
         Command::Docs => docs::run(),
+        Command::Fmt { check } => fmt::run(check),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::HostInstructions { check } => host_instructions::run(check),
         Command::Long => long(),
         Command::MeasureWorkloads { size, check } => workload_table::measure(&size, check),
+        Command::Pages { write } => pages::run(write),
+        Command::Results(args) => results::run(&args),
         Command::Screenshots => screenshots::run(),
         Command::Tidy => tidy::run(),
     };

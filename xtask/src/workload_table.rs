@@ -10,7 +10,7 @@ use raddle_workloads::manifest::Printed;
 use raddle_workloads::{Class, Manifest, Measured, Size, Workload};
 
 use crate::Result;
-use crate::files::{root, run_cargo};
+use crate::files::{root, run_cargo, target};
 
 /// The size the page shows.
 const SHOWN: Size = Size::Paper;
@@ -22,9 +22,11 @@ fn path(size: Size) -> PathBuf {
 /// Measures all workloads at a size and writes the table or, with `check`, compares it.
 pub fn measure(size: &str, check: bool) -> Result {
     let size = Size::ALL.into_iter().find(|s| s.name() == size).ok_or("sizes are tiny, small and paper")?;
-    run_cargo(&["build", "--locked", "--release", "-p", "raddle-cli"])?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
-    let mut command = Command::new(target.join("release/raddle"));
+    // Only at the largest size does a release build save more time than it takes.
+    let (release, folder): (&[&str], _) =
+        if size == Size::Paper { (&["--release"], "release") } else { (&[], "debug") };
+    run_cargo(&[&["build", "--locked", "-p", "raddle-cli"], release].concat())?;
+    let mut command = Command::new(target().join(folder).join("raddle"));
     let output = command.args(["workloads", "measure", "--issue", "lrr", "--size", size.name()]).output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());

@@ -5,12 +5,12 @@ use crate::lab::{Jobs, Watching};
 use crate::out;
 use crate::run::sizes;
 use clap::ValueEnum;
-use raddle_lab::chart::{number, small};
 use raddle_lab::experiment::{
     Against, Axis, Base, Change, Experiment, Figure, Mean, Repeats, Rows, Variant, Vary, workloads,
 };
 use raddle_lab::figure::{Table, Values};
 use raddle_lab::grid::Grid;
+use raddle_lab::markdown;
 use raddle_lab::metric::Metric;
 use raddle_lab::store::Store;
 use raddle_lab::work::{self, InMemory, Results};
@@ -231,14 +231,7 @@ fn table(args: &Args, experiment: &Experiment, grid: &Grid, results: &mut impl R
 fn as_text(table: &Table) -> String {
     let mut rows = vec![[&[String::new()], &table.bars[..]].concat()];
     for row in &table.rows {
-        let cells = row.cells.iter().map(|cell| match cell {
-            None => "-".to_owned(),
-            Some(cell) => {
-                let mark = if table.is_within_spread(cell) { "≈" } else { "" };
-                let spread = if cell.high > cell.low { format!(" ±{}", small(cell.spread())) } else { String::new() };
-                format!("{mark}{}{spread}", number(cell.value))
-            }
-        });
+        let cells = row.cells.iter().map(|cell| markdown::value(table, cell.as_ref()));
         rows.push([vec![row.name.clone()], cells.collect()].concat());
     }
     out::table(&rows)

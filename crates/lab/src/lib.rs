@@ -15,7 +15,7 @@
 //! * [`metric`], [`figure`]: values from records, and tables of them with their spread.
 //! * [`chart`]: a table as a [`drawing`], which [`svg`] and [`png`] write in their formats, with the [`font`] that comes
 //!   with the program.
-//! * [`report`]: the page with all of it.
+//! * [`report`], [`markdown`]: the page with all of it, and tables in the book.
 #![forbid(unsafe_code)]
 
 pub mod chart;
@@ -27,6 +27,7 @@ pub mod figure;
 pub mod font;
 pub mod grid;
 pub mod key;
+pub mod markdown;
 pub mod metric;
 pub mod png;
 pub mod point;

@@ -204,7 +204,7 @@ fn facts(experiment: &Experiment, grid: &Grid, command: &str) -> String {
 }
 
 /// The text with a capital letter at its start.
-fn capital(text: &str) -> String {
+pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().to_string() + chars.as_str())
 }

@@ -1,8 +1,24 @@
 //! Mechanisms, one file each, and the registry of all of them.
 //!
-//! A mechanism's file has its documentation, its parameters, its registration and its behaviour. Adding one is a
-//! file and two lines in the `mod.rs` beside it.
+//! A mechanism's file has its documentation, its parameters, what it is registered with and its behaviour. Adding one is
+//! a file and a line in the `mod.rs` beside it.
 #![forbid(unsafe_code)]
+
+/// The mechanisms of a seam, a line each: the file, which is named after the mechanism, and the type. `cargo fmt` does
+/// not see files that a macro names; `cargo xtask fmt` does.
+macro_rules! mechanisms {
+    ($seam:ident { $($file:ident $Type:ident,)+ }) => {
+        $(
+            mod $file;
+            pub use $file::$Type;
+        )+
+
+        /// Adds all of them.
+        pub fn register(registry: &mut raddle_sim::seam::Registry) {
+            $(registry.$seam($file::INFO, $Type::new);)+
+        }
+    };
+}
 
 pub mod dispatch;
 pub mod divergence;

@@ -1,24 +1,13 @@
 //! Issue schedulers.
 
-mod gto;
-mod lrr;
-mod oldest;
-mod two_level;
+mechanisms! { issue {
+    lrr Lrr,
+    gto Gto,
+    oldest Oldest,
+    two_level TwoLevel,
+} }
 
-pub use gto::Gto;
-pub use lrr::Lrr;
-pub use oldest::Oldest;
-pub use two_level::TwoLevel;
-
-use raddle_sim::seam::{Registry, SchedulerView, WarpId, WarpSet};
-
-/// Adds all issue schedulers.
-pub fn register(registry: &mut Registry) {
-    registry.issue(lrr::INFO, Lrr::new);
-    registry.issue(gto::INFO, Gto::new);
-    registry.issue(oldest::INFO, Oldest::new);
-    registry.issue(two_level::INFO, TwoLevel::new);
-}
+use raddle_sim::seam::{SchedulerView, WarpId, WarpSet};
 
 /// The member of a set that came to the SM first.
 fn oldest_of(view: &SchedulerView<'_>, set: &WarpSet) -> Option<WarpId> {

@@ -1,0 +1,84 @@
+//! Figures as text: a value with its spread, and tables in Markdown.
+
+use crate::figure::{Cell, Table};
+use crate::report::capital;
+use crate::chart::{number, small};
+use std::fmt::Write as _;
+
+/// A value with its spread, as in `≈1.005 ±0.010`; a dash where there is none.
+#[must_use]
+pub fn value(table: &Table, cell: Option<&Cell>) -> String {
+    let Some(cell) = cell else { return "-".to_owned() };
+    let mark = if table.is_within_spread(cell) { "≈" } else { "" };
+    let spread = if cell.high > cell.low { format!(" ±{}", small(cell.spread())) } else { String::new() };
+    format!("{mark}{}{spread}", number(cell.value))
+}
+
+/// A figure as a section: title, what its values are, and the table.
+#[must_use]
+pub fn section(table: &Table) -> String {
+    let mut about = capital(&table.about);
+    if let Some(baseline) = table.baseline {
+        let _ = write!(about, "; the baseline is `{}`", table.bars[baseline]);
+    }
+    let mut text = format!("### {}\n\n{about}.\n\n| |", table.title);
+    if !table.parts.is_empty() {
+        add_parts(&mut text, table);
+        return text;
+    }
+    text.extend(table.bars.iter().map(|bar| format!(" {} |", escape(bar))));
+    text += "\n| --- |";
+    text += &" --: |".repeat(table.bars.len());
+    for row in &table.rows {
+        let bold = if row.is_mean { "**" } else { "" };
+        let _ = write!(text, "\n| {bold}{}{bold} |", escape(&row.name));
+        for cell in &row.cells {
+            let paper = cell.as_ref().and_then(|c| c.paper).map(|p| format!(" (paper {})", number(p))).unwrap_or_default();
+            let _ = write!(text, " {bold}{}{bold}{paper} |", value(table, cell.as_ref()));
+        }
+    }
+    if !table.source.is_empty() {
+        let _ = write!(text, "\n\nThe paper's values: {}.", table.source);
+    }
+    text + "\n"
+}
+
+/// The means of stacked bars: a row for each bar, a column for each part.
+fn add_parts(text: &mut String, table: &Table) {
+    text.extend(table.parts.iter().map(|part| format!(" {} |", escape(part))));
+    *text += "\n| --- |";
+    *text += &" --: |".repeat(table.parts.len());
+    for row in table.rows.iter().filter(|row| row.is_mean) {
+        for (bar, cell) in table.bars.iter().zip(&row.cells) {
+            let _ = write!(text, "\n| {}, {} |", escape(&row.name), escape(bar));
+            for n in 0..table.parts.len() {
+                let part = cell.as_ref().and_then(|cell| cell.parts.get(n));
+                let _ = write!(text, " {} |", part.map_or_else(|| "-".to_owned(), |part| number(part.value)));
+            }
+        }
+    }
+    text.push('\n');
+}
+
+/// A text in a cell of a table.
+fn escape(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_has_values_spread_and_paper() {
+        let table = crate::chart::tests::table();
+        let text = section(&table);
+        assert!(text.starts_with(&format!("### {}\n\n", table.title)), "{text}");
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(rows.len(), table.rows.len() + 2, "{text}");
+        assert!(rows.iter().all(|row| row.matches('|').count() == table.bars.len() + 2), "{text}");
+        assert!(text.contains("1.250 ±0.010 (paper 1.400) |"), "{text}");
+        assert!(text.contains("| **mean, all** |") && text.contains("**≈1.005"), "{text}");
+        assert!(text.contains(" - |"), "a value is missing: {text}");
+    }
+}
