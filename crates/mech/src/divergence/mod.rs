@@ -1,6 +1,7 @@
 //! Divergence models.
 
 mod pdom;
+mod pdom_lcp;
 
 pub use pdom::Pdom;
 
@@ -9,4 +10,5 @@ use raddle_sim::seam::Registry;
 /// Adds all divergence models.
 pub fn register(registry: &mut Registry) {
     registry.divergence(pdom::INFO, Pdom::new);
+    registry.divergence(pdom_lcp::INFO, Pdom::with_likely_convergence);
 }

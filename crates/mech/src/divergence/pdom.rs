@@ -18,7 +18,8 @@
 //! # Counters
 //! `divergent_branches`, and the buckets `issued_*` by active lanes.
 
-use raddle_exec::splits::{Group, Splits, State};
+use raddle_exec::op::{NO_PC, Op};
+use raddle_exec::splits::{Group, Meeting, Splits, State};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{Cause, Divergence, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
 use schemars::JsonSchema;
@@ -63,6 +64,8 @@ struct Warp {
 /// The model.
 pub struct Pdom {
     first: First,
+    /// Parts meet at likely-convergence points too.
+    likely: bool,
     warps: Vec<Option<Warp>>,
     groups: Vec<Group>,
 }
@@ -72,7 +75,18 @@ impl Pdom {
     #[must_use]
     pub fn new(config: Config, machine: &MachineConfig) -> Self {
         let slots = (machine.sm.threads / machine.sm.warp_width.max(1)) as usize;
-        Self { first: config.first, warps: (0..slots).map(|_| None).collect(), groups: Vec::new() }
+        let warps = (0..slots).map(|_| None).collect();
+        Self { first: config.first, likely: false, warps, groups: Vec::new() }
+    }
+
+    /// The same with likely-convergence points.
+    #[must_use]
+    pub fn with_likely_convergence(config: Config, machine: &MachineConfig) -> Self {
+        Self { likely: true, ..Self::new(config, machine) }
+    }
+
+    fn meeting(&self, op: &Op) -> Meeting {
+        Meeting { surely: op.reconverge, likely: if self.likely { op.likely } else { NO_PC } }
     }
 }
 
@@ -88,26 +102,25 @@ fn publish(warp: WarpId, state: &mut Warp, table: &mut WarpTable) {
             return;
         };
         let split = parts.splits[current];
-        let (join, depth) = parts.join_of(current);
-        if join == split.pc && depth == split.depth {
+        if parts.meets(current, split.pc, split.depth) {
             parts.arrive(current);
             continue;
         }
         state.current = current;
-        table.set_until(warp, split.pc, split.mask, join);
+        table.set_until(warp, split.pc, split.mask, parts.next_meeting(current, split.pc));
         return;
     }
 }
 
 impl Pdom {
     /// Parts the running part: each group goes its way, the last one first.
-    fn part(&mut self, warp: WarpId, reconverge: u32, table: &mut WarpTable) {
+    fn part(&mut self, warp: WarpId, meeting: Meeting, table: &mut WarpTable) {
         let Some(state) = &mut self.warps[warp.index()] else { return };
         if self.first == First::LowLanes {
             // The group of the highest lane runs last.
             self.groups.sort_by_key(|g| u32::MAX - g.mask.checked_ilog2().unwrap_or(0));
         }
-        state.parts.diverge(state.current, &self.groups, reconverge);
+        state.parts.diverge(state.current, &self.groups, meeting);
         publish(warp, state, table);
     }
 
@@ -117,7 +130,7 @@ impl Pdom {
         active: u32,
         targets: &[u32; 32],
         depth: i32,
-        reconverge: u32,
+        meeting: Meeting,
         table: &mut WarpTable,
     ) {
         let Some(state) = &mut self.warps[warp.index()] else { return };
@@ -141,7 +154,7 @@ impl Pdom {
             return;
         }
         self.groups.push(Group { pc: s.pc + 1, mask: s.mask & !active, depth: s.depth });
-        self.part(warp, reconverge, table);
+        self.part(warp, meeting, table);
     }
 }
 
@@ -173,10 +186,12 @@ impl Divergence for Pdom {
                 self.groups.clear();
                 self.groups.push(Group { pc: pc + 1, mask: mask & !taken, depth });
                 self.groups.push(Group { pc: op.target, mask: taken, depth });
-                self.part(warp, op.reconverge, table);
+                let meeting = self.meeting(op);
+                self.part(warp, meeting, table);
             }
             Outcome::Scatter { active, targets, depth, op } => {
-                self.scatter(warp, active, targets, depth, op.reconverge, table);
+                let meeting = self.meeting(op);
+                self.scatter(warp, active, targets, depth, meeting, table);
             }
             Outcome::Exit { mask } => {
                 split.pc = pc + 1;
@@ -197,7 +212,7 @@ impl Divergence for Pdom {
                 self.groups.clear();
                 self.groups.push(Group { pc: pc + 1, mask: mask & !active, depth });
                 self.groups.extend(arrivals.iter().map(|a| Group { pc, mask: a.mask, depth }));
-                state.parts.diverge(state.current, &self.groups, pc + 1);
+                state.parts.diverge(state.current, &self.groups, Meeting::at(pc + 1));
                 for arrival in arrivals {
                     let here = state.parts.splits.iter_mut().find(|p| p.pc == pc && p.mask == arrival.mask);
                     if let Some(part) = here {
@@ -283,6 +298,7 @@ impl Divergence for Pdom {
                 State::Ready => None,
                 State::Barrier(number) => Some(format!("barrier {number}")),
                 State::Sync(wanted) => Some(format!("lanes {:#x} of its warp", wanted & !split.mask)),
+                State::Gathers(_) => Some("parts above it".to_owned()),
             };
             let runs = n == state.current && split.state == State::Ready;
             let pc = if runs { table.get(warp).pc } else { split.pc };
