@@ -21,7 +21,7 @@
 use raddle_exec::op::{NO_PC, Op};
 use raddle_exec::splits::{Group, Meeting, Splits, State};
 use raddle_sim::config::MachineConfig;
-use raddle_sim::seam::{Cause, Divergence, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
+use raddle_sim::seam::{Cause, Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +68,7 @@ pub struct Pdom {
     likely: bool,
     warps: Vec<Option<Warp>>,
     groups: Vec<Group>,
+    deepest: usize,
 }
 
 impl Pdom {
@@ -76,7 +77,7 @@ impl Pdom {
     pub fn new(config: Config, machine: &MachineConfig) -> Self {
         let slots = (machine.sm.threads / machine.sm.warp_width.max(1)) as usize;
         let warps = (0..slots).map(|_| None).collect();
-        Self { first: config.first, likely: false, warps, groups: Vec::new() }
+        Self { first: config.first, likely: false, warps, groups: Vec::new(), deepest: 1 }
     }
 
     /// The same with likely-convergence points.
@@ -121,6 +122,7 @@ impl Pdom {
             self.groups.sort_by_key(|g| u32::MAX - g.mask.checked_ilog2().unwrap_or(0));
         }
         state.parts.diverge(state.current, &self.groups, meeting);
+        self.deepest = self.deepest.max(state.parts.depth());
         publish(warp, state, table);
     }
 
@@ -229,19 +231,13 @@ impl Divergence for Pdom {
         }
     }
 
-    fn release(
-        &mut self,
-        cta: u32,
-        number: u8,
-        table: &mut WarpTable,
-        leave: &mut dyn FnMut(WarpId, u32, u32, &WarpTable),
-    ) {
+    fn release(&mut self, cta: u32, number: u8, table: &mut WarpTable, leave: &mut dyn FnMut(Leaving<'_>)) {
         for n in 0..self.warps.len() {
             let warp = WarpId(n as u16);
             let Some(state) = self.warps[n].as_mut().filter(|s| s.cta == cta) else { continue };
             let mut any = false;
             for split in state.parts.splits.iter_mut().filter(|s| s.state == State::Barrier(number)) {
-                leave(warp, split.pc, split.mask, table);
+                leave(Leaving { warp, pc: split.pc, lanes: table.lanes(warp), mask: split.mask });
                 split.state = State::Ready;
                 split.pc += 1;
                 any = true;
@@ -279,6 +275,10 @@ impl Divergence for Pdom {
         }
         publish(warp, state, table);
         Some((pc, mask))
+    }
+
+    fn stack_depth(&self) -> u32 {
+        self.deepest as u32
     }
 
     fn end_cta(&mut self, cta: u32, _table: &mut WarpTable) {

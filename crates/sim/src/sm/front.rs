@@ -2,14 +2,28 @@
 
 use super::Sm;
 use super::state::{Front, Hazard, Place};
-use crate::kernel::{TimedOp, UnitKind};
+use crate::kernel::UnitKind;
 use crate::seam::{Cause, WarpId};
 
 impl Sm<'_> {
     /// Brings the sets up to date for every warp whose control flow changed.
     pub(super) fn refresh_touched(&mut self) {
+        while let Some(warp) = self.table.take_formed() {
+            let pc = self.table.get(warp).pc;
+            self.fronts[warp.index()].flush(pc);
+        }
         while let Some(warp) = self.table.take_touched() {
             self.refresh(warp);
+        }
+        if self.regroups {
+            self.divergence_due = self.mechanisms.divergence.next_event();
+        }
+    }
+
+    /// An instruction has ended: its threads may go on, in whatever warp they are now.
+    pub(super) fn refresh_all_waiting(&mut self) {
+        for n in 0..self.table.slots() {
+            self.refresh_waiting(WarpId(n as u16));
         }
     }
 
@@ -39,6 +53,11 @@ impl Sm<'_> {
         let front = &mut self.fronts[warp.index()];
         if front.fence && front.is_drained() {
             front.fence = false;
+        }
+        if front.stays && !front.fence && front.atomics == 0 {
+            front.stays = false;
+            self.go_behind(warp);
+            return;
         }
         if info.valid && info.blocked.is_none() {
             self.refresh_running(warp);
@@ -77,13 +96,23 @@ impl Sm<'_> {
             Some(_) => return Place::Hazard,
             None => return if front.redirected { Place::Redirected } else { Place::Starved },
         }
-        if self.config.sm.single_in_flight && front.in_flight > 0 {
-            return if front.last_is_memory { Place::DataMemory } else { Place::DataAlu };
-        }
         let op = &self.kernel.ops[info.pc as usize];
-        let hazard = match &info.homes {
+        if self.config.sm.single_in_flight {
+            let hazard = match (self.regroups, front.in_flight) {
+                (true, _) => self.hazard_of(warp, info.mask, |row, lanes| self.scoreboard.busy(row, lanes)),
+                (false, 0) => Hazard::None,
+                _ if front.last_is_memory => Hazard::Memory,
+                _ => Hazard::Alu,
+            };
+            match hazard {
+                Hazard::Memory => return Place::DataMemory,
+                Hazard::Alu => return Place::DataAlu,
+                Hazard::None => {}
+            }
+        }
+        let hazard = match info.homes() {
             None => self.scoreboard.check(op, info.row, info.mask),
-            Some(_) => self.gathered_hazard(warp, op, info.mask),
+            Some(_) => self.hazard_of(warp, info.mask, |row, lanes| self.scoreboard.check(op, row, lanes)),
         };
         match hazard {
             Hazard::Memory => Place::DataMemory,
@@ -92,9 +121,10 @@ impl Sm<'_> {
         }
     }
 
-    fn gathered_hazard(&self, warp: WarpId, op: &TimedOp, mask: u32) -> Hazard {
+    /// What the threads of a warp wait for, when `of` says so for the lanes of a row.
+    fn hazard_of(&self, warp: WarpId, mask: u32, of: impl Fn(u32, u32) -> Hazard) -> Hazard {
         let mut hazard = Hazard::None;
-        self.table.for_each_row(warp, mask, |row, lanes| match self.scoreboard.check(op, row, lanes) {
+        self.table.for_each_row(warp, mask, |row, lanes| match of(row, lanes) {
             Hazard::None => {}
             Hazard::Memory => hazard = Hazard::Memory,
             Hazard::Alu if hazard == Hazard::None => hazard = Hazard::Alu,

@@ -188,6 +188,16 @@ impl Sm<'_> {
         let inst = self.insts.alloc();
         let entry = self.insts.get_mut(inst);
         (entry.warp, entry.pc, entry.issued, entry.row, entry.at) = (warp.0, pc, mask, row, now);
+        if self.regroups {
+            let homes = self.table.get(warp).homes();
+            entry.gathered = homes.is_some();
+            if let Some(homes) = homes {
+                *entry.homes = *homes;
+            }
+            entry.for_each_row(|row, lanes| {
+                self.scoreboard.set_busy(row, lanes, true, timed.unit == UnitKind::Mem);
+            });
+        }
         (entry.pending, entry.bank_cycles, entry.shared, entry.local, entry.extra) = (0, 1, false, false, (1, 0));
         if self.has_gating {
             let shape = self.mechanisms.gating.issued(now, timed.unit, timed, active);
@@ -203,7 +213,14 @@ impl Sm<'_> {
                 self.fronts[warp.index()].fence = true;
             }
             self.memory_op(inst, issuing).map_err(failed)?;
-            self.go_behind(warp);
+            let front = &mut self.fronts[warp.index()];
+            if self.regroups && (front.fence || front.atomics > 0) {
+                // Its threads must not leave the warp before.
+                front.stays = true;
+                self.refresh(warp);
+            } else {
+                self.go_behind(warp);
+            }
         } else {
             self.control(issuing).map_err(failed)?;
         }
@@ -241,7 +258,7 @@ impl Sm<'_> {
 
     /// The warp goes on behind its instruction.
     #[inline]
-    fn go_behind(&mut self, warp: WarpId) {
+    pub(super) fn go_behind(&mut self, warp: WarpId) {
         if self.table.step(warp) {
             self.refresh_running(warp);
         } else {
@@ -325,9 +342,10 @@ impl Sm<'_> {
             let (core, program) = (&mut self.core, self.kernel.program);
             let mut left = std::mem::take(&mut self.scratch);
             left.clear();
-            self.mechanisms.divergence.release(slot, number, &mut self.table, &mut |warp, pc, mask, table| {
-                core.leave_barrier(&barrier, &program.ops[pc as usize], table.lanes(warp), mask);
-                left.push(warp);
+            self.mechanisms.divergence.release(slot, number, &mut self.table, &mut |leaving| {
+                let op = &program.ops[leaving.pc as usize];
+                core.leave_barrier(&barrier, op, leaving.lanes, leaving.mask);
+                left.push(leaving.warp);
             });
             for warp in &left {
                 self.emit(now, EventKind::BarrierLeave { warp: warp.0, slot, number });

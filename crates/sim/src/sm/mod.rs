@@ -117,6 +117,10 @@ pub struct Sm<'k> {
     idle_causes: Vec<((u64, bool), Cause)>,
     has_warp_ops: bool,
     has_gating: bool,
+    /// Threads change warps.
+    regroups: bool,
+    /// When the divergence model next acts on its own.
+    divergence_due: Cycle,
     /// Decoded instructions up to which a warp wants more.
     fetch_below: u32,
     /// What ended the run here, and when.
@@ -144,10 +148,14 @@ impl<'k> Sm<'k> {
         config: &'k MachineConfig,
         kernel: &'k TimedKernel<'k>,
         launch: &'k Launch,
-        mechanisms: SmMechanisms,
+        mut mechanisms: SmMechanisms,
         most_ctas: u32,
     ) -> Result<Self, LoadError> {
         let sm = &config.sm;
+        mechanisms.divergence.start_launch(kernel.program).map_err(|(pc, why)| {
+            let place = kernel.program.place(pc, None);
+            LoadError::Unsupported(format!("divergence model `{}`: {why}, {place}", config.mechanism.divergence.name()))
+        })?;
         let core = Core::new(kernel.program, launch, sm.warp_width)?.on_sm(u32::from(id), config.gpu.sms);
         let slots = (sm.threads / sm.warp_width) as usize;
         let schedulers = sm.issue.schedulers as usize;
@@ -158,6 +166,8 @@ impl<'k> Sm<'k> {
             core,
             table: WarpTable::new(slots),
             has_gating: mechanisms.gating.is_active(),
+            regroups: mechanisms.divergence.regroups(),
+            divergence_due: mechanisms.divergence.next_event(),
             fetch_below: match &sm.fetch {
                 fetch if fetch.ideal => 0,
                 fetch if fetch.only_when_empty => 1,
@@ -242,7 +252,8 @@ impl<'k> Sm<'k> {
     /// Counters.
     #[must_use]
     pub fn counters(&self) -> SmCounters {
-        SmCounters { bank_conflicts: self.collector.conflicts, ..self.counters.clone() }
+        let stack_depth = u64::from(self.mechanisms.divergence.stack_depth());
+        SmCounters { bank_conflicts: self.collector.conflicts, stack_depth, ..self.counters.clone() }
     }
 
     /// The first-level caches' counters: instructions, data, constants, textures.
@@ -291,6 +302,11 @@ impl<'k> Sm<'k> {
     }
 
     fn cycle(&mut self, now: Cycle, memory: &DeviceMemory) {
+        self.table.set_now(now);
+        if self.divergence_due <= now {
+            self.mechanisms.divergence.tick(&mut self.table);
+            self.refresh_touched();
+        }
         self.receive(now);
         self.write_back(now);
         self.execute(now);
@@ -340,6 +356,7 @@ impl<'k> Sm<'k> {
         let mut wake = Cycle::MAX;
         let mut at = |time: Option<Cycle>| wake = wake.min(time.unwrap_or(Cycle::MAX));
         at(self.starts.front().map(|s| s.0));
+        at(Some(self.divergence_due));
         at(self.port.inbox.front().map(|r| r.0));
         at(self.units.next_event(now));
         at(self.ldst.next_event());
@@ -382,11 +399,21 @@ impl<'k> Sm<'k> {
     /// An instruction is done: its registers are written, its warp may go on.
     fn complete(&mut self, inst: InstId) {
         let entry = self.insts.get(inst);
-        let (warp, pc, lanes, row) = (WarpId(entry.warp), entry.pc, entry.issued, entry.row);
-        self.insts.release(inst);
-        let op = self.op(pc);
-        self.scoreboard.release(op, row, lanes);
+        let (warp, pc, row) = (WarpId(entry.warp), entry.pc, entry.row);
+        let op = &self.kernel.ops[pc as usize];
         self.fronts[warp.index()].in_flight -= 1;
+        if self.regroups {
+            entry.for_each_row(|row, lanes| {
+                self.scoreboard.release(op, row, lanes);
+                self.scoreboard.set_busy(row, lanes, false, false);
+            });
+            self.insts.release(inst);
+            self.refresh_all_waiting();
+            return;
+        }
+        let lanes = entry.issued;
+        self.insts.release(inst);
+        self.scoreboard.release(op, row, lanes);
         self.refresh_row(row, warp);
     }
 
