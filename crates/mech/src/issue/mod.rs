@@ -1,12 +1,18 @@
 //! Issue schedulers.
 
+mod by_block;
 mod gto;
+mod lowest_pc;
 mod lrr;
+mod majority;
 mod oldest;
 mod two_level;
 
+pub use by_block::ByBlock;
 pub use gto::Gto;
+pub use lowest_pc::LowestPc;
 pub use lrr::Lrr;
+pub use majority::Majority;
 pub use oldest::Oldest;
 pub use two_level::TwoLevel;
 
@@ -18,6 +24,9 @@ pub fn register(registry: &mut Registry) {
     registry.issue(gto::INFO, Gto::new);
     registry.issue(oldest::INFO, Oldest::new);
     registry.issue(two_level::INFO, TwoLevel::new);
+    registry.issue(by_block::INFO, ByBlock::new);
+    registry.issue(majority::INFO, Majority::new);
+    registry.issue(lowest_pc::INFO, LowestPc::new);
 }
 
 /// The member of a set that came to the SM first.

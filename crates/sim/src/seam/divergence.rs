@@ -314,6 +314,18 @@ pub trait Divergence: Send {
         false
     }
 
+    /// Slots for its warps on an SM that holds this many static warps, when warps are made of threads from several
+    /// blocks. The SM then gives no slot to a block: the model takes any free one, and frees it ([`WarpTable::free`]).
+    fn pool(&self, static_warps: usize) -> Option<usize> {
+        let _ = static_warps;
+        None
+    }
+
+    /// A warp has nothing in flight any more. Asked of models with a pool only.
+    fn finished(&mut self, warp: WarpId, table: &mut WarpTable) {
+        let _ = (warp, table);
+    }
+
     /// When it next acts on its own; [`Cycle::MAX`] when it does not.
     fn next_event(&self) -> Cycle {
         Cycle::MAX

@@ -10,7 +10,14 @@ impl Sm<'_> {
     pub(super) fn refresh_touched(&mut self) {
         while let Some(warp) = self.table.take_formed() {
             let pc = self.table.get(warp).pc;
-            self.fronts[warp.index()].flush(pc);
+            let front = &mut self.fronts[warp.index()];
+            if front.head().unwrap_or(front.next_pc) != pc {
+                front.flush(pc);
+            }
+            let scheduler = warp.index() % self.scheduler_used.len();
+            if self.pooled && !self.scheduler_used[scheduler].contains(warp) {
+                self.use_slot(warp);
+            }
         }
         while let Some(warp) = self.table.take_touched() {
             self.refresh(warp);
@@ -57,6 +64,18 @@ impl Sm<'_> {
         if front.stays && !front.fence && front.atomics == 0 {
             front.stays = false;
             self.go_behind(warp);
+            if self.pooled {
+                self.finish(warp);
+            }
+            return;
+        }
+        if self.pooled && !info.valid {
+            let scheduler = warp.index() % self.scheduler_used.len();
+            if self.scheduler_used[scheduler].contains(warp) {
+                self.set_used(warp, false);
+            }
+            self.sets.wanting.set(warp, false);
+            self.sets.put(warp, Place::Free);
             return;
         }
         if info.valid && info.blocked.is_none() {
@@ -70,6 +89,8 @@ impl Sm<'_> {
             Some(Cause::ExitWait) if front.is_drained() => Place::Drained,
             Some(Cause::ExitWait) => Place::Ended,
             Some(Cause::Barrier) => Place::Barrier,
+            Some(Cause::DataAlu) if front.last_is_memory => Place::DataMemory,
+            Some(Cause::DataAlu) => Place::DataAlu,
             _ => Place::Held,
         };
         self.sets.put(warp, place);
@@ -97,7 +118,7 @@ impl Sm<'_> {
             None => return if front.redirected { Place::Redirected } else { Place::Starved },
         }
         let op = &self.kernel.ops[info.pc as usize];
-        if self.config.sm.single_in_flight {
+        if self.config.sm.single_in_flight || self.pooled {
             let hazard = match (self.regroups, front.in_flight) {
                 (true, _) => self.hazard_of(warp, info.mask, |row, lanes| self.scoreboard.busy(row, lanes)),
                 (false, 0) => Hazard::None,

@@ -29,7 +29,7 @@ use crate::event::{Event, EventKind};
 use crate::kernel::{TimedKernel, TimedOp, UnitKind};
 use crate::packet::Cycle;
 use crate::seam::{
-    Cause, Divergence, FetchScheduler, Gating, IssueScheduler, SchedulerView, WarpId, WarpSet, WarpTable,
+    Cause, Divergence, FetchScheduler, Gating, IssueScheduler, MAX_WARPS, SchedulerView, WarpId, WarpSet, WarpTable,
 };
 use collector::{Collector, InstId};
 use counters::SmCounters;
@@ -111,6 +111,8 @@ pub struct Sm<'k> {
     /// Blocks that ended in this window.
     ended_ctas: Vec<(Cycle, u64)>,
     arrivals: Vec<Arrival>,
+    /// Blocks of the threads that just ended or came to a barrier.
+    exiting: Vec<u32>,
     scratch: Vec<WarpId>,
     eligible: WarpSet,
     /// Why each scheduler could not issue, for the state of the sets it was found in.
@@ -119,6 +121,12 @@ pub struct Sm<'k> {
     has_gating: bool,
     /// Threads change warps.
     regroups: bool,
+    /// Warps are made of threads from several blocks, one instruction at a time.
+    pooled: bool,
+    /// The block of each row of registers.
+    row_blocks: Vec<u32>,
+    /// Blocks whose threads have all ended, with something of them left in the machine.
+    ending: Vec<u32>,
     /// When the divergence model next acts on its own.
     divergence_due: Cycle,
     /// Decoded instructions up to which a warp wants more.
@@ -158,6 +166,8 @@ impl<'k> Sm<'k> {
         })?;
         let core = Core::new(kernel.program, launch, sm.warp_width)?.on_sm(u32::from(id), config.gpu.sms);
         let slots = (sm.threads / sm.warp_width) as usize;
+        let pool = mechanisms.divergence.pool(slots);
+        let slots = pool.unwrap_or(slots).min(MAX_WARPS);
         let schedulers = sm.issue.schedulers as usize;
         Ok(Self {
             id,
@@ -167,6 +177,9 @@ impl<'k> Sm<'k> {
             table: WarpTable::new(slots),
             has_gating: mechanisms.gating.is_active(),
             regroups: mechanisms.divergence.regroups(),
+            pooled: pool.is_some(),
+            row_blocks: Vec::new(),
+            ending: Vec::new(),
             divergence_due: mechanisms.divergence.next_event(),
             fetch_below: match &sm.fetch {
                 fetch if fetch.ideal => 0,
@@ -196,6 +209,7 @@ impl<'k> Sm<'k> {
             starts: VecDeque::new(),
             ended_ctas: Vec::new(),
             arrivals: Vec::new(),
+            exiting: Vec::new(),
             scratch: Vec::new(),
             eligible: WarpSet::new(slots),
             idle_causes: vec![((u64::MAX, false), Cause::NoWarp); schedulers],
@@ -339,6 +353,7 @@ impl<'k> Sm<'k> {
             || !self.sets.wanting.is_empty()
             || !self.sets.at(Place::Hazard).is_empty()
             || !self.sets.at(Place::Drained).is_empty()
+            || !self.ending.is_empty()
     }
 
     /// Whether everything in front of the units stands still in this cycle, in which they have had their turn.
@@ -408,7 +423,7 @@ impl<'k> Sm<'k> {
                 self.scoreboard.set_busy(row, lanes, false, false);
             });
             self.insts.release(inst);
-            self.refresh_all_waiting();
+            self.finish(warp);
             return;
         }
         let lanes = entry.issued;
@@ -435,6 +450,8 @@ impl<'k> Sm<'k> {
         if self.row_warps.len() < (first_row + rows) as usize {
             self.row_warps.resize_with((first_row + rows) as usize, Vec::new);
         }
+        self.row_blocks.resize(self.row_warps.len(), 0);
+        self.row_blocks[first_row as usize..(first_row + rows) as usize].fill(slot);
         let mut warps = Vec::with_capacity(usize::from(self.warps_per_cta));
         for n in 0..u32::from(self.warps_per_cta) {
             let warp = WarpId(first_warp + n as u16);
@@ -446,14 +463,10 @@ impl<'k> Sm<'k> {
             }
             self.row_warps[row as usize].push(warp);
             warps.push((warp, row, base, mask));
-            self.fronts[warp.index()] = Front::default();
-            self.ages[warp.index()] = self.next_age;
-            self.next_age += 1;
-            self.issued[warp.index()] = 0;
-            self.issued_threads[warp.index()] = 0;
-            let scheduler = warp.index() % self.scheduler_used.len();
-            self.scheduler_used[scheduler].set(warp, true);
-            self.mechanisms.issue[scheduler].warp_changed(warp, true);
+            if !self.pooled {
+                self.fronts[warp.index()] = Front::default();
+                self.use_slot(warp);
+            }
         }
         if self.residents.len() <= slot as usize {
             self.residents.resize(slot as usize + 1, None);
@@ -468,8 +481,59 @@ impl<'k> Sm<'k> {
         self.refresh_touched();
     }
 
+    /// A slot is used by a warp that was not there before.
+    fn use_slot(&mut self, warp: WarpId) {
+        self.ages[warp.index()] = self.next_age;
+        self.next_age += 1;
+        self.issued[warp.index()] = 0;
+        self.issued_threads[warp.index()] = 0;
+        self.set_used(warp, true);
+    }
+
+    fn set_used(&mut self, warp: WarpId, used: bool) {
+        let scheduler = warp.index() % self.scheduler_used.len();
+        self.scheduler_used[scheduler].set(warp, used);
+        self.mechanisms.issue[scheduler].warp_changed(warp, used);
+    }
+
+    /// An instruction of a warp whose threads change warps has ended.
+    fn finish(&mut self, warp: WarpId) {
+        let front = &self.fronts[warp.index()];
+        if self.pooled && front.in_flight == 0 && front.atomics == 0 && !front.stays {
+            self.mechanisms.divergence.finished(warp, &mut self.table);
+            self.refresh_touched();
+        }
+        self.refresh_all_waiting();
+    }
+
+    /// Blocks that have no thread left and nothing in flight end.
+    fn retire_blocks(&mut self, now: Cycle) {
+        for n in (0..self.ending.len()).rev() {
+            let slot = self.ending[n];
+            let (first, rows) = self.core.cta_rows(slot);
+            if (first..first + rows).all(|row| self.scoreboard.busy(row, u32::MAX) == state::Hazard::None) {
+                self.ending.remove(n);
+                self.counters.warps += u64::from(self.warps_per_cta);
+                self.end_block(now, slot);
+            }
+        }
+    }
+
+    fn end_block(&mut self, now: Cycle, slot: u32) {
+        let Some(resident) = self.residents[slot as usize].take() else { return };
+        self.core.end_cta(slot);
+        self.mechanisms.divergence.end_cta(slot, &mut self.table);
+        self.ended_ctas.push((now, resident.cta));
+        self.counters.ctas += 1;
+        self.emit(now, EventKind::CtaEnd { cta: resident.cta, slot });
+    }
+
     /// Frees warps that have ended and have nothing outstanding, and blocks whose warps are all gone.
     fn retire(&mut self, now: Cycle) {
+        if self.pooled {
+            self.retire_blocks(now);
+            return;
+        }
         while let Some(warp) = self.sets.at(Place::Drained).next_from(WarpId(0)) {
             self.retire_warp(now, warp);
         }
@@ -481,21 +545,13 @@ impl<'k> Sm<'k> {
         self.emit(now, EventKind::WarpExit { warp: warp.0, slot, warp_insts, thread_insts });
         self.sets.put(warp, Place::Free);
         self.sets.wanting.set(warp, false);
-        let scheduler = warp.index() % self.scheduler_used.len();
-        self.scheduler_used[scheduler].set(warp, false);
-        self.mechanisms.issue[scheduler].warp_changed(warp, false);
+        self.set_used(warp, false);
         self.table.free(warp);
         self.counters.warps += 1;
         let Some(Some(resident)) = self.residents.get_mut(slot as usize) else { return };
         resident.left -= 1;
         if resident.left == 0 {
-            let cta = resident.cta;
-            self.residents[slot as usize] = None;
-            self.core.end_cta(slot);
-            self.mechanisms.divergence.end_cta(slot, &mut self.table);
-            self.ended_ctas.push((now, cta));
-            self.counters.ctas += 1;
-            self.emit(now, EventKind::CtaEnd { cta, slot });
+            self.end_block(now, slot);
         }
         self.refresh_touched();
     }

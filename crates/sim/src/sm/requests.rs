@@ -137,7 +137,7 @@ impl Sm<'_> {
                 }
                 self.refresh(warp);
                 if self.regroups {
-                    self.refresh_all_waiting();
+                    self.finish(warp);
                 }
             }
             _ if entry.pending == 0 => self.complete(inst),
