@@ -23,7 +23,7 @@
 use super::pool::{Bundle, Pool};
 use crate::NoConfig;
 use raddle_exec::Program;
-use raddle_exec::core::{Home, Lanes, lanes_in};
+use raddle_exec::core::{Lanes, lanes_in};
 use raddle_exec::op::{Class, NO_PC};
 use raddle_exec::splits::Group;
 use raddle_sim::config::MachineConfig;
@@ -50,8 +50,6 @@ struct Waiting {
 pub struct Dwf {
     threads: usize,
     pool: Pool,
-    /// The block of each row of registers.
-    row_blocks: Vec<u32>,
     waiting: Vec<Waiting>,
     groups: Vec<Group>,
 }
@@ -64,7 +62,6 @@ impl Dwf {
         Self {
             threads: machine.sm.threads as usize,
             pool: Pool::new(machine.sm.threads as usize, width, false),
-            row_blocks: Vec::new(),
             waiting: Vec::new(),
             groups: Vec::new(),
         }
@@ -76,10 +73,6 @@ impl Dwf {
         let mut model = Self::new(config, machine);
         model.pool.has_barriers = true;
         model
-    }
-
-    fn block_of(&self, home: Home) -> u32 {
-        self.row_blocks[home.row as usize]
     }
 }
 
@@ -102,10 +95,6 @@ impl Divergence for Dwf {
 
     fn start_cta(&mut self, cta: u32, warps: &[(WarpId, u32, u8, u32)], table: &mut WarpTable) {
         for &(_, row, _, lanes) in warps {
-            if self.row_blocks.len() <= row as usize {
-                self.row_blocks.resize(row as usize + 1, 0);
-            }
-            self.row_blocks[row as usize] = cta;
             self.pool.start_warp(row, lanes, cta, table);
         }
     }
@@ -144,7 +133,7 @@ impl Divergence for Dwf {
                 let whole = self.pool.is_whole(warp) && matches!(arrivals, [only] if only.mask == mask);
                 for arrival in arrivals {
                     for lane in lanes_in(arrival.mask) {
-                        let cta = self.block_of(bundle.homes[lane]);
+                        let cta = self.pool.block_of(bundle.homes[lane]);
                         let same = |w: &&mut Waiting| {
                             (w.cta, u32::from(w.number), w.pc) == (cta, arrival.number, pc)
                                 && w.threads.mask >> lane & 1 == 0

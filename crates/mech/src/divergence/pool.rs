@@ -71,6 +71,8 @@ pub struct Pool {
     statics: Vec<Static>,
     /// Call depth of each thread, by row.
     depths: Vec<[u16; 32]>,
+    /// The block of each row.
+    blocks: Vec<u32>,
 }
 
 impl Pool {
@@ -88,11 +90,17 @@ impl Pool {
             parked: VecDeque::new(),
             statics: Vec::new(),
             depths: Vec::new(),
+            blocks: Vec::new(),
         }
     }
 
     fn static_of(&self, home: Home) -> usize {
         home.row as usize * (32 / self.width) + usize::from(home.lane) / self.width
+    }
+
+    /// The block of a thread.
+    pub fn block_of(&self, home: Home) -> u32 {
+        self.blocks[home.row as usize]
     }
 
     /// The threads of a warp.
@@ -106,13 +114,15 @@ impl Pool {
     }
 
     /// A static warp starts: these lanes of a row, at the first operation.
-    pub fn start_warp(&mut self, row: u32, lanes: u32, _cta: u32, table: &mut WarpTable) {
+    pub fn start_warp(&mut self, row: u32, lanes: u32, block: u32, table: &mut WarpTable) {
         let first = Home { row, lane: lanes.trailing_zeros() as u8 };
         let number = self.static_of(first);
         if self.statics.len() <= number {
             self.statics.resize(number + 1, Static::default());
             self.depths.resize(row as usize + 1, [0; 32]);
+            self.blocks.resize(row as usize + 1, 0);
         }
+        self.blocks[row as usize] = block;
         self.statics[number] = Static { live: lanes, ..Static::default() };
         let threads = self.static_warp(row, lanes);
         lanes_in(lanes).for_each(|lane| self.depths[row as usize][lane] = 0);
@@ -232,7 +242,8 @@ impl Pool {
         };
         self.free.set(slot, false);
         let threads = threads.only(left);
-        table.form(slot, 0, &threads.homes, threads.mask, pc, pc + 1);
+        let block = self.block_of(threads.homes[left.trailing_zeros() as usize]);
+        table.form(slot, block, &threads.homes, threads.mask, pc, pc + 1);
         self.slots[slot.index()] = Some(Dynamic { threads, pc, whole, next: None });
         if !whole {
             self.forming.push((pc, slot));
@@ -284,5 +295,4 @@ impl Pool {
             self.insert(threads, pc + 1, barrier.is_none(), None, table);
         }
     }
-
 }

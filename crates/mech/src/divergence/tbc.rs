@@ -15,8 +15,8 @@
 //! # Simplifications
 //! Branches on which the threads of a block cannot disagree are those marked `.uni` and those that can be shown to be
 //! uniform: compilers mark few. A part whose warps all wait at a barrier steps aside for the others, so barriers inside
-//! divergent code are reached by all threads. In kernels with warp-wide operations, threads stay in their static warps.
-//! Registers are read as if all banks served any thread.
+//! divergent code are reached by all threads. In kernels with warp-wide operations that exchange values, threads stay in
+//! their static warps; at `bar.warp.sync` alone, compacted warps wait for the others of their part. Registers are read as if all banks served any thread.
 //!
 //! # Counters
 //! `stall_mechanism` when only warps are left that wait for the others of their block, `stack_depth`, and the buckets
@@ -25,6 +25,7 @@
 use super::block::Block;
 use raddle_exec::Program;
 use raddle_exec::core::lanes_in;
+use raddle_exec::decode::WarpOp;
 use raddle_exec::op::{Class, NO_PC, NONE, Op};
 use raddle_exec::splits::{Group, Meeting};
 use raddle_sim::config::MachineConfig;
@@ -46,7 +47,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compaction {
-    /// In kernels without warp-wide operations.
+    /// In kernels whose warps exchange no values by warp-wide operations.
     #[default]
     Auto,
     /// Never: threads stay in their static warps, which still wait for each other at branches.
@@ -57,7 +58,7 @@ pub enum Compaction {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// When threads are compacted: `auto` (in kernels without warp-wide operations) or `off`.
+    /// When threads are compacted: `auto` (in kernels whose warps exchange no values by warp-wide operations) or `off`.
     pub compactor: Compaction,
 }
 
@@ -134,8 +135,8 @@ impl Tbc {
 
 impl Divergence for Tbc {
     fn start_launch(&mut self, program: &Program) -> Result<(), (u32, String)> {
-        let is_collective = program.ops.iter().any(|op| op.class == Class::Warp);
-        self.keeps_warps = self.compactor == Compaction::Off || is_collective;
+        let exchanges = |op: &Op| op.class == Class::Warp && op.variant != WarpOp::Sync as u8;
+        self.keeps_warps = self.compactor == Compaction::Off || program.ops.iter().any(exchanges);
         Ok(())
     }
 
@@ -239,6 +240,9 @@ impl Divergence for Tbc {
                 let parts: Vec<_> = waiting.chain([others]).collect();
                 block.wait_apart(warp, &parts, table);
             }),
+            Outcome::Sync { .. } if !self.keeps_warps => {
+                self.with_block(cta, now, |block| block.wait_for_whole_warps(warp, table));
+            }
             Outcome::Sync { wanted, anywhere } => {
                 self.with_block(cta, now, |block| block.wait_for_lanes(warp, wanted, anywhere, table));
             }

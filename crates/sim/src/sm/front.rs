@@ -2,13 +2,16 @@
 
 use super::Sm;
 use super::state::{Front, Hazard, Place};
+use crate::event::EventKind;
 use crate::kernel::UnitKind;
 use crate::seam::{Cause, WarpId};
+use raddle_exec::core::lanes_in;
 
 impl Sm<'_> {
     /// Brings the sets up to date for every warp whose control flow changed.
     pub(super) fn refresh_touched(&mut self) {
         while let Some(warp) = self.table.take_formed() {
+            self.tell_threads(warp);
             let pc = self.table.get(warp).pc;
             let front = &mut self.fronts[warp.index()];
             if front.head().unwrap_or(front.next_pc) != pc {
@@ -24,6 +27,20 @@ impl Sm<'_> {
         }
         if self.regroups {
             self.divergence_due = self.mechanisms.divergence.next_event();
+        }
+    }
+
+    /// Tells who listens which threads are in a warp.
+    pub(super) fn tell_threads(&mut self, warp: WarpId) {
+        if !self.slot_events {
+            return;
+        }
+        for lane in lanes_in(self.table.get(warp).mask) {
+            let home = self.table.lanes(warp).home(lane);
+            let slot = self.row_blocks[home.row as usize];
+            let thread = ((home.row - self.core.cta_rows(slot).0) * 32) as u16 + u16::from(home.lane);
+            let kind = EventKind::Thread { warp: warp.0, lane: lane as u8, slot, thread };
+            self.emit(self.table.now(), kind);
         }
     }
 

@@ -253,7 +253,7 @@ impl Sm<'_> {
             UnitKind::Sfu => self.counters.sfu_insts += 1,
             UnitKind::Mem => self.counters.mem_insts += 1,
         }
-        self.emit_slot(now, EventKind::Issue { warp: warp.0, pc, lanes: active });
+        self.emit_slot(now, EventKind::Issue { warp: warp.0, pc, at: mask, lanes: active });
     }
 
     /// The warp goes on behind its instruction.
@@ -322,7 +322,7 @@ impl Sm<'_> {
     }
 
     fn exit(&mut self, warp: WarpId, active: u32, now: Cycle) {
-        let mut slots = std::mem::take(&mut self.exiting);
+        let mut slots = std::mem::take(&mut self.blocks);
         slots.clear();
         self.for_each_block(warp, active, |sm, slot, lanes| {
             if lanes != 0 {
@@ -341,7 +341,7 @@ impl Sm<'_> {
                 self.ending.push(slot);
             }
         }
-        self.exiting = slots;
+        self.blocks = slots;
     }
 
     fn barrier(&mut self, warp: WarpId, op: &Op, active: u32, now: Cycle) -> Result<(), LaneFault> {
@@ -355,7 +355,7 @@ impl Sm<'_> {
                 sm.emit(now, EventKind::BarrierArrive { warp: warp.0, slot, number: number as u8 });
             });
         }
-        let mut slots = std::mem::take(&mut self.exiting);
+        let mut slots = std::mem::take(&mut self.blocks);
         slots.clear();
         self.for_each_block(warp, active, |_, slot, _| slots.push(slot));
         self.counters.barriers += 1;
@@ -368,7 +368,7 @@ impl Sm<'_> {
         for slot in slots.drain(..) {
             self.release_barriers(slot, now);
         }
-        self.exiting = slots;
+        self.blocks = slots;
         Ok(())
     }
 
@@ -398,7 +398,7 @@ impl Sm<'_> {
         let members = if active == 0 { None } else { self.core.uniform(op, MEMBERS, self.table.lanes(warp), active) };
         let whole = lanes_of(self.config.sm.warp_width);
         let wanted = members.map_or(0, |m| (m & whole) << base);
-        let mixed = self.pooled && self.table.get(warp).homes().is_some();
+        let mixed = self.table.get(warp).homes().is_some();
         if wanted & !mask != 0 || mixed {
             self.go_on(warp, Outcome::Sync { wanted, anywhere: op.variant == WarpOp::Sync as u8 });
             self.release_syncs(warp);

@@ -111,8 +111,8 @@ pub struct Sm<'k> {
     /// Blocks that ended in this window.
     ended_ctas: Vec<(Cycle, u64)>,
     arrivals: Vec<Arrival>,
-    /// Blocks of the threads that just ended or came to a barrier.
-    exiting: Vec<u32>,
+    /// Blocks of the threads that just ended or came to a barrier, while they are looked at.
+    blocks: Vec<u32>,
     scratch: Vec<WarpId>,
     eligible: WarpSet,
     /// Why each scheduler could not issue, for the state of the sets it was found in.
@@ -209,7 +209,7 @@ impl<'k> Sm<'k> {
             starts: VecDeque::new(),
             ended_ctas: Vec::new(),
             arrivals: Vec::new(),
-            exiting: Vec::new(),
+            blocks: Vec::new(),
             scratch: Vec::new(),
             eligible: WarpSet::new(slots),
             idle_causes: vec![((u64::MAX, false), Cause::NoWarp); schedulers],
@@ -478,6 +478,9 @@ impl<'k> Sm<'k> {
             self.emit(now, EventKind::WarpStart { warp: warp.0, slot, lanes: *lanes });
         }
         self.mechanisms.divergence.start_cta(slot, &warps, &mut self.table);
+        if !self.pooled {
+            warps.iter().for_each(|(warp, ..)| self.tell_threads(*warp));
+        }
         self.refresh_touched();
     }
 

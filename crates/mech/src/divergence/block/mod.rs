@@ -58,6 +58,8 @@ enum FateKind {
     Parted(Meeting, Vec<Group<BlockMask>>),
     /// They meet others, or go on by themselves.
     GoesOn,
+    /// They go on when all threads of their static warps are there.
+    WholeWarps,
     /// They wait.
     Waits(State),
 }
@@ -202,6 +204,26 @@ impl Block {
         self.wait(warp, Wait::Sync { wanted, anywhere }, table);
     }
 
+    /// A warp of threads from several static warps waits for all the others of these.
+    pub fn wait_for_whole_warps(&mut self, warp: WarpId, table: &mut WarpTable) {
+        let Some(at) = self.warp_at(warp) else { return };
+        let (pc, lanes) = (table.get(warp).pc, table.get(warp).mask);
+        let (depth, threads) = (self.depth_of(at), self.threads(warp, lanes, table));
+        self.add_fate(Fate { pc: pc + 1, depth, kind: FateKind::WholeWarps, threads });
+        self.leave(at, pc, table);
+    }
+
+    /// Whether the threads of all static warps that have some here are here.
+    fn are_whole(&self, threads: &BlockMask) -> bool {
+        let whole = raddle_exec::core::lanes_of(self.width as u32);
+        threads.rows().all(|(row, lanes)| {
+            (0..32).step_by(self.width).filter(|base| lanes & whole << base != 0).all(|base| {
+                let own = whole << base;
+                self.stack.live.row(row) & own == lanes & own
+            })
+        })
+    }
+
     fn wait(&mut self, warp: WarpId, wait: Wait, table: &mut WarpTable) {
         let Some(at) = self.warp_at(warp) else { return };
         self.slots[at] = Slot::Waits(self.depth_of(at), wait);
@@ -212,7 +234,7 @@ impl Block {
         let alike = |f: &&mut Fate| {
             let kinds = match (&f.kind, &fate.kind) {
                 (FateKind::Parted(a, _), FateKind::Parted(b, _)) => a == b,
-                (FateKind::GoesOn, FateKind::GoesOn) => true,
+                (FateKind::GoesOn, FateKind::GoesOn) | (FateKind::WholeWarps, FateKind::WholeWarps) => true,
                 (FateKind::Waits(a), FateKind::Waits(b)) => a == b && matches!(a, State::Barrier(_)),
                 _ => false,
             };
@@ -293,8 +315,12 @@ impl Block {
                     self.stack.diverge(split, &groups, meeting);
                     self.deepest = self.deepest.max(self.stack.depth() + unused);
                 }
-                FateKind::GoesOn if self.stack.meets(split, fate.pc, fate.depth) => self.stack.arrive(split),
-                FateKind::GoesOn | FateKind::Waits(_) => {}
+                FateKind::WholeWarps if !self.are_whole(&fate.threads) => {
+                    self.stack.splits[split].state = State::Sync(0);
+                }
+                FateKind::Waits(_) => {}
+                _ if self.stack.meets(split, fate.pc, fate.depth) => self.stack.arrive(split),
+                FateKind::GoesOn | FateKind::WholeWarps => {}
             }
         }
         self.next_part(table);
@@ -302,7 +328,7 @@ impl Block {
 
     /// Chooses the part that runs next.
     fn next_part(&mut self, table: &mut WarpTable) {
-        while let Some(next) = self.stack.ready() {
+        while let Some(next) = self.stack.ready().or_else(|| self.let_on()) {
             let split = self.stack.splits[next];
             if self.stack.meets(next, split.pc, split.depth) {
                 self.stack.arrive(next);
@@ -322,6 +348,13 @@ impl Block {
                 table.block(*warp, table.get(*warp).pc, Cause::Barrier);
             }
         }
+    }
+
+    /// Parts that waited for the rest of their warps go on when nobody else can: the rest waits too.
+    fn let_on(&mut self) -> Option<usize> {
+        let waits = |s: &&mut raddle_exec::splits::Split<BlockMask>| s.state == State::Sync(0);
+        self.stack.splits.iter_mut().filter(waits).for_each(|split| split.state = State::Ready);
+        self.stack.ready()
     }
 
     /// Whether threads are to be made into warps.
@@ -412,9 +445,8 @@ impl Block {
                 return;
             }
         }
-        let waiting = |s: &&mut raddle_exec::splits::Split<BlockMask>| {
-            matches!(s.state, State::Sync(_)) && s.mask == threads
-        };
+        let waiting =
+            |s: &&mut raddle_exec::splits::Split<BlockMask>| matches!(s.state, State::Sync(_)) && s.mask == threads;
         if let Some(split) = self.stack.splits.iter_mut().find(waiting) {
             split.state = State::Ready;
             split.pc += 1;
