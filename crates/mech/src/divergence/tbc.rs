@@ -16,7 +16,8 @@
 //! Branches on which the threads of a block cannot disagree are those marked `.uni` and those that can be shown to be
 //! uniform: compilers mark few. A part whose warps all wait at a barrier steps aside for the others, so barriers inside
 //! divergent code are reached by all threads. In kernels with warp-wide operations that exchange values, threads stay in
-//! their static warps; at `bar.warp.sync` alone, compacted warps wait for the others of their part. Registers are read as if all banks served any thread.
+//! their static warps; at `bar.warp.sync` alone, compacted warps wait for the others of their part. Registers are read as
+//! if all banks served any thread.
 //!
 //! # Counters
 //! `stall_mechanism` when only warps are left that wait for the others of their block, `stack_depth`, and the buckets
