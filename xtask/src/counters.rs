@@ -54,6 +54,7 @@ fn word(unit: Unit) -> &'static str {
         Unit::ThreadInsts => "thread-instructions",
         Unit::Events => "events",
         Unit::Bytes => "bytes",
+        Unit::MostEntries => "entries at most",
     }
 }
 

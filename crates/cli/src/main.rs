@@ -14,6 +14,7 @@ mod compare;
 mod config;
 mod exit;
 mod lab;
+mod lanes;
 mod list;
 mod measure;
 mod out;
@@ -54,6 +55,8 @@ enum Command {
     /// Run launches and measure how their warps part and wait
     #[command(subcommand, after_help = "Example:\n  raddle measure barriers examples/saxpy.toml")]
     Measure(measure::Command),
+    /// Draw what the lanes of an SM do, instruction by instruction
+    Lanes(Box<lanes::Args>),
     /// Check, print and analyse PTX files
     #[command(subcommand, after_help = "Example:\n  raddle ptx check kernel.ptx")]
     Ptx(ptx::Command),
@@ -90,6 +93,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Measure(command) => measure::run(&command),
+        Command::Lanes(args) => lanes::run(&args),
         Command::Ptx(command) => ptx::run(&command),
         Command::Config(command) => config::run(&command),
         Command::Workloads(command) => workloads::run(&command),

@@ -229,6 +229,8 @@ pub type Then<'t> = &'t mut dyn FnMut(&Ran<'_>) -> Result<(), Failure>;
 pub struct Ran<'r> {
     pub machine: Option<&'r Machine>,
     pub outcome: &'r Outcome,
+    /// The text of the PTX.
+    pub source: &'r str,
 }
 
 /// `raddle run`.
@@ -292,7 +294,7 @@ fn execute(
         stats_table::write(path, format, &stats_table::rows(&outcome))?;
     }
     if let Some(then) = then {
-        then(&Ran { machine: machine.as_ref(), outcome: &outcome })?;
+        then(&Ran { machine: machine.as_ref(), outcome: &outcome, source: &ptx.source })?;
     } else {
         let machine = machine.as_ref();
         let report = report::Report { plan, ptx, session: &session, outcome: &outcome, printed: &printed, machine };

@@ -3,11 +3,49 @@
 //! The order is that of a reconvergence stack: the part made last runs first. Unlike a stack, any
 //! part may run when the others wait, so that threads of one warp that wait for each other at a
 //! barrier all get there.
+//!
+//! Parts may also meet earlier, at a likely-convergence point: a part that gathers there takes in those that come by,
+//! and runs when all parts above it are gone.
+//!
+//! What a set of threads is, is up to the user: the lanes of a warp, or all threads of a block.
 
 use crate::op::NO_PC;
 
-/// No join.
-const NO_JOIN: u32 = u32::MAX;
+/// No join, no part that gathers.
+const NONE: u32 = u32::MAX;
+
+/// A set of threads.
+pub trait Threads: Copy + PartialEq + std::fmt::Debug {
+    /// No thread.
+    const NOBODY: Self;
+
+    /// Whether there is none.
+    fn is_empty(self) -> bool {
+        self == Self::NOBODY
+    }
+
+    /// Those of both.
+    #[must_use]
+    fn with(self, others: Self) -> Self;
+
+    /// Those that are not among `others`.
+    #[must_use]
+    fn without(self, others: Self) -> Self;
+}
+
+impl Threads for u32 {
+    const NOBODY: Self = 0;
+
+    #[inline]
+    fn with(self, others: Self) -> Self {
+        self | others
+    }
+
+    #[inline]
+    fn without(self, others: Self) -> Self {
+        self & !others
+    }
+}
 
 /// What a part of a warp does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,89 +56,155 @@ pub enum State {
     Barrier(u8),
     /// It waits for these lanes of its warp.
     Sync(u32),
+    /// It takes in parts that come to its place, under this number.
+    Gathers(u32),
 }
 
 /// A part of a warp with a program counter of its own.
 #[derive(Clone, Copy, Debug)]
-pub struct Split {
+pub struct Split<M = u32> {
     /// Next operation.
     pub pc: u32,
-    /// Lanes.
-    pub mask: u32,
+    /// Threads.
+    pub mask: M,
     /// Calls it is inside of.
     pub depth: u32,
     /// What it does.
     pub state: State,
     /// Number of the join it comes to.
     pub join: u32,
+    /// Number of the part that gathers it at its likely-convergence point.
+    likely: u32,
 }
 
-/// Lanes that go the same way.
+impl<M: Threads> Split<M> {
+    fn can_run(&self) -> bool {
+        match self.state {
+            State::Ready => true,
+            State::Gathers(_) => !self.mask.is_empty(),
+            State::Barrier(_) | State::Sync(_) => false,
+        }
+    }
+}
+
+/// Threads that go the same way.
 #[derive(Clone, Copy, Debug)]
-pub struct Group {
+pub struct Group<M = u32> {
     /// Where they go.
     pub pc: u32,
-    /// The lanes.
-    pub mask: u32,
+    /// The threads.
+    pub mask: M,
     /// Calls they are inside of.
     pub depth: u32,
 }
 
+/// Where threads that part at a branch meet again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meeting {
+    /// At the latest; [`NO_PC`] when nowhere.
+    pub surely: u32,
+    /// Probably, and before that; [`NO_PC`] when nowhere.
+    pub likely: u32,
+}
+
+impl Meeting {
+    /// At one place only.
+    #[must_use]
+    pub fn at(surely: u32) -> Self {
+        Self { surely, likely: NO_PC }
+    }
+}
+
 /// A place where parts of a warp meet again.
 #[derive(Clone, Copy, Debug)]
-struct Join {
+struct Join<M> {
     pc: u32,
     depth: u32,
-    /// Lanes to wait for.
-    expected: u32,
-    /// Lanes that have come.
-    arrived: u32,
+    /// Threads to wait for.
+    expected: M,
+    /// Threads that have come.
+    arrived: M,
     /// The join of what goes on here.
     parent: u32,
+    /// Who gathers what goes on here.
+    likely: u32,
 }
 
 /// A warp as parts.
 #[derive(Clone, Debug)]
-pub struct Splits {
-    /// Lanes it starts with.
-    all: u32,
-    /// Lanes that have not exited.
-    pub live: u32,
+pub struct Splits<M = u32> {
+    /// Threads it starts with.
+    all: M,
+    /// Threads that have not exited.
+    pub live: M,
     /// The last one runs first.
-    pub splits: Vec<Split>,
-    joins: Vec<Join>,
+    pub splits: Vec<Split<M>>,
+    joins: Vec<Join<M>>,
+    /// Parts that gather.
+    gathering: u32,
+    /// Number of the next part that gathers.
+    next: u32,
 }
 
-impl Splits {
-    /// A warp of these lanes at the start of the kernel.
+impl<M: Threads> Splits<M> {
+    /// A warp of these threads at the start of the kernel.
     #[must_use]
-    pub fn new(mask: u32) -> Self {
-        let mut warp = Self { all: mask, live: mask, splits: Vec::new(), joins: Vec::new() };
+    pub fn new(mask: M) -> Self {
+        let mut warp = Self { all: mask, live: mask, splits: Vec::new(), joins: Vec::new(), gathering: 0, next: 0 };
         warp.restart();
         warp
     }
 
-    /// Puts all lanes back to the start of the kernel.
+    /// Puts all threads back to the start of the kernel.
     pub fn restart(&mut self) {
         self.live = self.all;
         self.joins.clear();
         self.splits.clear();
-        self.splits.push(Split { pc: 0, mask: self.all, depth: 0, state: State::Ready, join: NO_JOIN });
+        self.gathering = 0;
+        let state = State::Ready;
+        self.splits.push(Split { pc: 0, mask: self.all, depth: 0, state, join: NONE, likely: NONE });
     }
 
-    /// Whether every lane has ended.
+    /// Whether every thread has ended.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.splits.is_empty() && self.joins.is_empty()
     }
 
-    /// The part to run next.
+    /// Entries a reconvergence stack would have: the parts, and what goes on where they meet.
     #[must_use]
-    pub fn ready(&self) -> Option<usize> {
-        self.splits.iter().rposition(|s| s.state == State::Ready)
+    pub fn depth(&self) -> usize {
+        self.splits.len() + self.joins.len()
+    }
+
+    /// Whether a part can run.
+    #[must_use]
+    pub fn can_run(&self) -> bool {
+        self.splits.iter().any(Split::can_run)
+    }
+
+    /// The part to run next. A part that gathers is next when no other is above it, or when all of those wait.
+    pub fn ready(&mut self) -> Option<usize> {
+        if self.gathering == 0 {
+            return self.splits.iter().rposition(|s| s.state == State::Ready);
+        }
+        while let Some(top) = self.splits.last()
+            && matches!(top.state, State::Gathers(_))
+            && top.mask.is_empty()
+        {
+            self.splits.pop();
+            self.gathering -= 1;
+        }
+        let found = self.splits.iter().rposition(Split::can_run)?;
+        if self.splits[found].state != State::Ready {
+            self.splits[found].state = State::Ready;
+            self.gathering -= 1;
+        }
+        Some(found)
     }
 
     /// Where a part joins others, and at which call depth.
+    #[inline]
     #[must_use]
     pub fn join_of(&self, split: usize) -> (u32, u32) {
         match self.joins.get(self.splits[split].join as usize) {
@@ -109,43 +213,110 @@ impl Splits {
         }
     }
 
-    /// A part has come to its join: it waits there, or goes on when it was the last.
+    /// Where a part is gathered, and at which call depth, if somebody does.
+    #[inline]
+    #[must_use]
+    pub fn likely_of(&self, split: usize) -> Option<(u32, u32)> {
+        if self.gathering == 0 {
+            return None;
+        }
+        self.gatherer(self.splits[split].likely).map(|n| (self.splits[n].pc, self.splits[n].depth))
+    }
+
+    /// The part that gathers under a number.
+    fn gatherer(&self, number: u32) -> Option<usize> {
+        self.splits.iter().position(|s| s.state == State::Gathers(number))
+    }
+
+    /// Whether a part that is at `pc` has to stop there: others are met.
+    #[inline]
+    #[must_use]
+    pub fn meets(&self, split: usize, pc: u32, depth: u32) -> bool {
+        self.join_of(split) == (pc, depth) || self.likely_of(split) == Some((pc, depth))
+    }
+
+    /// The next place a part that runs straight on from `pc` comes to where it may meet others.
+    #[inline]
+    #[must_use]
+    pub fn next_meeting(&self, split: usize, pc: u32) -> u32 {
+        let (join, _) = self.join_of(split);
+        match self.likely_of(split) {
+            Some((likely, _)) if likely > pc && (likely < join || join <= pc) => likely,
+            _ => join,
+        }
+    }
+
+    /// A part has come to where it meets others: it waits there, or goes on when it was the last.
     pub fn arrive(&mut self, split: usize) {
-        let s = self.splits.remove(split);
-        self.joins[s.join as usize].arrived |= s.mask;
+        let s = self.splits[split];
+        if self.join_of(split) == (s.pc, s.depth) {
+            self.splits.remove(split);
+            let join = &mut self.joins[s.join as usize];
+            join.arrived = join.arrived.with(s.mask);
+        } else if let Some(gatherer) = self.gatherer(s.likely) {
+            self.splits[gatherer].mask = self.splits[gatherer].mask.with(s.mask);
+            self.splits.remove(split);
+        }
         self.settle();
     }
 
-    /// Parts a split: each group of lanes goes to its own place and call depth, the last group
-    /// first. They meet at `reconverge`, unless the split joins others there anyway.
-    pub fn diverge(&mut self, split: usize, groups: &[Group], reconverge: u32) {
+    /// Divides a part: each of these goes on with the same meetings. Returns the first of them; the last runs first.
+    pub fn divide(&mut self, split: usize, into: impl IntoIterator<Item = (Group<M>, State)>) -> usize {
         let old = self.splits.remove(split);
-        let mut join = old.join;
+        let start = self.splits.len();
+        let parts = into.into_iter().filter(|(group, _)| !group.mask.is_empty());
+        self.splits.extend(parts.map(|(Group { pc, mask, depth }, state)| Split { pc, mask, depth, state, ..old }));
+        start
+    }
+
+    /// Parts a split: each group of threads goes to its own place and call depth, the last group
+    /// first. They meet at `meeting`, unless the split joins others there anyway.
+    pub fn diverge(&mut self, split: usize, groups: &[Group<M>], meeting: Meeting) {
+        let old = self.splits.remove(split);
+        let (mut join, mut likely) = (old.join, old.likely);
         let outer = self.joins.get(join as usize);
-        let same = outer.is_some_and(|j| j.pc == reconverge && j.depth == old.depth);
-        if reconverge != NO_PC && !same {
+        let same = outer.is_some_and(|j| j.pc == meeting.surely && j.depth == old.depth);
+        if meeting.surely != NO_PC && !same {
             join = self.joins.len() as u32;
-            let expected = old.mask;
-            self.joins.push(Join { pc: reconverge, depth: old.depth, expected, arrived: 0, parent: old.join });
+            let (pc, depth, expected, parent) = (meeting.surely, old.depth, old.mask, old.join);
+            self.joins.push(Join { pc, depth, expected, arrived: M::NOBODY, parent, likely });
+            // The threads are expected here: nobody outside may take them in before.
+            likely = NONE;
         }
-        for &Group { pc, mask, depth } in groups.iter().filter(|g| g.mask != 0) {
+        if meeting.likely != NO_PC && meeting.likely != meeting.surely {
+            let carried = self.gatherer(likely).map(|n| (self.splits[n].pc, self.splits[n].depth));
+            if carried != Some((meeting.likely, old.depth)) {
+                let (pc, state) = (meeting.likely, State::Gathers(self.next));
+                self.splits.push(Split { pc, mask: M::NOBODY, depth: old.depth, state, join, likely });
+                likely = self.next;
+                self.next += 1;
+                self.gathering += 1;
+            }
+        }
+        for &Group { pc, mask, depth } in groups.iter().filter(|g| !g.mask.is_empty()) {
             match self.joins.get_mut(join as usize) {
-                Some(j) if j.pc == pc && j.depth == depth => j.arrived |= mask,
-                _ => self.splits.push(Split { pc, mask, depth, state: State::Ready, join }),
+                Some(j) if j.pc == pc && j.depth == depth => j.arrived = j.arrived.with(mask),
+                _ => {
+                    let gatherer = if self.gathering == 0 { None } else { self.gatherer(likely) };
+                    match gatherer.map(|n| &mut self.splits[n]) {
+                        Some(g) if (g.pc, g.depth) == (pc, depth) => g.mask = g.mask.with(mask),
+                        _ => self.splits.push(Split { pc, mask, depth, state: State::Ready, join, likely }),
+                    }
+                }
             }
         }
         self.settle();
     }
 
-    /// Lanes end.
-    pub fn exit(&mut self, split: usize, mask: u32) {
-        self.live &= !mask;
-        self.splits[split].mask &= !mask;
-        if self.splits[split].mask == 0 {
+    /// Threads end.
+    pub fn exit(&mut self, split: usize, mask: M) {
+        self.live = self.live.without(mask);
+        self.splits[split].mask = self.splits[split].mask.without(mask);
+        if self.splits[split].mask.is_empty() {
             self.splits.remove(split);
         }
         for join in &mut self.joins {
-            join.expected &= !mask;
+            join.expected = join.expected.without(mask);
         }
         self.settle();
     }
@@ -155,24 +326,41 @@ impl Splits {
         // Joins made later are inside those made earlier.
         for index in (0..self.joins.len()).rev() {
             let join = self.joins[index];
-            if join.expected == join.arrived && join.expected != 0 {
-                self.joins[index].expected = 0;
-                self.joins[index].arrived = 0;
+            if join.expected == join.arrived && !join.expected.is_empty() {
+                self.joins[index].expected = M::NOBODY;
+                self.joins[index].arrived = M::NOBODY;
                 let parent = self.joins.get(join.parent as usize).copied();
                 if let Some(p) = parent
                     && p.pc == join.pc
                     && p.depth == join.depth
                 {
-                    self.joins[join.parent as usize].arrived |= join.arrived;
+                    let outer = &mut self.joins[join.parent as usize];
+                    outer.arrived = outer.arrived.with(join.arrived);
                 } else {
-                    let state = State::Ready;
                     let (pc, mask, depth) = (join.pc, join.arrived, join.depth);
-                    self.splits.push(Split { pc, mask, depth, state, join: join.parent });
+                    let (join, likely) = (join.parent, join.likely);
+                    self.splits.push(Split { pc, mask, depth, state: State::Ready, join, likely });
                 }
             }
         }
-        while self.joins.last().is_some_and(|j| j.expected == 0) {
+        while self.joins.last().is_some_and(|j| j.expected.is_empty()) {
             self.joins.pop();
+        }
+        if self.gathering > 0 {
+            self.drop_idle();
+        }
+    }
+
+    /// Parts that gather nobody and nobody will come to are dropped.
+    fn drop_idle(&mut self) {
+        for n in (0..self.splits.len()).rev() {
+            let State::Gathers(number) = self.splits[n].state else { continue };
+            let awaited =
+                self.splits.iter().any(|s| s.likely == number) || self.joins.iter().any(|j| j.likely == number);
+            if self.splits[n].mask.is_empty() && !awaited {
+                self.splits.remove(n);
+                self.gathering -= 1;
+            }
         }
     }
 
@@ -188,17 +376,24 @@ mod tests {
 
     fn part(w: &mut Splits, split: usize, groups: [(u32, u32); 2], reconverge: u32) {
         let groups = groups.map(|(pc, mask)| Group { pc, mask, depth: 0 });
-        w.diverge(split, &groups, reconverge);
+        w.diverge(split, &groups, Meeting::at(reconverge));
+    }
+
+    /// A part comes to where it meets others.
+    fn come(w: &mut Splits, split: usize, pc: u32) {
+        w.splits[split].pc = pc;
+        w.arrive(split);
     }
 
     #[test]
     fn a_branch_parts_and_meets() {
         let mut w = Splits::new(0b1111);
         part(&mut w, 0, [(5, 0b0011), (9, 0b1100)], 20);
-        assert_eq!((w.splits[w.ready().unwrap()].pc, w.splits.len()), (9, 2));
-        w.arrive(1);
+        let top = w.ready().unwrap();
+        assert_eq!((w.splits[top].pc, w.splits.len()), (9, 2));
+        come(&mut w, 1, 20);
         assert_eq!(w.splits.len(), 1);
-        w.arrive(0);
+        come(&mut w, 0, 20);
         assert_eq!((w.splits[0].pc, w.splits[0].mask), (20, 0b1111));
         assert!(w.joins.is_empty());
     }
@@ -211,7 +406,7 @@ mod tests {
         part(&mut w, 0, [(10, 0b0010), (3, 0b1100)], 10);
         part(&mut w, 0, [(10, 0b0100), (3, 0b1000)], 10);
         assert_eq!(w.joins.len(), 1);
-        w.arrive(0);
+        come(&mut w, 0, 10);
         assert_eq!((w.splits[0].pc, w.splits[0].mask), (10, 0b1111));
     }
 
@@ -220,9 +415,66 @@ mod tests {
         let mut w = Splits::new(0b11);
         part(&mut w, 0, [(5, 0b01), (9, 0b10)], 20);
         w.exit(1, 0b10);
-        w.arrive(0);
+        come(&mut w, 0, 20);
         assert_eq!((w.splits[0].pc, w.splits[0].mask), (20, 0b01));
         w.exit(0, 0b01);
         assert!(w.is_done());
+    }
+
+    #[test]
+    fn parts_meet_where_it_is_likely() {
+        // Lane 0 goes to 1, the others to 3, where lane 1 goes to 5 and the rest leaves for 7.
+        let meeting = Meeting { surely: 7, likely: 5 };
+        let group = |pc, mask| Group { pc, mask, depth: 0 };
+        let mut w = Splits::new(0b1111_u32);
+        w.diverge(0, &[group(1, 0b0001), group(3, 0b1110)], meeting);
+        assert_eq!(w.depth(), 4, "what goes on at 7, the part that gathers at 5, both sides");
+        let top = w.ready().unwrap();
+        assert_eq!((w.splits[top].pc, w.next_meeting(top, 3), w.next_meeting(top, 5)), (3, 5, 7));
+        w.diverge(top, &[group(4, 0b1100), group(5, 0b0010)], meeting);
+        let top = w.ready().unwrap();
+        assert_eq!((w.splits[top].pc, w.splits[top].mask), (4, 0b1100));
+        come(&mut w, top, 7);
+        let top = w.ready().unwrap();
+        assert_eq!((w.splits[top].pc, w.splits[top].mask), (1, 0b0001));
+        assert!(w.meets(top, 5, 0) && !w.meets(top, 2, 0));
+        come(&mut w, top, 5);
+        let top = w.ready().unwrap();
+        assert_eq!((w.splits[top].pc, w.splits[top].mask), (5, 0b0011), "both run what is behind 5 together");
+        come(&mut w, top, 7);
+        assert_eq!((w.splits.len(), w.splits[0].pc, w.splits[0].mask), (1, 7, 0b1111));
+        assert_eq!(w.gathering, 0);
+    }
+
+    #[test]
+    fn a_part_is_not_gathered_outside_of_its_join() {
+        let group = |pc, mask| Group { pc, mask, depth: 0 };
+        let mut w = Splits::new(0b111_u32);
+        w.diverge(0, &[group(9, 0b001), group(1, 0b110)], Meeting { surely: 9, likely: 5 });
+        let top = w.ready().unwrap();
+        // What meets at 2, by way of 5, has to be whole there.
+        w.diverge(top, &[group(3, 0b010), group(5, 0b100)], Meeting::at(2));
+        let top = w.ready().unwrap();
+        assert_eq!((w.splits[top].pc, w.splits[top].mask, w.likely_of(top)), (5, 0b100, None));
+        come(&mut w, top, 2);
+        let top = w.ready().unwrap();
+        come(&mut w, top, 2);
+        let top = w.ready().unwrap();
+        assert_eq!((w.splits[top].pc, w.splits[top].mask, w.likely_of(top)), (2, 0b110, Some((5, 0))));
+    }
+
+    #[test]
+    fn nobody_waits_for_those_who_only_may_come() {
+        let meeting = Meeting { surely: 7, likely: 5 };
+        let group = |pc, mask| Group { pc, mask, depth: 0 };
+        let mut w = Splits::new(0b11_u32);
+        w.diverge(0, &[group(1, 0b01), group(5, 0b10)], meeting);
+        let top = w.ready().unwrap();
+        // The part above waits at a barrier: the one that gathers goes on without it.
+        w.splits[top].state = State::Barrier(0);
+        let next = w.ready().unwrap();
+        assert_eq!((w.splits[next].pc, w.splits[next].mask, w.gathering), (5, 0b10, 0));
+        w.splits[top].state = State::Ready;
+        assert_eq!(w.likely_of(top), None);
     }
 }

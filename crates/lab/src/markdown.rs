@@ -1,8 +1,8 @@
 //! Figures as text: a value with its spread, and tables in Markdown.
 
+use crate::chart::{number, small};
 use crate::figure::{Cell, Table};
 use crate::report::capital;
-use crate::chart::{number, small};
 use std::fmt::Write as _;
 
 /// A value with its spread, as in `≈1.005 ±0.010`; a dash where there is none.
@@ -33,7 +33,8 @@ pub fn section(table: &Table) -> String {
         let bold = if row.is_mean { "**" } else { "" };
         let _ = write!(text, "\n| {bold}{}{bold} |", escape(&row.name));
         for cell in &row.cells {
-            let paper = cell.as_ref().and_then(|c| c.paper).map(|p| format!(" (paper {})", number(p))).unwrap_or_default();
+            let paper =
+                cell.as_ref().and_then(|c| c.paper).map(|p| format!(" (paper {})", number(p))).unwrap_or_default();
             let _ = write!(text, " {bold}{}{bold}{paper} |", value(table, cell.as_ref()));
         }
     }

@@ -8,7 +8,7 @@ use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
 use raddle_sim::sm::cache::CacheCounters;
 use raddle_sim::sm::counters::SmCounters;
-use raddle_sim::stats::{CounterInfo, Counters};
+use raddle_sim::stats::{CounterInfo, Counters, Unit};
 use std::fmt;
 
 /// Kinds of parts with their counters, as records name them.
@@ -27,6 +27,13 @@ pub const GROUPS: [(&str, &[CounterInfo]); 9] = [
 /// The names of all counters, `sm.warp_insts` and so on.
 pub fn counters() -> impl Iterator<Item = String> {
     GROUPS.into_iter().flat_map(|(kind, infos)| infos.iter().map(move |info| format!("{kind}.{}", info.name)))
+}
+
+/// The unit of a counter; what is no counter of a part is counted in cycles or launches, which add up.
+pub(crate) fn unit(counter: &str) -> Unit {
+    let (kind, name) = counter.split_once('.').unwrap_or(("", counter));
+    let infos = GROUPS.into_iter().find(|(known, _)| *known == kind).map_or(&[][..], |(_, infos)| infos);
+    infos.iter().find(|info| info.name == name).map_or(Unit::Events, |info| info.unit)
 }
 
 /// Something to measure, of all kernels of a workload together or of one.

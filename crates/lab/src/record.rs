@@ -176,7 +176,8 @@ pub struct KernelCounts {
 impl KernelCounts {
     fn add_group<C: Counters>(&mut self, kind: &str, group: &C) {
         for (info, value) in C::INFO.iter().zip(group.values()).filter(|(_, value)| *value > 0) {
-            *self.counters.entry(format!("{kind}.{}", info.name)).or_default() += value;
+            let sum = self.counters.entry(format!("{kind}.{}", info.name)).or_default();
+            *sum = info.unit.together(*sum, value);
         }
     }
 
@@ -240,7 +241,8 @@ pub fn total(kernels: &[KernelCounts], counter: &str) -> u64 {
         "launches" => kernel.launches,
         _ => kernel.counters.get(counter).copied().unwrap_or(0),
     };
-    kernels.iter().map(of).sum()
+    let unit = crate::metric::unit(counter);
+    kernels.iter().map(of).fold(0, |sum, value| unit.together(sum, value))
 }
 
 /// A point that could not be run to a good end.

@@ -4,18 +4,20 @@
 //! a file and a line in the `mod.rs` beside it.
 #![forbid(unsafe_code)]
 
-/// The mechanisms of a seam, a line each: the file, which is named after the mechanism, and the type. `cargo fmt` does
-/// not see files that a macro names; `cargo xtask fmt` does.
+/// The mechanisms of a seam, a line each: the file, which is named after the mechanism, and the type; and those that are
+/// made by another function of such a type. `cargo fmt` does not see files that a macro names; `cargo xtask fmt` does.
 macro_rules! mechanisms {
-    ($seam:ident { $($file:ident $Type:ident,)+ }) => {
+    ($seam:ident { $($file:ident $Type:ident,)+ } $(and { $($variant:ident $Of:ident::$make:ident,)+ })?) => {
         $(
             mod $file;
             pub use $file::$Type;
         )+
+        $($(mod $variant;)+)?
 
         /// Adds all of them.
         pub fn register(registry: &mut raddle_sim::seam::Registry) {
             $(registry.$seam($file::INFO, $Type::new);)+
+            $($(registry.$seam($variant::INFO, $Of::$make);)+)?
         }
     };
 }

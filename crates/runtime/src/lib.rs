@@ -17,7 +17,8 @@
 //! * [`device`], [`value`]: the device, and the types of Rust it takes; [`ptx_file`]: the module it loads.
 //! * [`engine`], [`timing`]: the executors under one name each, and the timing model.
 //! * [`numbers`]: numbers as people read them.
-//! * [`outcome`]: what a run did; [`stats_table`]: its counters as a table; [`measure`]: how its warps waited.
+//! * [`outcome`]: what a run did; [`stats_table`]: its counters as a table; [`measure`]: how its warps waited;
+//!   [`issue_record`]: what lanes did.
 //!
 //! Nothing here prints. What the user got wrong is an [`Error`] that knows its place in the launch
 //! file, where there is one.
@@ -32,6 +33,7 @@ pub mod engine;
 pub mod error;
 pub mod file;
 pub mod fill;
+pub mod issue_record;
 pub mod measure;
 pub mod npy;
 pub mod numbers;

@@ -125,7 +125,7 @@ impl LaunchRecord {
                     None => stalls.push([at, at + cycles]),
                 }
             }
-            EventKind::Issue { .. } | EventKind::Request { .. } => {}
+            EventKind::Thread { .. } | EventKind::Issue { .. } | EventKind::Request { .. } => {}
         }
     }
 }

@@ -51,13 +51,26 @@ pub enum EventKind {
         /// The same counted by thread.
         thread_insts: u64,
     },
+    /// A thread is in this lane of a warp from now on.
+    Thread {
+        /// Warp.
+        warp: u16,
+        /// Lane.
+        lane: u8,
+        /// Slot of its block.
+        slot: u32,
+        /// Number in the block.
+        thread: u16,
+    },
     /// An instruction was issued.
     Issue {
         /// Warp.
         warp: u16,
         /// Operation.
         pc: u32,
-        /// Active lanes, guard included.
+        /// Lanes of the warp that are at it.
+        at: u32,
+        /// Those of them whose guard is true.
         lanes: u32,
     },
     /// A scheduler's slots stayed empty from this cycle on.

@@ -15,6 +15,8 @@ pub enum Unit {
     Events,
     /// Bytes.
     Bytes,
+    /// Entries of a table, at most: of several components, launches or SMs the largest counts.
+    MostEntries,
 }
 
 impl Unit {
@@ -28,7 +30,22 @@ impl Unit {
             Self::ThreadInsts => "thread instructions",
             Self::Events => "events",
             Self::Bytes => "bytes",
+            Self::MostEntries => "entries at most",
         }
+    }
+
+    /// What was counted since it was `before`.
+    #[inline]
+    #[must_use]
+    pub fn since(self, now: u64, before: u64) -> u64 {
+        if matches!(self, Self::MostEntries) { now } else { now - before }
+    }
+
+    /// What two components' counts are together.
+    #[inline]
+    #[must_use]
+    pub fn together(self, a: u64, b: u64) -> u64 {
+        if matches!(self, Self::MostEntries) { a.max(b) } else { a + b }
     }
 }
 
@@ -75,11 +92,11 @@ macro_rules! counters {
             }
 
             fn add(&mut self, other: &Self) {
-                $(self.$field += other.$field;)+
+                $(self.$field = $crate::stats::Unit::$unit.together(self.$field, other.$field);)+
             }
 
             fn subtract(&mut self, before: &Self) {
-                $(self.$field -= before.$field;)+
+                $(self.$field = $crate::stats::Unit::$unit.since(self.$field, before.$field);)+
             }
         }
     };

@@ -49,7 +49,7 @@ pub fn run(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<
         stats_table::write(path, format, &stats_table::rows(&outcome))?;
     }
     if let Some(then) = then {
-        then(&Ran { machine, outcome: &outcome })?;
+        then(&Ran { machine, outcome: &outcome, source: &module.source })?;
     } else {
         let launches = Launches { ptx: &module, machine, launches: &outcome.launches };
         if args.json {

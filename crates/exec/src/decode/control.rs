@@ -2,7 +2,7 @@
 
 use super::{Builtin, CallSite, Decoded, Decoder, SavedRegs, malformed};
 use crate::image::{LoadError, abi_offsets};
-use crate::op::{Class, Op};
+use crate::op::{Class, NO_PC, Op};
 use raddle_ptx::ir::{FuncId, Inst, InstId, LabelId, Operand, VarId};
 use raddle_ptx::isa::{Opcode, Type};
 
@@ -13,7 +13,7 @@ impl Decoder<'_> {
                 let mut op = self.blank(Class::Branch);
                 let Some(Operand::Label(label)) = inst.operands.first() else { return Err(malformed(inst)) };
                 op.target = self.label(f, *label);
-                op.reconverge = self.reconvergence(f, id);
+                self.set_meeting(&mut op, f, id);
                 Ok(op)
             }
             Opcode::Brx => {
@@ -24,7 +24,7 @@ impl Decoder<'_> {
                 let targets = labels.iter().map(|l| self.label(f, *l)).collect();
                 op.aux = self.program.tables.len() as u64;
                 self.program.tables.push(targets);
-                op.reconverge = self.reconvergence(f, id);
+                self.set_meeting(&mut op, f, id);
                 Ok(op)
             }
             Opcode::Call => self.call(f, id, inst),
@@ -40,6 +40,15 @@ impl Decoder<'_> {
 
     fn label(&self, f: usize, label: LabelId) -> u32 {
         self.placed[f].entry + self.placed[f].function.label_at(label).0
+    }
+
+    /// Whether threads can part at a branch, and where they meet again.
+    fn set_meeting(&self, op: &mut Op, f: usize, id: InstId) {
+        let placed = &self.placed[f];
+        op.reconverge = self.reconvergence(f, id);
+        op.uniform = placed.uniformity.is_uniform(id);
+        let likely = placed.likely.of(&placed.cfg, &placed.postdoms, id);
+        op.likely = likely.map_or(NO_PC, |inst| placed.entry + inst.0);
     }
 
     /// The operation at which threads that part here meet again.

@@ -9,7 +9,7 @@ mod warp;
 use crate::image::{Image, KernelLayout, LoadError};
 use crate::lanes::{Kernels, LANES, Level};
 use crate::op::{Access, Bank, CONST, Class, NO_PC, NONE, NOT, Op, Origin};
-use raddle_ptx::analysis::{Allocation, BlockId, Cfg, Liveness, PostDominators};
+use raddle_ptx::analysis::{Allocation, BlockId, Cfg, LikelyConvergence, Liveness, PostDominators, Uniformity};
 use raddle_ptx::ir::{FuncId, Function, Imm, Inst, InstId, Operand, RegId};
 use raddle_ptx::isa::{Opcode, Special, Type};
 use std::ops::Range;
@@ -135,7 +135,10 @@ struct Placed<'i> {
     id: FuncId,
     function: &'i Function,
     allocation: Allocation,
+    cfg: Cfg,
     postdoms: PostDominators,
+    uniformity: Uniformity,
+    likely: LikelyConvergence,
     base32: u16,
     base64: u16,
     base_pred: u16,
@@ -213,6 +216,9 @@ impl<'i> Decoder<'i> {
             let cfg = Cfg::new(function);
             let live = Liveness::new(function, &cfg);
             let allocation = Allocation::new(module, function, &cfg, &live);
+            let postdoms = PostDominators::new(&cfg);
+            let uniformity = Uniformity::new(module, function, &cfg, &postdoms);
+            let likely = LikelyConvergence::new(&cfg);
             let entry: BlockId = cfg.entry();
             self.program.reads_undefined |=
                 function.insts.is_empty() || (0..function.regs.len()).any(|r| live.live_in(entry).contains(r));
@@ -240,7 +246,10 @@ impl<'i> Decoder<'i> {
                 id,
                 function,
                 allocation,
-                postdoms: PostDominators::new(&cfg),
+                postdoms,
+                uniformity,
+                likely,
+                cfg,
                 base32: bases[0],
                 base64: bases[1],
                 base_pred: bases[2],
@@ -261,6 +270,8 @@ impl<'i> Decoder<'i> {
             aux: 0,
             target: NO_PC,
             reconverge: NO_PC,
+            likely: NO_PC,
+            uniform: false,
             d: [NONE; 4],
             s: [NONE; 5],
             guard: NONE,

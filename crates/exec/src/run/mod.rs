@@ -15,7 +15,7 @@ use crate::launch::{Launch, Report};
 use crate::memory::{DeviceMemory, Global};
 use crate::op::{Class, NO_PC, NONE, Op};
 use crate::reference;
-use crate::splits::{Group, State};
+use crate::splits::{Group, Meeting, State};
 use std::sync::Arc;
 use warp::Warp;
 
@@ -198,7 +198,7 @@ impl Runner<'_> {
             }
             // All wait for one warp that goes on and on: it may be waiting for another block.
             let live = block.warps.iter().filter(|w| !w.parts.is_done()).count();
-            if moved == 1 && live > 1 && block.warps.iter().filter(|w| w.parts.ready().is_some()).count() == 1 {
+            if moved == 1 && live > 1 && block.warps.iter().filter(|w| w.parts.can_run()).count() == 1 {
                 return Ok(false);
             }
         }
@@ -255,7 +255,7 @@ impl Runner<'_> {
                 Class::Branch => {
                     let stay = Group { pc: pc + 1, mask: mask & !active, depth: s.depth };
                     let go = Group { pc: op.target, mask: active, depth: s.depth };
-                    warp.parts.diverge(split, &[stay, go], op.reconverge);
+                    warp.parts.diverge(split, &[stay, go], Meeting::at(op.reconverge));
                     return Ok(());
                 }
                 Class::Exit => {
@@ -344,7 +344,8 @@ impl Runner<'_> {
             return;
         }
         groups.push(Group { pc: s.pc + 1, mask: s.mask & !active, depth: s.depth });
-        warp.parts.diverge(split, &groups, self.program.ops[s.pc as usize].reconverge);
+        let meeting = Meeting::at(self.program.ops[s.pc as usize].reconverge);
+        warp.parts.diverge(split, &groups, meeting);
     }
 
     fn list(&self, block: &Block) -> String {
@@ -353,7 +354,7 @@ impl Runner<'_> {
         for (number, warp) in block.warps.iter().enumerate() {
             for s in &warp.parts.splits {
                 let waits = match s.state {
-                    State::Ready => "runs".to_owned(),
+                    State::Ready | State::Gathers(_) => "runs".to_owned(),
                     State::Barrier(n) => {
                         let (arrived, wanted) = self.core.barrier_state(block.slot, n);
                         format!("waits at barrier {n}: {arrived} of {wanted} threads have arrived")

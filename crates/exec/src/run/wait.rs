@@ -4,7 +4,7 @@ use super::warp::Warp;
 use super::{Block, Ran, Runner};
 use crate::core::{Arrival, lanes_of};
 use crate::decode::{BarrierOp, MEMBERS, WarpOp};
-use crate::splits::{Group, Split, State};
+use crate::splits::{Group, Meeting, Split, State};
 
 impl Runner<'_> {
     pub(super) fn collective(&mut self, warp: &mut Warp, split: usize, active: u32) {
@@ -85,7 +85,7 @@ impl Runner<'_> {
             // Lanes whose guard is false do not wait, and those at different barriers wait apart.
             let mut parts = vec![Group { pc: s.pc + 1, mask: s.mask & !active, depth: s.depth }];
             parts.extend(arrivals.iter().map(|a| Group { pc: s.pc, mask: a.mask, depth: s.depth }));
-            warp.parts.diverge(split, &parts, s.pc + 1);
+            warp.parts.diverge(split, &parts, Meeting::at(s.pc + 1));
             for &Arrival { number, mask, .. } in &arrivals {
                 if let Some(part) = warp.parts.splits.iter_mut().find(|p| p.pc == s.pc && p.mask == mask) {
                     part.state = State::Barrier(number as u8);

@@ -1,5 +1,14 @@
 //! Divergence models.
 
+mod block;
+mod pool;
+
 mechanisms! { divergence {
     pdom Pdom,
+    dwf Dwf,
+    tbc Tbc,
+} and {
+    pdom_lcp Pdom::with_likely_convergence,
+    dwf_wb Dwf::with_warp_barriers,
+    tbc_lcp Tbc::with_likely_convergence,
 } }

@@ -18,9 +18,10 @@
 //! # Counters
 //! `divergent_branches`, and the buckets `issued_*` by active lanes.
 
-use raddle_exec::splits::{Group, Splits, State};
+use raddle_exec::op::{NO_PC, Op};
+use raddle_exec::splits::{Group, Meeting, Splits, State};
 use raddle_sim::config::MachineConfig;
-use raddle_sim::seam::{Cause, Divergence, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
+use raddle_sim::seam::{Cause, Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,8 +64,11 @@ struct Warp {
 /// The model.
 pub struct Pdom {
     first: First,
+    /// Parts meet at likely-convergence points too.
+    likely: bool,
     warps: Vec<Option<Warp>>,
     groups: Vec<Group>,
+    deepest: usize,
 }
 
 impl Pdom {
@@ -72,7 +76,18 @@ impl Pdom {
     #[must_use]
     pub fn new(config: Config, machine: &MachineConfig) -> Self {
         let slots = (machine.sm.threads / machine.sm.warp_width.max(1)) as usize;
-        Self { first: config.first, warps: (0..slots).map(|_| None).collect(), groups: Vec::new() }
+        let warps = (0..slots).map(|_| None).collect();
+        Self { first: config.first, likely: false, warps, groups: Vec::new(), deepest: 1 }
+    }
+
+    /// The same with likely-convergence points.
+    #[must_use]
+    pub fn with_likely_convergence(config: Config, machine: &MachineConfig) -> Self {
+        Self { likely: true, ..Self::new(config, machine) }
+    }
+
+    fn meeting(&self, op: &Op) -> Meeting {
+        Meeting { surely: op.reconverge, likely: if self.likely { op.likely } else { NO_PC } }
     }
 }
 
@@ -88,26 +103,26 @@ fn publish(warp: WarpId, state: &mut Warp, table: &mut WarpTable) {
             return;
         };
         let split = parts.splits[current];
-        let (join, depth) = parts.join_of(current);
-        if join == split.pc && depth == split.depth {
+        if parts.meets(current, split.pc, split.depth) {
             parts.arrive(current);
             continue;
         }
         state.current = current;
-        table.set_until(warp, split.pc, split.mask, join);
+        table.set_until(warp, split.pc, split.mask, parts.next_meeting(current, split.pc));
         return;
     }
 }
 
 impl Pdom {
     /// Parts the running part: each group goes its way, the last one first.
-    fn part(&mut self, warp: WarpId, reconverge: u32, table: &mut WarpTable) {
+    fn part(&mut self, warp: WarpId, meeting: Meeting, table: &mut WarpTable) {
         let Some(state) = &mut self.warps[warp.index()] else { return };
         if self.first == First::LowLanes {
             // The group of the highest lane runs last.
             self.groups.sort_by_key(|g| u32::MAX - g.mask.checked_ilog2().unwrap_or(0));
         }
-        state.parts.diverge(state.current, &self.groups, reconverge);
+        state.parts.diverge(state.current, &self.groups, meeting);
+        self.deepest = self.deepest.max(state.parts.depth());
         publish(warp, state, table);
     }
 
@@ -117,7 +132,7 @@ impl Pdom {
         active: u32,
         targets: &[u32; 32],
         depth: i32,
-        reconverge: u32,
+        meeting: Meeting,
         table: &mut WarpTable,
     ) {
         let Some(state) = &mut self.warps[warp.index()] else { return };
@@ -141,7 +156,7 @@ impl Pdom {
             return;
         }
         self.groups.push(Group { pc: s.pc + 1, mask: s.mask & !active, depth: s.depth });
-        self.part(warp, reconverge, table);
+        self.part(warp, meeting, table);
     }
 }
 
@@ -173,10 +188,12 @@ impl Divergence for Pdom {
                 self.groups.clear();
                 self.groups.push(Group { pc: pc + 1, mask: mask & !taken, depth });
                 self.groups.push(Group { pc: op.target, mask: taken, depth });
-                self.part(warp, op.reconverge, table);
+                let meeting = self.meeting(op);
+                self.part(warp, meeting, table);
             }
             Outcome::Scatter { active, targets, depth, op } => {
-                self.scatter(warp, active, targets, depth, op.reconverge, table);
+                let meeting = self.meeting(op);
+                self.scatter(warp, active, targets, depth, meeting, table);
             }
             Outcome::Exit { mask } => {
                 split.pc = pc + 1;
@@ -197,7 +214,7 @@ impl Divergence for Pdom {
                 self.groups.clear();
                 self.groups.push(Group { pc: pc + 1, mask: mask & !active, depth });
                 self.groups.extend(arrivals.iter().map(|a| Group { pc, mask: a.mask, depth }));
-                state.parts.diverge(state.current, &self.groups, pc + 1);
+                state.parts.diverge(state.current, &self.groups, Meeting::at(pc + 1));
                 for arrival in arrivals {
                     let here = state.parts.splits.iter_mut().find(|p| p.pc == pc && p.mask == arrival.mask);
                     if let Some(part) = here {
@@ -214,19 +231,13 @@ impl Divergence for Pdom {
         }
     }
 
-    fn release(
-        &mut self,
-        cta: u32,
-        number: u8,
-        table: &mut WarpTable,
-        leave: &mut dyn FnMut(WarpId, u32, u32, &WarpTable),
-    ) {
+    fn release(&mut self, cta: u32, number: u8, table: &mut WarpTable, leave: &mut dyn FnMut(Leaving<'_>)) {
         for n in 0..self.warps.len() {
             let warp = WarpId(n as u16);
             let Some(state) = self.warps[n].as_mut().filter(|s| s.cta == cta) else { continue };
             let mut any = false;
             for split in state.parts.splits.iter_mut().filter(|s| s.state == State::Barrier(number)) {
-                leave(warp, split.pc, split.mask, table);
+                leave(Leaving { warp, pc: split.pc, lanes: table.lanes(warp), mask: split.mask });
                 split.state = State::Ready;
                 split.pc += 1;
                 any = true;
@@ -266,6 +277,10 @@ impl Divergence for Pdom {
         Some((pc, mask))
     }
 
+    fn stack_depth(&self) -> u32 {
+        self.deepest as u32
+    }
+
     fn end_cta(&mut self, cta: u32, _table: &mut WarpTable) {
         for state in &mut self.warps {
             if state.as_ref().is_some_and(|s| s.cta == cta) {
@@ -283,6 +298,7 @@ impl Divergence for Pdom {
                 State::Ready => None,
                 State::Barrier(number) => Some(format!("barrier {number}")),
                 State::Sync(wanted) => Some(format!("lanes {:#x} of its warp", wanted & !split.mask)),
+                State::Gathers(_) => Some("parts above it".to_owned()),
             };
             let runs = n == state.current && split.state == State::Ready;
             let pc = if runs { table.get(warp).pc } else { split.pc };

@@ -5,6 +5,9 @@ mechanisms! { issue {
     gto Gto,
     oldest Oldest,
     two_level TwoLevel,
+    by_block ByBlock,
+    majority Majority,
+    lowest_pc LowestPc,
 } }
 
 use raddle_sim::seam::{SchedulerView, WarpId, WarpSet};

@@ -97,14 +97,18 @@ impl Loops {
 
     /// All blocks of a loop, head and inner loops included, in rising order.
     pub fn blocks(&self, id: LoopId) -> impl Iterator<Item = BlockId> {
+        (0..self.innermost.len() as u32).map(BlockId).filter(move |b| self.contains(id, *b))
+    }
+
+    /// Whether a block is in a loop, or in a loop inside of it.
+    #[must_use]
+    pub fn contains(&self, id: LoopId, block: BlockId) -> bool {
         let depth = self.get(id).depth;
-        (0..self.innermost.len() as u32).map(BlockId).filter(move |b| {
-            let mut around = self.innermost(*b);
-            while let Some(l) = around.filter(|l| self.get(*l).depth > depth) {
-                around = self.get(l).parent;
-            }
-            around == Some(id)
-        })
+        let mut around = self.innermost(block);
+        while let Some(l) = around.filter(|l| self.get(*l).depth > depth) {
+            around = self.get(l).parent;
+        }
+        around == Some(id)
     }
 }
 

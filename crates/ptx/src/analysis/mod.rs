@@ -1,7 +1,7 @@
 //! Analyses over the IR, one file each.
 //!
 //! ```text
-//!  Function ──► Cfg ──► Dominators ──► Loops
+//!  Function ──► Cfg ──► Dominators ──► Loops ──► LikelyConvergence
 //!                │  └─► PostDominators ─┐
 //!                └────► Liveness ───────┴─► Uniformity ──► dot
 //!                          └─► Allocation ──► Resources
@@ -19,6 +19,7 @@ mod cfg;
 mod colour;
 mod dom;
 mod dot;
+mod likely;
 mod liveness;
 mod loops;
 mod need;
@@ -33,6 +34,7 @@ pub use bitset::BitSet;
 pub use cfg::{Block, BlockId, Cfg};
 pub use dom::{Dominators, PostDominators};
 pub use dot::dot;
+pub use likely::LikelyConvergence;
 pub use liveness::Liveness;
 pub use loops::{Loop, LoopId, Loops};
 pub use need::RegisterNeed;

@@ -1,6 +1,8 @@
 //! The divergence seam: which threads form a warp, and where it is in the program.
 
 use super::{Cause, WarpId};
+use crate::packet::Cycle;
+use raddle_exec::Program;
 use raddle_exec::core::{Arrival, Home, Lanes, lanes_in};
 use raddle_exec::op::Op;
 
@@ -50,6 +52,19 @@ pub enum Outcome<'a> {
     },
 }
 
+/// Threads that leave a barrier.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving<'a> {
+    /// Their warp, or the slot that has it.
+    pub warp: WarpId,
+    /// The operation they waited at.
+    pub pc: u32,
+    /// Whose registers.
+    pub lanes: Lanes<'a>,
+    /// Which of them.
+    pub mask: u32,
+}
+
 /// An entry of a reconvergence stack, for reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackEntry {
@@ -73,7 +88,9 @@ pub struct WarpInfo {
     /// First lane of a static warp in its row.
     pub base: u8,
     /// Threads by lane, when they are not one row's.
-    pub homes: Option<Box<[Home; 32]>>,
+    homes: Option<Box<[Home; 32]>>,
+    /// They are not.
+    gathered: bool,
     /// Next operation.
     pub pc: u32,
     /// The machine moves the warp behind straight-line instructions by itself until it would come here.
@@ -88,12 +105,24 @@ pub struct WarpInfo {
     pub valid: bool,
 }
 
+impl WarpInfo {
+    /// Threads by lane, when they are not one row's.
+    #[inline]
+    #[must_use]
+    pub fn homes(&self) -> Option<&[Home; 32]> {
+        if self.gathered { self.homes.as_deref() } else { None }
+    }
+}
+
 /// The warps of an SM: what divergence models fill and schedulers choose from.
 #[derive(Clone, Debug)]
 pub struct WarpTable {
+    now: Cycle,
     warps: Vec<WarpInfo>,
     /// Warps whose program counter or mask changed since the machine last looked.
     touched: Vec<WarpId>,
+    /// Warps that are made of other threads than before.
+    formed: Vec<WarpId>,
 }
 
 impl WarpTable {
@@ -105,6 +134,7 @@ impl WarpTable {
             row: 0,
             base: 0,
             homes: None,
+            gathered: false,
             pc: 0,
             until: 0,
             mask: 0,
@@ -112,7 +142,17 @@ impl WarpTable {
             ended: false,
             valid: false,
         };
-        Self { warps: vec![free; slots], touched: Vec::new() }
+        Self { now: 0, warps: vec![free; slots], touched: Vec::new(), formed: Vec::new() }
+    }
+
+    /// The cycle it is.
+    #[must_use]
+    pub fn now(&self) -> Cycle {
+        self.now
+    }
+
+    pub(crate) fn set_now(&mut self, now: Cycle) {
+        self.now = now;
     }
 
     /// Slots, used or not.
@@ -131,9 +171,31 @@ impl WarpTable {
     /// Forms a static warp: lanes `mask` of a row of registers, of which `base` is the warp's first.
     pub fn form_static(&mut self, warp: WarpId, cta: u32, row: u32, base: u8, mask: u32) {
         let info = &mut self.warps[warp.index()];
-        *info =
-            WarpInfo { cta, row, base, homes: None, pc: 0, until: 1, mask, blocked: None, ended: false, valid: true };
+        (info.cta, info.row, info.base, info.gathered) = (cta, row, base, false);
+        (info.pc, info.until, info.mask, info.blocked) = (0, 1, mask, None);
+        (info.ended, info.valid) = (false, true);
         self.touched.push(warp);
+    }
+
+    /// Forms a warp of threads from anywhere, `homes` by lane, of which those of `mask` exist. It goes on as with
+    /// [`WarpTable::set_until`]. Such a warp belongs to the block `cta`, as far as blocks ask.
+    pub fn form(&mut self, warp: WarpId, cta: u32, homes: &[Home; 32], mask: u32, pc: u32, until: u32) {
+        let info = &mut self.warps[warp.index()];
+        let first = homes[mask.trailing_zeros() as usize & 31];
+        let alike = |lane: usize| homes[lane].row == first.row && usize::from(homes[lane].lane) == lane;
+        (info.cta, info.row, info.ended, info.valid) = (cta, first.row, false, true);
+        info.gathered = !lanes_in(mask).all(alike);
+        if info.gathered {
+            **info.homes.get_or_insert_default() = *homes;
+        }
+        self.formed.push(warp);
+        self.set_until(warp, pc, mask, until);
+    }
+
+    /// Takes a warp that was formed since the last call.
+    #[inline]
+    pub(crate) fn take_formed(&mut self) -> Option<WarpId> {
+        self.formed.pop()
     }
 
     /// Puts a warp at an operation with these lanes. The model is told of every instruction.
@@ -163,6 +225,13 @@ impl WarpTable {
         self.touched.push(warp);
     }
 
+    /// The same for a warp that keeps its lanes until it may go on.
+    pub fn wait(&mut self, warp: WarpId, cause: Cause) {
+        let info = &mut self.warps[warp.index()];
+        info.blocked = Some(cause);
+        self.touched.push(warp);
+    }
+
     /// Every lane of a warp has ended.
     pub fn end(&mut self, warp: WarpId) {
         let info = &mut self.warps[warp.index()];
@@ -177,7 +246,6 @@ impl WarpTable {
         let info = &mut self.warps[warp.index()];
         info.valid = false;
         info.mask = 0;
-        info.homes = None;
         self.touched.push(warp);
     }
 
@@ -204,7 +272,7 @@ impl WarpTable {
     #[must_use]
     pub fn lanes(&self, warp: WarpId) -> Lanes<'_> {
         let info = &self.warps[warp.index()];
-        match &info.homes {
+        match info.homes() {
             None => Lanes::Row(info.row),
             Some(homes) => Lanes::Gathered(homes),
         }
@@ -214,7 +282,7 @@ impl WarpTable {
     #[inline]
     pub fn for_each_row(&self, warp: WarpId, mask: u32, mut f: impl FnMut(u32, u32)) {
         let info = &self.warps[warp.index()];
-        match &info.homes {
+        match info.homes() {
             None => f(info.row, mask),
             Some(homes) => lanes_in(mask).for_each(|lane| f(homes[lane].row, 1 << homes[lane].lane)),
         }
@@ -227,7 +295,52 @@ impl WarpTable {
 /// cycle it issues, except those the model leaves to the machine ([`WarpTable::set_until`]). The model must leave every
 /// warp in the table in one of three states: it can go on ([`WarpTable::set`]), it waits ([`WarpTable::block`]) or it
 /// has ended ([`WarpTable::end`]).
+///
+/// A model that makes warps of threads from several static warps says so ([`Divergence::regroups`]). It forms them in
+/// the slots it was given ([`WarpTable::form`]), and what the machine knows of a slot's decoded instructions is then
+/// forgotten. Instructions still in flight belong to the threads that issued them, not to the slot.
 pub trait Divergence: Send {
+    /// A kernel is launched.
+    ///
+    /// # Errors
+    /// Why the model cannot run it, with the operation that is in the way.
+    fn start_launch(&mut self, program: &Program) -> Result<(), (u32, String)> {
+        let _ = program;
+        Ok(())
+    }
+
+    /// Whether warps are made of threads from several static warps.
+    fn regroups(&self) -> bool {
+        false
+    }
+
+    /// Slots for its warps on an SM that holds this many static warps, when warps are made of threads from several
+    /// blocks. The SM then gives no slot to a block: the model takes any free one, and frees it ([`WarpTable::free`]).
+    fn pool(&self, static_warps: usize) -> Option<usize> {
+        let _ = static_warps;
+        None
+    }
+
+    /// A warp has nothing in flight any more. Asked of models with a pool only.
+    fn finished(&mut self, warp: WarpId, table: &mut WarpTable) {
+        let _ = (warp, table);
+    }
+
+    /// When it next acts on its own; [`Cycle::MAX`] when it does not.
+    fn next_event(&self) -> Cycle {
+        Cycle::MAX
+    }
+
+    /// Its time has come, at the start of a cycle.
+    fn tick(&mut self, table: &mut WarpTable) {
+        let _ = table;
+    }
+
+    /// The most entries a reconvergence stack has had.
+    fn stack_depth(&self) -> u32 {
+        0
+    }
+
     /// A block became resident. `warps` are the free slots for its static warps, in order: row, first lane and
     /// lanes of each.
     fn start_cta(&mut self, cta: u32, warps: &[(WarpId, u32, u8, u32)], table: &mut WarpTable);
@@ -235,15 +348,9 @@ pub trait Divergence: Send {
     /// An instruction at the warp's program counter has been issued for the lanes of its mask.
     fn issued(&mut self, warp: WarpId, outcome: Outcome<'_>, table: &mut WarpTable);
 
-    /// Barrier `number` of a block is complete: calls `leave` with warp, operation and lanes of everyone who
-    /// waited there, and lets them go on behind it.
-    fn release(
-        &mut self,
-        cta: u32,
-        number: u8,
-        table: &mut WarpTable,
-        leave: &mut dyn FnMut(WarpId, u32, u32, &WarpTable),
-    );
+    /// Barrier `number` of a block is complete: calls `leave` with everyone who waited there, and lets them go on
+    /// behind it.
+    fn release(&mut self, cta: u32, number: u8, table: &mut WarpTable, leave: &mut dyn FnMut(Leaving<'_>));
 
     /// Lanes of a warp that wait at the same warp-wide operation and whose partners have all come: the operation
     /// and the lanes, which from now on go on behind it. Called until it gives `None` after every issue of a kernel

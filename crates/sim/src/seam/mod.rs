@@ -8,7 +8,7 @@ mod registry;
 mod schedule;
 mod set;
 
-pub use divergence::{Divergence, Outcome, StackEntry, WarpTable};
+pub use divergence::{Divergence, Leaving, Outcome, StackEntry, WarpTable};
 pub use registry::{Mechanism, MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
 pub use schedule::{
     Assignment, DispatchView, Dispatcher, FetchScheduler, FetchView, Gating, IssueScheduler, IssueViews, SchedulerView,

@@ -52,6 +52,7 @@ counters! {
         read_latency: Cycles, "cycles summed over `lines_done`: of a line from its request to its last sector, of what goes past the data cache from issue to each sector";
         lines_done: Events, "lines of the data cache that came back, and sectors of atomics and of reads that go past it";
         barriers: Events, "arrivals of warps at barriers";
+        stack_depth: MostEntries, "entries of a reconvergence stack at most: parts that have separated, and what goes on where they meet";
         ctas: Events, "thread blocks that ended";
         warps: Events, "warps that ended";
     }

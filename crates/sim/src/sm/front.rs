@@ -2,14 +2,52 @@
 
 use super::Sm;
 use super::state::{Front, Hazard, Place};
-use crate::kernel::{TimedOp, UnitKind};
+use crate::event::EventKind;
+use crate::kernel::UnitKind;
 use crate::seam::{Cause, WarpId};
+use raddle_exec::core::lanes_in;
 
 impl Sm<'_> {
     /// Brings the sets up to date for every warp whose control flow changed.
     pub(super) fn refresh_touched(&mut self) {
+        while let Some(warp) = self.table.take_formed() {
+            self.tell_threads(warp);
+            let pc = self.table.get(warp).pc;
+            let front = &mut self.fronts[warp.index()];
+            if front.head().unwrap_or(front.next_pc) != pc {
+                front.flush(pc);
+            }
+            let scheduler = warp.index() % self.scheduler_used.len();
+            if self.pooled && !self.scheduler_used[scheduler].contains(warp) {
+                self.use_slot(warp);
+            }
+        }
         while let Some(warp) = self.table.take_touched() {
             self.refresh(warp);
+        }
+        if self.regroups {
+            self.divergence_due = self.mechanisms.divergence.next_event();
+        }
+    }
+
+    /// Tells who listens which threads are in a warp.
+    pub(super) fn tell_threads(&mut self, warp: WarpId) {
+        if !self.slot_events {
+            return;
+        }
+        for lane in lanes_in(self.table.get(warp).mask) {
+            let home = self.table.lanes(warp).home(lane);
+            let slot = self.row_blocks[home.row as usize];
+            let thread = ((home.row - self.core.cta_rows(slot).0) * 32) as u16 + u16::from(home.lane);
+            let kind = EventKind::Thread { warp: warp.0, lane: lane as u8, slot, thread };
+            self.emit(self.table.now(), kind);
+        }
+    }
+
+    /// An instruction has ended: its threads may go on, in whatever warp they are now.
+    pub(super) fn refresh_all_waiting(&mut self) {
+        for n in 0..self.table.slots() {
+            self.refresh_waiting(WarpId(n as u16));
         }
     }
 
@@ -40,6 +78,23 @@ impl Sm<'_> {
         if front.fence && front.is_drained() {
             front.fence = false;
         }
+        if front.stays && !front.fence && front.atomics == 0 {
+            front.stays = false;
+            self.go_behind(warp);
+            if self.pooled {
+                self.finish(warp);
+            }
+            return;
+        }
+        if self.pooled && !info.valid {
+            let scheduler = warp.index() % self.scheduler_used.len();
+            if self.scheduler_used[scheduler].contains(warp) {
+                self.set_used(warp, false);
+            }
+            self.sets.wanting.set(warp, false);
+            self.sets.put(warp, Place::Free);
+            return;
+        }
         if info.valid && info.blocked.is_none() {
             self.refresh_running(warp);
             return;
@@ -51,6 +106,8 @@ impl Sm<'_> {
             Some(Cause::ExitWait) if front.is_drained() => Place::Drained,
             Some(Cause::ExitWait) => Place::Ended,
             Some(Cause::Barrier) => Place::Barrier,
+            Some(Cause::DataAlu) if front.last_is_memory => Place::DataMemory,
+            Some(Cause::DataAlu) => Place::DataAlu,
             _ => Place::Held,
         };
         self.sets.put(warp, place);
@@ -77,13 +134,23 @@ impl Sm<'_> {
             Some(_) => return Place::Hazard,
             None => return if front.redirected { Place::Redirected } else { Place::Starved },
         }
-        if self.config.sm.single_in_flight && front.in_flight > 0 {
-            return if front.last_is_memory { Place::DataMemory } else { Place::DataAlu };
-        }
         let op = &self.kernel.ops[info.pc as usize];
-        let hazard = match &info.homes {
+        if self.config.sm.single_in_flight || self.pooled {
+            let hazard = match (self.regroups, front.in_flight) {
+                (true, _) => self.hazard_of(warp, info.mask, |row, lanes| self.scoreboard.busy(row, lanes)),
+                (false, 0) => Hazard::None,
+                _ if front.last_is_memory => Hazard::Memory,
+                _ => Hazard::Alu,
+            };
+            match hazard {
+                Hazard::Memory => return Place::DataMemory,
+                Hazard::Alu => return Place::DataAlu,
+                Hazard::None => {}
+            }
+        }
+        let hazard = match info.homes() {
             None => self.scoreboard.check(op, info.row, info.mask),
-            Some(_) => self.gathered_hazard(warp, op, info.mask),
+            Some(_) => self.hazard_of(warp, info.mask, |row, lanes| self.scoreboard.check(op, row, lanes)),
         };
         match hazard {
             Hazard::Memory => Place::DataMemory,
@@ -92,9 +159,10 @@ impl Sm<'_> {
         }
     }
 
-    fn gathered_hazard(&self, warp: WarpId, op: &TimedOp, mask: u32) -> Hazard {
+    /// What the threads of a warp wait for, when `of` says so for the lanes of a row.
+    fn hazard_of(&self, warp: WarpId, mask: u32, of: impl Fn(u32, u32) -> Hazard) -> Hazard {
         let mut hazard = Hazard::None;
-        self.table.for_each_row(warp, mask, |row, lanes| match self.scoreboard.check(op, row, lanes) {
+        self.table.for_each_row(warp, mask, |row, lanes| match of(row, lanes) {
             Hazard::None => {}
             Hazard::Memory => hazard = Hazard::Memory,
             Hazard::Alu if hazard == Hazard::None => hazard = Hazard::Alu,

@@ -7,7 +7,7 @@ use crate::event::EventKind;
 use crate::kernel::{MemKind, UnitKind};
 use crate::packet::Cycle;
 use crate::seam::{Cause, Outcome, WarpId};
-use raddle_exec::core::{Effect, LaneFault, lanes_of};
+use raddle_exec::core::{Arrival, Effect, LaneFault, lanes_in, lanes_of};
 use raddle_exec::decode::{BarrierOp, MEMBERS, WarpOp};
 use raddle_exec::memory::{DeviceMemory, Global};
 use raddle_exec::op::{Class, Op};
@@ -188,6 +188,16 @@ impl Sm<'_> {
         let inst = self.insts.alloc();
         let entry = self.insts.get_mut(inst);
         (entry.warp, entry.pc, entry.issued, entry.row, entry.at) = (warp.0, pc, mask, row, now);
+        if self.regroups {
+            let homes = self.table.get(warp).homes();
+            entry.gathered = homes.is_some();
+            if let Some(homes) = homes {
+                *entry.homes = *homes;
+            }
+            entry.for_each_row(|row, lanes| {
+                self.scoreboard.set_busy(row, lanes, true, timed.unit == UnitKind::Mem);
+            });
+        }
         (entry.pending, entry.bank_cycles, entry.shared, entry.local, entry.extra) = (0, 1, false, false, (1, 0));
         if self.has_gating {
             let shape = self.mechanisms.gating.issued(now, timed.unit, timed, active);
@@ -203,7 +213,14 @@ impl Sm<'_> {
                 self.fronts[warp.index()].fence = true;
             }
             self.memory_op(inst, issuing).map_err(failed)?;
-            self.go_behind(warp);
+            let front = &mut self.fronts[warp.index()];
+            if self.regroups && (front.fence || front.atomics > 0) {
+                // Its threads must not leave the warp before.
+                front.stays = true;
+                self.refresh(warp);
+            } else {
+                self.go_behind(warp);
+            }
         } else {
             self.control(issuing).map_err(failed)?;
         }
@@ -236,12 +253,12 @@ impl Sm<'_> {
             UnitKind::Sfu => self.counters.sfu_insts += 1,
             UnitKind::Mem => self.counters.mem_insts += 1,
         }
-        self.emit_slot(now, EventKind::Issue { warp: warp.0, pc, lanes: active });
+        self.emit_slot(now, EventKind::Issue { warp: warp.0, pc, at: mask, lanes: active });
     }
 
     /// The warp goes on behind its instruction.
     #[inline]
-    fn go_behind(&mut self, warp: WarpId) {
+    pub(super) fn go_behind(&mut self, warp: WarpId) {
         if self.table.step(warp) {
             self.refresh_running(warp);
         } else {
@@ -287,28 +304,60 @@ impl Sm<'_> {
         Ok(())
     }
 
-    fn exit(&mut self, warp: WarpId, active: u32, now: Cycle) {
-        let slot = self.table.get(warp).cta;
-        if active != 0 {
-            self.core.end_threads(slot, self.table.lanes(warp), active);
+    /// Calls `f` with each block that has threads in these lanes of a warp, and their lanes.
+    fn for_each_block(&mut self, warp: WarpId, lanes: u32, mut f: impl FnMut(&mut Self, u32, u32)) {
+        if !self.pooled {
+            let slot = self.table.get(warp).cta;
+            f(self, slot, lanes);
+            return;
         }
+        let mut left = lanes;
+        while left != 0 {
+            let block = |sm: &Self, lane: usize| sm.row_blocks[sm.table.lanes(warp).home(lane).row as usize];
+            let slot = block(self, left.trailing_zeros() as usize);
+            let own = lanes_in(left).filter(|lane| block(self, *lane) == slot).fold(0, |own, lane| own | 1 << lane);
+            left &= !own;
+            f(self, slot, own);
+        }
+    }
+
+    fn exit(&mut self, warp: WarpId, active: u32, now: Cycle) {
+        let mut slots = std::mem::take(&mut self.blocks);
+        slots.clear();
+        self.for_each_block(warp, active, |sm, slot, lanes| {
+            if lanes != 0 {
+                sm.core.end_threads(slot, sm.table.lanes(warp), lanes);
+            }
+            slots.push(slot);
+        });
         self.go_on(warp, Outcome::Exit { mask: active });
         if self.table.get(warp).ended {
             self.fronts[warp.index()].flush(0);
         }
         self.release_syncs(warp);
-        self.release_barriers(slot, now);
+        for slot in slots.drain(..) {
+            self.release_barriers(slot, now);
+            if self.pooled && self.core.live_threads(slot) == 0 {
+                self.ending.push(slot);
+            }
+        }
+        self.blocks = slots;
     }
 
     fn barrier(&mut self, warp: WarpId, op: &Op, active: u32, now: Cycle) -> Result<(), LaneFault> {
-        let slot = self.table.get(warp).cta;
         let mut arrivals = std::mem::take(&mut self.arrivals);
         self.core.arrivals(op, self.table.lanes(warp), active, &mut arrivals)?;
         let wait = op.variant != BarrierOp::Arrive as u8;
         for arrival in &arrivals {
-            self.core.arrive(slot, op, self.table.lanes(warp), arrival);
-            self.emit(now, EventKind::BarrierArrive { warp: warp.0, slot, number: arrival.number as u8 });
+            self.for_each_block(warp, arrival.mask, |sm, slot, mask| {
+                let Arrival { number, expected, .. } = *arrival;
+                sm.core.arrive(slot, op, sm.table.lanes(warp), &Arrival { number, expected, mask });
+                sm.emit(now, EventKind::BarrierArrive { warp: warp.0, slot, number: number as u8 });
+            });
         }
+        let mut slots = std::mem::take(&mut self.blocks);
+        slots.clear();
+        self.for_each_block(warp, active, |_, slot, _| slots.push(slot));
         self.counters.barriers += 1;
         self.go_on(warp, Outcome::Barrier { arrivals: &arrivals, active, wait });
         self.arrivals = arrivals;
@@ -316,7 +365,10 @@ impl Sm<'_> {
             let scheduler = warp.index() % self.scheduler_used.len();
             self.mechanisms.issue[scheduler].barrier(warp, true);
         }
-        self.release_barriers(slot, now);
+        for slot in slots.drain(..) {
+            self.release_barriers(slot, now);
+        }
+        self.blocks = slots;
         Ok(())
     }
 
@@ -325,9 +377,10 @@ impl Sm<'_> {
             let (core, program) = (&mut self.core, self.kernel.program);
             let mut left = std::mem::take(&mut self.scratch);
             left.clear();
-            self.mechanisms.divergence.release(slot, number, &mut self.table, &mut |warp, pc, mask, table| {
-                core.leave_barrier(&barrier, &program.ops[pc as usize], table.lanes(warp), mask);
-                left.push(warp);
+            self.mechanisms.divergence.release(slot, number, &mut self.table, &mut |leaving| {
+                let op = &program.ops[leaving.pc as usize];
+                core.leave_barrier(&barrier, op, leaving.lanes, leaving.mask);
+                left.push(leaving.warp);
             });
             for warp in &left {
                 self.emit(now, EventKind::BarrierLeave { warp: warp.0, slot, number });
@@ -345,7 +398,8 @@ impl Sm<'_> {
         let members = if active == 0 { None } else { self.core.uniform(op, MEMBERS, self.table.lanes(warp), active) };
         let whole = lanes_of(self.config.sm.warp_width);
         let wanted = members.map_or(0, |m| (m & whole) << base);
-        if wanted & !mask != 0 {
+        let mixed = self.table.get(warp).homes().is_some();
+        if wanted & !mask != 0 || mixed {
             self.go_on(warp, Outcome::Sync { wanted, anywhere: op.variant == WarpOp::Sync as u8 });
             self.release_syncs(warp);
             return;

@@ -80,8 +80,12 @@ impl Sm<'_> {
             let segment = if self.config.sm.l1d.sets == 0 { self.config.l2.sector } else { self.config.sm.l1d.line };
             let rules = Rules { coalescing, lane_bytes: 4, segment, exclusive: false, is_write };
             let threads = u64::from(self.config.sm.threads) * u64::from(self.config.gpu.sms);
-            let first = u64::from(self.id) * u64::from(self.config.sm.threads)
-                + u64::from(self.table.get(warp).row.saturating_sub(1)) * 32;
+            let lanes = self.table.lanes(warp);
+            let first = u64::from(self.id) * u64::from(self.config.sm.threads);
+            let number = |lane: usize| {
+                let home = lanes.home(lane);
+                first + u64::from(home.row.saturating_sub(1)) * 32 + u64::from(home.lane)
+            };
             for word in 0..lane_bytes.div_ceil(4) {
                 // Words of the same offset lie side by side for all threads.
                 let mut own = [0; 32];
@@ -91,7 +95,7 @@ impl Sm<'_> {
                         _ => addresses[lane] - raddle_exec::memory::LOCAL_WINDOW,
                     };
                     let index = offset / 4 + u64::from(word);
-                    own[lane] = LOCAL_BASE + (index * threads + first + lane as u64) * 4;
+                    own[lane] = LOCAL_BASE + (index * threads + number(lane)) * 4;
                 }
                 coalesce(rules, &own, spaces.local, &mut entry.accesses);
             }

@@ -29,7 +29,7 @@ use crate::event::{Event, EventKind};
 use crate::kernel::{TimedKernel, TimedOp, UnitKind};
 use crate::packet::Cycle;
 use crate::seam::{
-    Cause, Divergence, FetchScheduler, Gating, IssueScheduler, SchedulerView, WarpId, WarpSet, WarpTable,
+    Cause, Divergence, FetchScheduler, Gating, IssueScheduler, MAX_WARPS, SchedulerView, WarpId, WarpSet, WarpTable,
 };
 use collector::{Collector, InstId};
 use counters::SmCounters;
@@ -111,12 +111,24 @@ pub struct Sm<'k> {
     /// Blocks that ended in this window.
     ended_ctas: Vec<(Cycle, u64)>,
     arrivals: Vec<Arrival>,
+    /// Blocks of the threads that just ended or came to a barrier, while they are looked at.
+    blocks: Vec<u32>,
     scratch: Vec<WarpId>,
     eligible: WarpSet,
     /// Why each scheduler could not issue, for the state of the sets it was found in.
     idle_causes: Vec<((u64, bool), Cause)>,
     has_warp_ops: bool,
     has_gating: bool,
+    /// Threads change warps.
+    regroups: bool,
+    /// Warps are made of threads from several blocks, one instruction at a time.
+    pooled: bool,
+    /// The block of each row of registers.
+    row_blocks: Vec<u32>,
+    /// Blocks whose threads have all ended, with something of them left in the machine.
+    ending: Vec<u32>,
+    /// When the divergence model next acts on its own.
+    divergence_due: Cycle,
     /// Decoded instructions up to which a warp wants more.
     fetch_below: u32,
     /// What ended the run here, and when.
@@ -144,12 +156,18 @@ impl<'k> Sm<'k> {
         config: &'k MachineConfig,
         kernel: &'k TimedKernel<'k>,
         launch: &'k Launch,
-        mechanisms: SmMechanisms,
+        mut mechanisms: SmMechanisms,
         most_ctas: u32,
     ) -> Result<Self, LoadError> {
         let sm = &config.sm;
+        mechanisms.divergence.start_launch(kernel.program).map_err(|(pc, why)| {
+            let place = kernel.program.place(pc, None);
+            LoadError::Unsupported(format!("divergence model `{}`: {why}, {place}", config.mechanism.divergence.name()))
+        })?;
         let core = Core::new(kernel.program, launch, sm.warp_width)?.on_sm(u32::from(id), config.gpu.sms);
         let slots = (sm.threads / sm.warp_width) as usize;
+        let pool = mechanisms.divergence.pool(slots);
+        let slots = pool.unwrap_or(slots).min(MAX_WARPS);
         let schedulers = sm.issue.schedulers as usize;
         Ok(Self {
             id,
@@ -158,6 +176,11 @@ impl<'k> Sm<'k> {
             core,
             table: WarpTable::new(slots),
             has_gating: mechanisms.gating.is_active(),
+            regroups: mechanisms.divergence.regroups(),
+            pooled: pool.is_some(),
+            row_blocks: Vec::new(),
+            ending: Vec::new(),
+            divergence_due: mechanisms.divergence.next_event(),
             fetch_below: match &sm.fetch {
                 fetch if fetch.ideal => 0,
                 fetch if fetch.only_when_empty => 1,
@@ -186,6 +209,7 @@ impl<'k> Sm<'k> {
             starts: VecDeque::new(),
             ended_ctas: Vec::new(),
             arrivals: Vec::new(),
+            blocks: Vec::new(),
             scratch: Vec::new(),
             eligible: WarpSet::new(slots),
             idle_causes: vec![((u64::MAX, false), Cause::NoWarp); schedulers],
@@ -242,7 +266,8 @@ impl<'k> Sm<'k> {
     /// Counters.
     #[must_use]
     pub fn counters(&self) -> SmCounters {
-        SmCounters { bank_conflicts: self.collector.conflicts, ..self.counters.clone() }
+        let stack_depth = u64::from(self.mechanisms.divergence.stack_depth());
+        SmCounters { bank_conflicts: self.collector.conflicts, stack_depth, ..self.counters.clone() }
     }
 
     /// The first-level caches' counters: instructions, data, constants, textures.
@@ -291,6 +316,11 @@ impl<'k> Sm<'k> {
     }
 
     fn cycle(&mut self, now: Cycle, memory: &DeviceMemory) {
+        self.table.set_now(now);
+        if self.divergence_due <= now {
+            self.mechanisms.divergence.tick(&mut self.table);
+            self.refresh_touched();
+        }
         self.receive(now);
         self.write_back(now);
         self.execute(now);
@@ -323,6 +353,7 @@ impl<'k> Sm<'k> {
             || !self.sets.wanting.is_empty()
             || !self.sets.at(Place::Hazard).is_empty()
             || !self.sets.at(Place::Drained).is_empty()
+            || !self.ending.is_empty()
     }
 
     /// Whether everything in front of the units stands still in this cycle, in which they have had their turn.
@@ -340,6 +371,7 @@ impl<'k> Sm<'k> {
         let mut wake = Cycle::MAX;
         let mut at = |time: Option<Cycle>| wake = wake.min(time.unwrap_or(Cycle::MAX));
         at(self.starts.front().map(|s| s.0));
+        at(Some(self.divergence_due));
         at(self.port.inbox.front().map(|r| r.0));
         at(self.units.next_event(now));
         at(self.ldst.next_event());
@@ -382,11 +414,21 @@ impl<'k> Sm<'k> {
     /// An instruction is done: its registers are written, its warp may go on.
     fn complete(&mut self, inst: InstId) {
         let entry = self.insts.get(inst);
-        let (warp, pc, lanes, row) = (WarpId(entry.warp), entry.pc, entry.issued, entry.row);
-        self.insts.release(inst);
-        let op = self.op(pc);
-        self.scoreboard.release(op, row, lanes);
+        let (warp, pc, row) = (WarpId(entry.warp), entry.pc, entry.row);
+        let op = &self.kernel.ops[pc as usize];
         self.fronts[warp.index()].in_flight -= 1;
+        if self.regroups {
+            entry.for_each_row(|row, lanes| {
+                self.scoreboard.release(op, row, lanes);
+                self.scoreboard.set_busy(row, lanes, false, false);
+            });
+            self.insts.release(inst);
+            self.finish(warp);
+            return;
+        }
+        let lanes = entry.issued;
+        self.insts.release(inst);
+        self.scoreboard.release(op, row, lanes);
         self.refresh_row(row, warp);
     }
 
@@ -408,6 +450,8 @@ impl<'k> Sm<'k> {
         if self.row_warps.len() < (first_row + rows) as usize {
             self.row_warps.resize_with((first_row + rows) as usize, Vec::new);
         }
+        self.row_blocks.resize(self.row_warps.len(), 0);
+        self.row_blocks[first_row as usize..(first_row + rows) as usize].fill(slot);
         let mut warps = Vec::with_capacity(usize::from(self.warps_per_cta));
         for n in 0..u32::from(self.warps_per_cta) {
             let warp = WarpId(first_warp + n as u16);
@@ -419,14 +463,10 @@ impl<'k> Sm<'k> {
             }
             self.row_warps[row as usize].push(warp);
             warps.push((warp, row, base, mask));
-            self.fronts[warp.index()] = Front::default();
-            self.ages[warp.index()] = self.next_age;
-            self.next_age += 1;
-            self.issued[warp.index()] = 0;
-            self.issued_threads[warp.index()] = 0;
-            let scheduler = warp.index() % self.scheduler_used.len();
-            self.scheduler_used[scheduler].set(warp, true);
-            self.mechanisms.issue[scheduler].warp_changed(warp, true);
+            if !self.pooled {
+                self.fronts[warp.index()] = Front::default();
+                self.use_slot(warp);
+            }
         }
         if self.residents.len() <= slot as usize {
             self.residents.resize(slot as usize + 1, None);
@@ -438,11 +478,65 @@ impl<'k> Sm<'k> {
             self.emit(now, EventKind::WarpStart { warp: warp.0, slot, lanes: *lanes });
         }
         self.mechanisms.divergence.start_cta(slot, &warps, &mut self.table);
+        if !self.pooled {
+            warps.iter().for_each(|(warp, ..)| self.tell_threads(*warp));
+        }
         self.refresh_touched();
+    }
+
+    /// A slot is used by a warp that was not there before.
+    fn use_slot(&mut self, warp: WarpId) {
+        self.ages[warp.index()] = self.next_age;
+        self.next_age += 1;
+        self.issued[warp.index()] = 0;
+        self.issued_threads[warp.index()] = 0;
+        self.set_used(warp, true);
+    }
+
+    fn set_used(&mut self, warp: WarpId, used: bool) {
+        let scheduler = warp.index() % self.scheduler_used.len();
+        self.scheduler_used[scheduler].set(warp, used);
+        self.mechanisms.issue[scheduler].warp_changed(warp, used);
+    }
+
+    /// An instruction of a warp whose threads change warps has ended.
+    fn finish(&mut self, warp: WarpId) {
+        let front = &self.fronts[warp.index()];
+        if self.pooled && front.in_flight == 0 && front.atomics == 0 && !front.stays {
+            self.mechanisms.divergence.finished(warp, &mut self.table);
+            self.refresh_touched();
+        }
+        self.refresh_all_waiting();
+    }
+
+    /// Blocks that have no thread left and nothing in flight end.
+    fn retire_blocks(&mut self, now: Cycle) {
+        for n in (0..self.ending.len()).rev() {
+            let slot = self.ending[n];
+            let (first, rows) = self.core.cta_rows(slot);
+            if (first..first + rows).all(|row| self.scoreboard.busy(row, u32::MAX) == state::Hazard::None) {
+                self.ending.remove(n);
+                self.counters.warps += u64::from(self.warps_per_cta);
+                self.end_block(now, slot);
+            }
+        }
+    }
+
+    fn end_block(&mut self, now: Cycle, slot: u32) {
+        let Some(resident) = self.residents[slot as usize].take() else { return };
+        self.core.end_cta(slot);
+        self.mechanisms.divergence.end_cta(slot, &mut self.table);
+        self.ended_ctas.push((now, resident.cta));
+        self.counters.ctas += 1;
+        self.emit(now, EventKind::CtaEnd { cta: resident.cta, slot });
     }
 
     /// Frees warps that have ended and have nothing outstanding, and blocks whose warps are all gone.
     fn retire(&mut self, now: Cycle) {
+        if self.pooled {
+            self.retire_blocks(now);
+            return;
+        }
         while let Some(warp) = self.sets.at(Place::Drained).next_from(WarpId(0)) {
             self.retire_warp(now, warp);
         }
@@ -454,21 +548,13 @@ impl<'k> Sm<'k> {
         self.emit(now, EventKind::WarpExit { warp: warp.0, slot, warp_insts, thread_insts });
         self.sets.put(warp, Place::Free);
         self.sets.wanting.set(warp, false);
-        let scheduler = warp.index() % self.scheduler_used.len();
-        self.scheduler_used[scheduler].set(warp, false);
-        self.mechanisms.issue[scheduler].warp_changed(warp, false);
+        self.set_used(warp, false);
         self.table.free(warp);
         self.counters.warps += 1;
         let Some(Some(resident)) = self.residents.get_mut(slot as usize) else { return };
         resident.left -= 1;
         if resident.left == 0 {
-            let cta = resident.cta;
-            self.residents[slot as usize] = None;
-            self.core.end_cta(slot);
-            self.mechanisms.divergence.end_cta(slot, &mut self.table);
-            self.ended_ctas.push((now, cta));
-            self.counters.ctas += 1;
-            self.emit(now, EventKind::CtaEnd { cta, slot });
+            self.end_block(now, slot);
         }
         self.refresh_touched();
     }

@@ -6,7 +6,6 @@ use super::ldst::PAST_L1;
 use crate::packet::{Cycle, Purpose, Reply};
 use crate::seam::WarpId;
 use raddle_exec::atomics::AtomicWork;
-use raddle_exec::core::Lanes;
 
 /// Who may use the write-back port, in turn.
 const CLIENTS: usize = 5;
@@ -147,8 +146,8 @@ impl Sm<'_> {
 
     fn finish_atomic(&mut self, inst: InstId, work: Box<AtomicWork>) {
         let entry = self.insts.get(inst);
-        let (warp, pc, row) = (WarpId(entry.warp), entry.pc, entry.row);
-        self.core.finish_atomic(&self.kernel.program.ops[pc as usize], Lanes::Row(row), &work);
+        let (warp, pc) = (WarpId(entry.warp), entry.pc);
+        self.core.finish_atomic(&self.kernel.program.ops[pc as usize], entry.lanes(), &work);
         self.insts.spare_work.push(work);
         self.fronts[warp.index()].atomics -= 1;
         self.refresh(warp);

@@ -48,7 +48,7 @@ impl Sm<'_> {
         BlockedWarp {
             sm: self.id,
             cta: self.core.cta_coords(slot),
-            warp: warp.0 - first,
+            warp: warp.0.saturating_sub(if self.pooled { 0 } else { first }),
             pc: info.pc,
             place: self.kernel.program.place(info.pc, source),
             waits,

@@ -128,11 +128,17 @@ impl Sm<'_> {
             MemKind::Store => {
                 // The instruction is done; its entry stays until its requests have left the queue.
                 let warp = WarpId(entry.warp);
+                self.fronts[warp.index()].in_flight -= 1;
+                if self.regroups {
+                    entry.for_each_row(|row, lanes| self.scoreboard.set_busy(row, lanes, false, false));
+                }
                 if entry.pending == 0 || !self.ldst.l1d.is_present() || entry.shared {
                     self.insts.release(inst);
                 }
-                self.fronts[warp.index()].in_flight -= 1;
                 self.refresh(warp);
+                if self.regroups {
+                    self.finish(warp);
+                }
             }
             _ if entry.pending == 0 => self.complete(inst),
             _ => {}

@@ -6,6 +6,7 @@ use crate::seam::{WarpId, WarpSet};
 use crate::sm::coalesce::Access;
 use crate::sm::collector::InstId;
 use raddle_exec::atomics::AtomicWork;
+use raddle_exec::core::{Home, Lanes, lanes_in};
 
 /// Decoded instructions a warp can hold at most.
 pub const MAX_IBUFFER: usize = 8;
@@ -30,6 +31,8 @@ pub struct Front {
     pub atomics: u32,
     /// It has issued a fence that is not done.
     pub fence: bool,
+    /// It goes behind its fence or atomic when that is done.
+    pub stays: bool,
     /// Its decoded instructions were dropped, and new ones have not come.
     pub redirected: bool,
 }
@@ -213,6 +216,10 @@ pub struct InFlight {
     pub issued: u32,
     /// Row of the warp's registers.
     pub row: u32,
+    /// Threads by lane, if `gathered`.
+    pub homes: Box<[Home; 32]>,
+    /// They are of several rows.
+    pub gathered: bool,
     /// When it was issued.
     pub at: Cycle,
     /// Extra passes through its unit and cycles of latency.
@@ -229,6 +236,25 @@ pub struct InFlight {
     pub shared: bool,
     /// Its accesses are to local memory.
     pub local: bool,
+}
+
+impl InFlight {
+    /// Whose registers it works on.
+    #[inline]
+    #[must_use]
+    pub fn lanes(&self) -> Lanes<'_> {
+        if self.gathered { Lanes::Gathered(&self.homes) } else { Lanes::Row(self.row) }
+    }
+
+    /// Calls `f` with each row that has lanes of it, and those lanes in the row.
+    #[inline]
+    pub fn for_each_row(&self, mut f: impl FnMut(u32, u32)) {
+        if self.gathered {
+            lanes_in(self.issued).for_each(|lane| f(self.homes[lane].row, 1 << self.homes[lane].lane));
+        } else {
+            f(self.row, self.issued);
+        }
+    }
 }
 
 /// Instructions in flight, by number.
@@ -274,6 +300,7 @@ impl InFlightTable {
 /// Pending register writes: a mask of lanes for each row and register.
 #[derive(Debug, Default)]
 pub struct Scoreboard {
+    /// Of a thread; behind them, whether it has an instruction in flight.
     registers: usize,
     pending: Vec<u32>,
     from_memory: Vec<u32>,
@@ -294,7 +321,28 @@ impl Scoreboard {
     /// For threads with this many registers.
     #[must_use]
     pub fn new(registers: usize) -> Self {
-        Self { registers: registers.max(1), ..Self::default() }
+        Self { registers: registers + 1, ..Self::default() }
+    }
+
+    /// Whether lanes of a row have an instruction in flight.
+    #[inline]
+    #[must_use]
+    pub fn busy(&self, row: u32, lanes: u32) -> Hazard {
+        let at = (row as usize + 1) * self.registers - 1;
+        match (self.pending[at] & lanes, self.from_memory[at] & lanes) {
+            (0, _) => Hazard::None,
+            (_, 0) => Hazard::Alu,
+            _ => Hazard::Memory,
+        }
+    }
+
+    /// Lanes of a row have one, or have none any more.
+    #[inline]
+    pub fn set_busy(&mut self, row: u32, lanes: u32, busy: bool, memory: bool) {
+        let at = (row as usize + 1) * self.registers - 1;
+        let set = |word: &mut u32, on: bool| if on { *word |= lanes } else { *word &= !lanes };
+        set(&mut self.pending[at], busy);
+        set(&mut self.from_memory[at], busy && memory);
     }
 
     /// Makes room for rows up to `rows`.

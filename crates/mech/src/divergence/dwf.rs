@@ -1,0 +1,194 @@
+//! Dynamic warp formation.
+//!
+//! # What it models
+//! Threads that are at the same operation form warps, whatever block and static warp they are from. Behind every
+//! instruction the threads of a warp go to a pool. There they join the warp that is being formed at their operation, if
+//! their lanes are free in it; the others begin a new one. No thread ever changes its lane. Nothing makes threads wait for
+//! each other, so what is called `dwf` keeps no warp together.
+//!
+//! # Source
+//! Fung et al., MICRO 2007; TBC paper (HPCA 2011), section 2.3. The paper's issue policy is `majority`.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Simplifications
+//! Threads go to the pool when their instruction is done, so a warp never has two in flight, on any machine. The pool
+//! has a slot for every thread of the SM, 1024 at most; beyond that, threads wait for a slot. The end of a block does
+//! not wait for its stores to be acknowledged. Kernels with warp-wide operations are refused: there are no static warps.
+//!
+//! # Counters
+//! The buckets `issued_*` by active lanes.
+
+use super::pool::{Bundle, Pool};
+use crate::NoConfig;
+use raddle_exec::Program;
+use raddle_exec::core::{Lanes, lanes_in};
+use raddle_exec::op::{Class, NO_PC};
+use raddle_exec::splits::Group;
+use raddle_sim::config::MachineConfig;
+use raddle_sim::seam::{Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
+
+pub(super) const INFO: MechanismInfo = MechanismInfo {
+    seam: Seam::Divergence,
+    name: "dwf",
+    summary: "dynamic warp formation: threads at one operation form warps, from anywhere on the SM",
+    source: "Fung et al., MICRO 2007; TBC paper (HPCA 2011), section 2.3",
+    refuses: &[],
+};
+
+/// Threads that wait at a barrier.
+struct Waiting {
+    cta: u32,
+    number: u8,
+    pc: u32,
+    threads: Bundle,
+    whole: bool,
+}
+
+/// The model, with or without warp barriers.
+pub struct Dwf {
+    threads: usize,
+    pool: Pool,
+    waiting: Vec<Waiting>,
+    groups: Vec<Group>,
+}
+
+impl Dwf {
+    /// For a machine.
+    #[must_use]
+    pub fn new(_: NoConfig, machine: &MachineConfig) -> Self {
+        let width = machine.sm.warp_width.max(1) as usize;
+        Self {
+            threads: machine.sm.threads as usize,
+            pool: Pool::new(machine.sm.threads as usize, width, false),
+            waiting: Vec::new(),
+            groups: Vec::new(),
+        }
+    }
+
+    /// The same with warp barriers.
+    #[must_use]
+    pub fn with_warp_barriers(config: NoConfig, machine: &MachineConfig) -> Self {
+        let mut model = Self::new(config, machine);
+        model.pool.has_barriers = true;
+        model
+    }
+}
+
+impl Divergence for Dwf {
+    fn start_launch(&mut self, program: &Program) -> Result<(), (u32, String)> {
+        use raddle_exec::decode::WarpOp;
+        let is_fine = |variant: u8| self.pool.has_barriers && variant == WarpOp::Sync as u8;
+        let wrong = program.ops.iter().position(|op| op.class == Class::Warp && !is_fine(op.variant));
+        let why = "a warp-wide operation needs the threads of a static warp together, which are not kept";
+        wrong.map_or(Ok(()), |pc| Err((pc as u32, why.to_owned())))
+    }
+
+    fn regroups(&self) -> bool {
+        true
+    }
+
+    fn pool(&self, _: usize) -> Option<usize> {
+        Some(self.threads)
+    }
+
+    fn start_cta(&mut self, cta: u32, warps: &[(WarpId, u32, u8, u32)], table: &mut WarpTable) {
+        for &(_, row, _, lanes) in warps {
+            self.pool.start_warp(row, lanes, cta, table);
+        }
+    }
+
+    fn issued(&mut self, warp: WarpId, outcome: Outcome<'_>, table: &mut WarpTable) {
+        let (pc, mask) = (table.get(warp).pc, table.get(warp).mask);
+        let depth = 0;
+        let mut groups = std::mem::take(&mut self.groups);
+        groups.clear();
+        let mut meet = NO_PC;
+        match outcome {
+            Outcome::Next | Outcome::Barrier { wait: false, .. } => groups.push(Group { pc: pc + 1, mask, depth }),
+            Outcome::Branch { taken, op } => {
+                groups.push(Group { pc: pc + 1, mask: mask & !taken, depth });
+                groups.push(Group { pc: op.target, mask: taken, depth });
+                meet = op.reconverge;
+            }
+            Outcome::Scatter { active, targets, depth: by, op } => {
+                groups.push(Group { pc: pc + 1, mask: mask & !active, depth });
+                for lane in lanes_in(active) {
+                    match groups.iter_mut().find(|g| g.pc == targets[lane] && g.mask & !active == 0) {
+                        Some(group) => group.mask |= 1 << lane,
+                        None => groups.push(Group { pc: targets[lane], mask: 1 << lane, depth }),
+                    }
+                }
+                self.pool.change_depth(warp, active, by);
+                meet = op.reconverge;
+            }
+            Outcome::Exit { mask: ended } => {
+                groups.push(Group { pc: pc + 1, mask: mask & !ended, depth });
+                self.pool.exit(warp, ended, table);
+            }
+            Outcome::Barrier { arrivals, active, .. } => {
+                groups.push(Group { pc: pc + 1, mask: mask & !active, depth });
+                let bundle = self.pool.bundle(warp);
+                let whole = self.pool.is_whole(warp) && matches!(arrivals, [only] if only.mask == mask);
+                for arrival in arrivals {
+                    for lane in lanes_in(arrival.mask) {
+                        let cta = self.pool.block_of(bundle.homes[lane]);
+                        let same = |w: &&mut Waiting| {
+                            (w.cta, u32::from(w.number), w.pc) == (cta, arrival.number, pc)
+                                && w.threads.mask >> lane & 1 == 0
+                                && !w.whole
+                        };
+                        let found = if whole { None } else { self.waiting.iter_mut().find(same) };
+                        match found {
+                            Some(known) => known.threads.add(lane, bundle.homes[lane]),
+                            None => {
+                                let number = arrival.number as u8;
+                                let mut threads = Bundle::default();
+                                let all = if whole { arrival.mask } else { 1 << lane };
+                                lanes_in(all).for_each(|lane| threads.add(lane, bundle.homes[lane]));
+                                self.waiting.push(Waiting { cta, number, pc, threads, whole });
+                            }
+                        }
+                        if whole {
+                            break;
+                        }
+                    }
+                }
+            }
+            Outcome::Sync { .. } => self.pool.wait_for_warp(warp, pc, table),
+        }
+        groups.retain(|g| g.mask != 0);
+        self.pool.leave(warp, &groups, meet, table);
+        self.groups = groups;
+    }
+
+    fn finished(&mut self, warp: WarpId, table: &mut WarpTable) {
+        self.pool.finished(warp, table);
+    }
+
+    fn release(&mut self, cta: u32, number: u8, table: &mut WarpTable, leave: &mut dyn FnMut(Leaving<'_>)) {
+        let mut n = 0;
+        while n < self.waiting.len() {
+            if (self.waiting[n].cta, self.waiting[n].number) != (cta, number) {
+                n += 1;
+                continue;
+            }
+            let Waiting { pc, threads, whole, .. } = self.waiting.remove(n);
+            let lanes = Lanes::Gathered(&threads.homes);
+            leave(Leaving { warp: WarpId(0), pc, lanes, mask: threads.mask });
+            self.pool.insert(threads, pc + 1, whole, None, table);
+        }
+    }
+
+    fn take_sync(&mut self, _: WarpId, _: &mut WarpTable) -> Option<(u32, u32)> {
+        None
+    }
+
+    fn end_cta(&mut self, _: u32, _: &mut WarpTable) {}
+
+    fn stack(&self, warp: WarpId, table: &WarpTable) -> Vec<StackEntry> {
+        let info = table.get(warp);
+        vec![StackEntry { pc: info.pc, mask: info.mask, rejoin: None, waits: None }]
+    }
+}

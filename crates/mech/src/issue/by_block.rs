@@ -1,0 +1,126 @@
+//! Blocks first, then the warps of a block.
+//!
+//! # What it models
+//! Each block resident on the SM has a priority, and a warp is taken from the first block that has one that can issue.
+//! The oldest block comes first (`age`), priorities rotate every cycle (`rrb`), or the block that issued last keeps the
+//! first place until none of its warps can issue and the next block's turn comes (`srr`). Inside a block, warps take turns
+//! (`lrr`) or go greedily, the oldest next (`gto`).
+//!
+//! # Source
+//! TBC paper (HPCA 2011), section 6.2: thread block prioritization. It is a scheduler of its own, and works with every
+//! divergence model.
+//!
+//! # Parameters
+//! The order of blocks, and of warps inside a block.
+//!
+//! # Simplifications
+//! With several schedulers, each orders the blocks by itself.
+//!
+//! # Counters
+//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
+
+use raddle_sim::config::MachineConfig;
+use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(super) const INFO: MechanismInfo = MechanismInfo {
+    seam: Seam::Issue,
+    name: "by-block",
+    summary: "the block with priority first: the oldest, in rotation, or the one that issued last",
+    source: "TBC paper (HPCA 2011), section 6.2",
+    refuses: &[],
+};
+
+/// Which block comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Blocks {
+    /// The one that came to the SM first.
+    #[default]
+    Age,
+    /// Another one every cycle.
+    Rrb,
+    /// The one that issued last, until it cannot.
+    Srr,
+}
+
+/// Which warp of a block comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Inside {
+    /// Loose round robin.
+    #[default]
+    Lrr,
+    /// The last one, then the oldest.
+    Gto,
+}
+
+/// Parameters.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Which block comes first: `age` (the oldest), `rrb` (in rotation) or `srr` (the last one until it cannot issue).
+    pub blocks: Blocks,
+    /// Which warp of a block comes first: `lrr` (in turn) or `gto` (the last one, then the oldest).
+    pub inside: Inside,
+}
+
+/// The scheduler.
+pub struct ByBlock {
+    config: Config,
+    last: Option<WarpId>,
+    last_block: u32,
+}
+
+impl ByBlock {
+    /// Nothing issued yet.
+    #[must_use]
+    pub fn new(config: Config, _: &MachineConfig) -> Self {
+        Self { config, last: None, last_block: 0 }
+    }
+
+    /// The place of a warp in the order of all; smaller is earlier.
+    fn rank(&self, view: &SchedulerView<'_>, warp: WarpId) -> (u64, u64) {
+        let block = view.table.get(warp).cta;
+        let turns = |from: u64| {
+            let count = view.warps.iter().map(|w| u64::from(view.table.get(w).cta) + 1).max().unwrap_or(1);
+            (u64::from(block) + count - from % count) % count
+        };
+        let of_block = |w: &WarpId| view.table.get(*w).cta == block;
+        let first = match self.config.blocks {
+            Blocks::Age => view.warps.iter().filter(of_block).map(|w| view.age[w.index()]).min().unwrap_or(0),
+            Blocks::Rrb => turns(view.now),
+            Blocks::Srr => turns(u64::from(self.last_block)),
+        };
+        let second = match (self.config.inside, self.last) {
+            (Inside::Gto, last) if last == Some(warp) => 0,
+            (Inside::Gto, _) => 1 + view.age[warp.index()],
+            (Inside::Lrr, last) => {
+                let (slots, next) = (view.age.len() as u64, last.map_or(0, |w| u64::from(w.0) + 1));
+                (u64::from(warp.0) + slots - next % slots) % slots
+            }
+        };
+        (first, second)
+    }
+}
+
+impl IssueScheduler for ByBlock {
+    fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
+        order.extend(view.warps.iter());
+        order.sort_by_cached_key(|w| self.rank(view, *w));
+    }
+
+    fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
+        self.rank(view, a) < self.rank(view, b)
+    }
+
+    fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
+        eligible.iter().min_by_key(|w| self.rank(view, *w))
+    }
+
+    fn issued(&mut self, view: &SchedulerView<'_>, warp: WarpId) {
+        self.last = Some(warp);
+        self.last_block = view.table.get(warp).cta;
+    }
+}
