@@ -355,7 +355,8 @@ impl<M: Threads> Splits<M> {
     fn drop_idle(&mut self) {
         for n in (0..self.splits.len()).rev() {
             let State::Gathers(number) = self.splits[n].state else { continue };
-            let awaited = self.splits.iter().any(|s| s.likely == number) || self.joins.iter().any(|j| j.likely == number);
+            let awaited =
+                self.splits.iter().any(|s| s.likely == number) || self.joins.iter().any(|j| j.likely == number);
             if self.splits[n].mask.is_empty() && !awaited {
                 self.splits.remove(n);
                 self.gathering -= 1;

@@ -23,8 +23,9 @@
 use super::pool::{Bundle, Pool};
 use crate::NoConfig;
 use raddle_exec::Program;
-use raddle_exec::core::{Home, Lanes, lanes_in};
-use raddle_exec::op::{Class, NO_PC};
+use raddle_exec::core::{Lanes, lanes_in, lanes_of};
+use raddle_exec::decode::WarpOp;
+use raddle_exec::op::{Class, NO_PC, Op};
 use raddle_exec::splits::Group;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
@@ -49,9 +50,8 @@ struct Waiting {
 /// The model, with or without warp barriers.
 pub struct Dwf {
     threads: usize,
+    width: u32,
     pool: Pool,
-    /// The block of each row of registers.
-    row_blocks: Vec<u32>,
     waiting: Vec<Waiting>,
     groups: Vec<Group>,
 }
@@ -64,7 +64,7 @@ impl Dwf {
         Self {
             threads: machine.sm.threads as usize,
             pool: Pool::new(machine.sm.threads as usize, width, false),
-            row_blocks: Vec::new(),
+            width: width as u32,
             waiting: Vec::new(),
             groups: Vec::new(),
         }
@@ -78,18 +78,24 @@ impl Dwf {
         model
     }
 
-    fn block_of(&self, home: Home) -> u32 {
-        self.row_blocks[home.row as usize]
+    /// Why a warp-wide operation cannot be done, if it cannot.
+    fn refuses(&self, program: &Program, op: &Op) -> Option<&'static str> {
+        let whole = lanes_of(self.width);
+        if !self.pool.has_barriers || op.variant != WarpOp::Sync as u8 {
+            Some("a warp-wide operation needs the threads of a static warp together, which are not kept")
+        } else if program.members(op).is_none_or(|members| members & whole != whole) {
+            Some("`bar.warp.sync` is known for all threads of a warp only, named by a constant")
+        } else {
+            None
+        }
     }
 }
 
 impl Divergence for Dwf {
     fn start_launch(&mut self, program: &Program) -> Result<(), (u32, String)> {
-        use raddle_exec::decode::WarpOp;
-        let is_fine = |variant: u8| self.pool.has_barriers && variant == WarpOp::Sync as u8;
-        let wrong = program.ops.iter().position(|op| op.class == Class::Warp && !is_fine(op.variant));
-        let why = "a warp-wide operation needs the threads of a static warp together, which are not kept";
-        wrong.map_or(Ok(()), |pc| Err((pc as u32, why.to_owned())))
+        let ops = program.ops.iter().enumerate().filter(|(_, op)| op.class == Class::Warp);
+        let mut refused = ops.filter_map(|(pc, op)| self.refuses(program, op).map(|why| (pc as u32, why.to_owned())));
+        refused.next().map_or(Ok(()), Err)
     }
 
     fn regroups(&self) -> bool {
@@ -102,10 +108,6 @@ impl Divergence for Dwf {
 
     fn start_cta(&mut self, cta: u32, warps: &[(WarpId, u32, u8, u32)], table: &mut WarpTable) {
         for &(_, row, _, lanes) in warps {
-            if self.row_blocks.len() <= row as usize {
-                self.row_blocks.resize(row as usize + 1, 0);
-            }
-            self.row_blocks[row as usize] = cta;
             self.pool.start_warp(row, lanes, cta, table);
         }
     }
@@ -144,7 +146,7 @@ impl Divergence for Dwf {
                 let whole = self.pool.is_whole(warp) && matches!(arrivals, [only] if only.mask == mask);
                 for arrival in arrivals {
                     for lane in lanes_in(arrival.mask) {
-                        let cta = self.block_of(bundle.homes[lane]);
+                        let cta = self.pool.block_of(bundle.homes[lane]);
                         let same = |w: &&mut Waiting| {
                             (w.cta, u32::from(w.number), w.pc) == (cta, arrival.number, pc)
                                 && w.threads.mask >> lane & 1 == 0
@@ -201,5 +203,17 @@ impl Divergence for Dwf {
     fn stack(&self, warp: WarpId, table: &WarpTable) -> Vec<StackEntry> {
         let info = table.get(warp);
         vec![StackEntry { pc: info.pc, mask: info.mask, rejoin: None, waits: None }]
+    }
+
+    fn parts(&self, row: u32, mask: u32) -> Vec<StackEntry> {
+        let mut parts = self.pool.parts(row, mask);
+        for waiting in &self.waiting {
+            let lanes = waiting.threads.in_row(row) & mask;
+            if lanes != 0 {
+                let waits = Some(format!("barrier {}", waiting.number));
+                parts.insert(0, StackEntry { pc: waiting.pc, mask: lanes, rejoin: None, waits });
+            }
+        }
+        parts
     }
 }

@@ -412,9 +412,8 @@ impl Block {
                 return;
             }
         }
-        let waiting = |s: &&mut raddle_exec::splits::Split<BlockMask>| {
-            matches!(s.state, State::Sync(_)) && s.mask == threads
-        };
+        let waiting =
+            |s: &&mut raddle_exec::splits::Split<BlockMask>| matches!(s.state, State::Sync(_)) && s.mask == threads;
         if let Some(split) = self.stack.splits.iter_mut().find(waiting) {
             split.state = State::Ready;
             split.pc += 1;
