@@ -118,6 +118,7 @@ impl Divergence for Dwf {
         let mut groups = std::mem::take(&mut self.groups);
         groups.clear();
         let mut meet = NO_PC;
+        let mut calls = None;
         match outcome {
             Outcome::Next | Outcome::Barrier { wait: false, .. } => groups.push(Group { pc: pc + 1, mask, depth }),
             Outcome::Branch { taken, op } => {
@@ -133,7 +134,7 @@ impl Divergence for Dwf {
                         None => groups.push(Group { pc: targets[lane], mask: 1 << lane, depth }),
                     }
                 }
-                self.pool.change_depth(warp, active, by);
+                calls = Some((active, by));
                 meet = op.reconverge;
             }
             Outcome::Exit { mask: ended } => {
@@ -173,6 +174,10 @@ impl Divergence for Dwf {
         }
         groups.retain(|g| g.mask != 0);
         self.pool.leave(warp, &groups, meet, table);
+        // Only now: threads that part at a call meet again outside of it.
+        if let Some((lanes, by)) = calls {
+            self.pool.change_depth(warp, lanes, by);
+        }
         self.groups = groups;
     }
 

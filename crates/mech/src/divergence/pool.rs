@@ -208,7 +208,9 @@ impl Pool {
         self.slots[slot.index()] = None;
         self.free.set(slot, true);
         table.free(slot);
-        if let Some((threads, pc, whole)) = self.parked.pop_front() {
+        while !self.free.is_empty()
+            && let Some((threads, pc, whole)) = self.parked.pop_front()
+        {
             self.insert(threads, pc, whole, None, table);
         }
     }

@@ -197,3 +197,33 @@ fn a_deadlock_names_the_blocked_warps_under_every_model() {
         }
     }
 }
+
+/// A kernel in which every thread of an SM is at an operation of its own.
+fn scattered(threads: u32) -> String {
+    let block = threads / 3;
+    let labels: Vec<_> = (0..threads).map(|n| format!("L{n}")).collect();
+    let bodies: String =
+        (0..threads).map(|n| format!("L{n}:\nmad.lo.u32 %r2, %r2, {}, {n};\nbra END;\n", n | 1)).collect();
+    format!(
+        "// run: grid=3 block={block}\n// arg: out u32[{threads}] = zero\n.version 6.4\n.target sm_70\n\
+         .address_size 64\n.visible .entry k(.param .u64 out)\n{{\n.reg .b32 %r<4>;\n.reg .b64 %rd<2>;\n\
+         ld.param.u64 %rd0, [out];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\nmad.lo.u32 %r2, %r1, {block}, %r0;\n\
+         mad.wide.u32 %rd0, %r2, 4, %rd0;\nTABLE: .branchtargets {};\nbrx.idx %r2, TABLE;\n{bodies}END:\n\
+         st.global.u32 [%rd0], %r2;\nret;\n}}\n",
+        labels.join(", ")
+    )
+}
+
+#[test]
+fn threads_that_find_no_slot_wait_their_turn() {
+    // 1536 threads of an SM that are all apart, and 1024 slots for warps.
+    let source = scattered(1536);
+    for model in divergence_models() {
+        let config = timing::machine("gtx480", &["gpu.sms=1"]);
+        let config = with_issue(&with_divergence(&config, model), "lowest-pc");
+        let timed = run_timed(&source, &config, RunOptions::default).unwrap().remove(0);
+        assert!(matches!(timed.result.ending, Ending::Completed), "{model}: {:?}", timed.result.ending);
+        let wanted: Vec<u32> = (0..1536).map(|n: u32| n * (n | 1) + n).collect();
+        assert!(timed.words(0) == wanted, "{model}: memory differs");
+    }
+}

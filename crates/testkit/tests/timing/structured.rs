@@ -100,6 +100,7 @@ impl Writer<'_> {
             14 if place.kernel => self.end(n),
             15 if place.kernel => self.memory(n),
             16 if place.uniform => self.exchange(n),
+            18 if place.uniform => self.meet(n),
             17 => {
                 self.condition(n);
                 let by = 1 + self.random.below(999);
@@ -237,6 +238,21 @@ impl Writer<'_> {
         self.line(&text);
     }
 
+    /// Threads of a block come to a barrier by several ways, and read what others have written.
+    fn meet(&mut self, n: u32) {
+        let (by, block) = (1 + self.random.below(self.block - 1), self.block);
+        self.condition(n);
+        self.line(&format!("@%p{n} bra ELSE{n};"));
+        self.mix();
+        self.line(&format!("st.shared.u32 [%r4], %r10;\nbarrier.sync 0;\nbra END{n};\nELSE{n}:"));
+        self.mix();
+        self.line(&format!(
+            "st.shared.u32 [%r4], %r10;\nbarrier.sync 0;\nadd.u32 %r10, %r10, 1;\nEND{n}:\nadd.u32 %r{n}, %r0, {by};\n\
+             rem.u32 %r{n}, %r{n}, {block};\nmad.lo.u32 %r{n}, %r{n}, 4, %r3;\nld.shared.u32 %r12, [%r{n}];\n\
+             add.u32 %r10, %r10, %r12;\nbarrier.sync 0;"
+        ));
+    }
+
     /// Threads of a block read what others have written.
     fn exchange(&mut self, n: u32) {
         let (by, block) = (1 + self.random.below(self.block - 1), self.block);
@@ -279,7 +295,7 @@ pub fn kernel(seed: u64) -> String {
     let (body, next) = (writer.text, writer.next + 1);
     format!(
         "// run: grid={grid} block={block}\n// arg: data u32[{threads}] = iota\n// arg: sums u32[16] = zero\n\
-         .version 6.0\n.target sm_60\n.address_size 64\n{functions}\
+         .version 6.4\n.target sm_70\n.address_size 64\n{functions}\
          .visible .entry k(.param .u64 data, .param .u64 sums)\n{{\n\
          .reg .pred %p<{next}>;\n.reg .b32 %r<{next}>;\n.reg .b64 %rd<8>;\n.shared .b32 box[{block}];\n\
          .local .b32 own[8];\nld.param.u64 %rd0, [data];\nld.param.u64 %rd1, [sums];\nmov.u32 %r0, %tid.x;\n\
@@ -355,7 +371,9 @@ fn structured_kernels_with_other_schedulers_compute_the_same_under_every_model()
 #[test]
 fn generated_kernels_use_what_they_should() {
     let all: String = (0..100).map(kernel).collect();
-    for word in ["bar.sync", "brx.idx", "call", "bra.uni", "exit", "@%p", "red.global", "NEXT", "ROUND", "ELSE"] {
+    for word in
+        ["bar.sync", "barrier.sync", "brx.idx", "call", "bra.uni", "exit", "@%p", "red.global", "NEXT", "ROUND", "ELSE"]
+    {
         assert!(all.contains(word), "no kernel has {word}");
     }
 }
