@@ -146,7 +146,8 @@ fn differential(first: u64, programs: u64) -> Result {
 
 /// What CI only samples, in full.
 fn long() -> Result {
-    for [package, test] in [["raddle-exec", "integration"], ["raddle-testkit", "timing"]] {
+    let sampled = [["raddle-exec", "integration"], ["raddle-testkit", "timing"], ["raddle-workloads", "models"]];
+    for [package, test] in sampled {
         let mut tests = files::cargo(&["test", "--release", "-p", package, "--test", test]);
         files::run_command(tests.env("RADDLE_LONG", "1"))?;
     }

@@ -120,6 +120,14 @@ impl Program {
         Decoder::new(image, layout, level).program()
     }
 
+    /// The member mask of a warp-wide operation, when it is a constant.
+    #[must_use]
+    pub fn members(&self, op: &Op) -> Option<u32> {
+        let slot = op.s[MEMBERS];
+        let is_constant = slot != NONE && slot & CONST != 0 && op.s_bank[MEMBERS] == Bank::R32;
+        self.c32.get(usize::from(slot & !CONST)).filter(|_| is_constant).map(|lanes| lanes[0])
+    }
+
     /// The name of an operation's instruction, for messages.
     #[must_use]
     pub fn place(&self, pc: u32, source: Option<&str>) -> String {

@@ -23,8 +23,9 @@
 use super::pool::{Bundle, Pool};
 use crate::NoConfig;
 use raddle_exec::Program;
-use raddle_exec::core::{Lanes, lanes_in};
-use raddle_exec::op::{Class, NO_PC};
+use raddle_exec::core::{Lanes, lanes_in, lanes_of};
+use raddle_exec::decode::WarpOp;
+use raddle_exec::op::{Class, NO_PC, Op};
 use raddle_exec::splits::Group;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
@@ -49,6 +50,7 @@ struct Waiting {
 /// The model, with or without warp barriers.
 pub struct Dwf {
     threads: usize,
+    width: u32,
     pool: Pool,
     waiting: Vec<Waiting>,
     groups: Vec<Group>,
@@ -62,6 +64,7 @@ impl Dwf {
         Self {
             threads: machine.sm.threads as usize,
             pool: Pool::new(machine.sm.threads as usize, width, false),
+            width: width as u32,
             waiting: Vec::new(),
             groups: Vec::new(),
         }
@@ -74,15 +77,25 @@ impl Dwf {
         model.pool.has_barriers = true;
         model
     }
+
+    /// Why a warp-wide operation cannot be done, if it cannot.
+    fn refuses(&self, program: &Program, op: &Op) -> Option<&'static str> {
+        let whole = lanes_of(self.width);
+        if !self.pool.has_barriers || op.variant != WarpOp::Sync as u8 {
+            Some("a warp-wide operation needs the threads of a static warp together, which are not kept")
+        } else if program.members(op).is_none_or(|members| members & whole != whole) {
+            Some("`bar.warp.sync` is known for all threads of a warp only, named by a constant")
+        } else {
+            None
+        }
+    }
 }
 
 impl Divergence for Dwf {
     fn start_launch(&mut self, program: &Program) -> Result<(), (u32, String)> {
-        use raddle_exec::decode::WarpOp;
-        let is_fine = |variant: u8| self.pool.has_barriers && variant == WarpOp::Sync as u8;
-        let wrong = program.ops.iter().position(|op| op.class == Class::Warp && !is_fine(op.variant));
-        let why = "a warp-wide operation needs the threads of a static warp together, which are not kept";
-        wrong.map_or(Ok(()), |pc| Err((pc as u32, why.to_owned())))
+        let ops = program.ops.iter().enumerate().filter(|(_, op)| op.class == Class::Warp);
+        let mut refused = ops.filter_map(|(pc, op)| self.refuses(program, op).map(|why| (pc as u32, why.to_owned())));
+        refused.next().map_or(Ok(()), Err)
     }
 
     fn regroups(&self) -> bool {
@@ -105,6 +118,7 @@ impl Divergence for Dwf {
         let mut groups = std::mem::take(&mut self.groups);
         groups.clear();
         let mut meet = NO_PC;
+        let mut calls = None;
         match outcome {
             Outcome::Next | Outcome::Barrier { wait: false, .. } => groups.push(Group { pc: pc + 1, mask, depth }),
             Outcome::Branch { taken, op } => {
@@ -120,7 +134,7 @@ impl Divergence for Dwf {
                         None => groups.push(Group { pc: targets[lane], mask: 1 << lane, depth }),
                     }
                 }
-                self.pool.change_depth(warp, active, by);
+                calls = Some((active, by));
                 meet = op.reconverge;
             }
             Outcome::Exit { mask: ended } => {
@@ -160,6 +174,10 @@ impl Divergence for Dwf {
         }
         groups.retain(|g| g.mask != 0);
         self.pool.leave(warp, &groups, meet, table);
+        // Only now: threads that part at a call meet again outside of it.
+        if let Some((lanes, by)) = calls {
+            self.pool.change_depth(warp, lanes, by);
+        }
         self.groups = groups;
     }
 
@@ -190,5 +208,17 @@ impl Divergence for Dwf {
     fn stack(&self, warp: WarpId, table: &WarpTable) -> Vec<StackEntry> {
         let info = table.get(warp);
         vec![StackEntry { pc: info.pc, mask: info.mask, rejoin: None, waits: None }]
+    }
+
+    fn parts(&self, row: u32, mask: u32) -> Vec<StackEntry> {
+        let mut parts = self.pool.parts(row, mask);
+        for waiting in &self.waiting {
+            let lanes = waiting.threads.in_row(row) & mask;
+            if lanes != 0 {
+                let waits = Some(format!("barrier {}", waiting.number));
+                parts.insert(0, StackEntry { pc: waiting.pc, mask: lanes, rejoin: None, waits });
+            }
+        }
+        parts
     }
 }

@@ -15,7 +15,7 @@
 //!
 //! # Simplifications
 //! As for `dwf`. Where a branch has no post-dominator, its threads are free until they end. Of warp-wide operations only
-//! `bar.warp.sync` is allowed, and waits for all threads of the static warp that have not ended.
+//! `bar.warp.sync` of all threads of a warp is allowed; those that have ended are not waited for.
 //!
 //! # Counters
 //! The buckets `issued_*` by active lanes.

@@ -3,7 +3,7 @@
 use raddle_exec::core::{Home, lanes_in};
 use raddle_exec::op::NO_PC;
 use raddle_exec::splits::Group;
-use raddle_sim::seam::{Cause, MAX_WARPS, WarpId, WarpSet, WarpTable};
+use raddle_sim::seam::{Cause, MAX_WARPS, StackEntry, WarpId, WarpSet, WarpTable};
 use std::collections::VecDeque;
 
 /// Threads in different lanes.
@@ -20,6 +20,12 @@ impl Bundle {
     pub fn add(&mut self, lane: usize, home: Home) {
         self.homes[lane] = home;
         self.mask |= 1 << lane;
+    }
+
+    /// Lanes of a row that have a thread here.
+    pub fn in_row(&self, row: u32) -> u32 {
+        let homes = lanes_in(self.mask).map(|lane| self.homes[lane]).filter(|home| home.row == row);
+        homes.fold(0, |lanes, home| lanes | 1 << home.lane)
     }
 
     /// Those of these lanes.
@@ -40,14 +46,14 @@ struct Dynamic {
 }
 
 /// A static warp.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Static {
     /// Lanes of the row that have not ended.
     live: u32,
     /// Where it is whole again: operation, call depth, and the lanes that are there.
     barrier: Option<(u32, u16, u32)>,
-    /// Where its lanes wait for each other: operation, and those that are there.
-    sync: Option<(u32, u32)>,
+    /// Where its lanes wait for each other: operations, and those that are there.
+    syncs: Vec<(u32, u32)>,
 }
 
 /// The pool of an SM.
@@ -66,7 +72,7 @@ pub struct Pool {
     /// Call depth of each thread, by row.
     depths: Vec<[u16; 32]>,
     /// The block of each row.
-    blocks: Vec<u32>,
+    row_blocks: Vec<u32>,
 }
 
 impl Pool {
@@ -84,7 +90,7 @@ impl Pool {
             parked: VecDeque::new(),
             statics: Vec::new(),
             depths: Vec::new(),
-            blocks: Vec::new(),
+            row_blocks: Vec::new(),
         }
     }
 
@@ -94,7 +100,7 @@ impl Pool {
 
     /// The block of a thread.
     pub fn block_of(&self, home: Home) -> u32 {
-        self.blocks[home.row as usize]
+        self.row_blocks[home.row as usize]
     }
 
     /// The threads of a warp.
@@ -107,16 +113,16 @@ impl Pool {
         self.slots[warp.index()].as_ref().is_some_and(|w| w.whole)
     }
 
-    /// A static warp starts: these lanes of a row, at the first operation.
-    pub fn start_warp(&mut self, row: u32, lanes: u32, block: u32, table: &mut WarpTable) {
+    /// A static warp of a block starts: these lanes of a row, at the first operation.
+    pub fn start_warp(&mut self, row: u32, lanes: u32, cta: u32, table: &mut WarpTable) {
         let first = Home { row, lane: lanes.trailing_zeros() as u8 };
         let number = self.static_of(first);
         if self.statics.len() <= number {
             self.statics.resize(number + 1, Static::default());
             self.depths.resize(row as usize + 1, [0; 32]);
-            self.blocks.resize(row as usize + 1, 0);
+            self.row_blocks.resize(row as usize + 1, 0);
         }
-        self.blocks[row as usize] = block;
+        self.row_blocks[row as usize] = cta;
         self.statics[number] = Static { live: lanes, ..Static::default() };
         let threads = self.static_warp(row, lanes);
         lanes_in(lanes).for_each(|lane| self.depths[row as usize][lane] = 0);
@@ -157,8 +163,11 @@ impl Pool {
         for lane in lanes_in(threads.mask) {
             let home = threads.homes[lane];
             let number = self.static_of(home);
-            let (_, here) = self.statics[number].sync.filter(|(at, _)| *at == pc).unwrap_or((pc, 0));
-            self.statics[number].sync = Some((pc, here | 1 << home.lane));
+            let syncs = &mut self.statics[number].syncs;
+            match syncs.iter_mut().find(|(at, _)| *at == pc) {
+                Some((_, here)) => *here |= 1 << home.lane,
+                None => syncs.push((pc, 1 << home.lane)),
+            }
         }
         for lane in lanes_in(threads.mask) {
             let home = threads.homes[lane];
@@ -199,7 +208,9 @@ impl Pool {
         self.slots[slot.index()] = None;
         self.free.set(slot, true);
         table.free(slot);
-        if let Some((threads, pc, whole)) = self.parked.pop_front() {
+        while !self.free.is_empty()
+            && let Some((threads, pc, whole)) = self.parked.pop_front()
+        {
             self.insert(threads, pc, whole, None, table);
         }
     }
@@ -236,8 +247,8 @@ impl Pool {
         };
         self.free.set(slot, false);
         let threads = threads.only(left);
-        let block = self.block_of(threads.homes[left.trailing_zeros() as usize]);
-        table.form(slot, block, &threads.homes, threads.mask, pc, pc + 1);
+        let first = threads.homes[threads.mask.trailing_zeros() as usize & 31];
+        table.form(slot, self.block_of(first), &threads.homes, threads.mask, pc, pc + 1);
         self.slots[slot.index()] = Some(Dynamic { threads, pc, whole, next: None });
         if !whole {
             self.forming.push((pc, slot));
@@ -280,13 +291,36 @@ impl Pool {
         }
     }
 
-    /// Lets lanes of a static warp go on that have all come to the same place.
+    /// Lets lanes of a static warp go on that have all come to where they wait for each other.
     fn look_at_sync(&mut self, number: usize, row: u32, table: &mut WarpTable) {
-        let Static { live, barrier, sync: Some((pc, here)) } = self.statics[number] else { return };
-        if here & live == live && live != 0 {
-            self.statics[number].sync = None;
-            let threads = self.static_warp(row, live);
-            self.insert(threads, pc + 1, barrier.is_none(), None, table);
+        let Static { live, barrier, syncs } = &mut self.statics[number];
+        let here = syncs.iter().fold(0, |all, (_, here)| all | here);
+        if syncs.is_empty() || here & *live != *live {
+            return;
         }
+        let (whole, live, syncs) = (barrier.is_none() && syncs.len() == 1, *live, std::mem::take(syncs));
+        for (pc, lanes) in syncs {
+            let threads = self.static_warp(row, lanes & live);
+            self.insert(threads, pc + 1, whole, None, table);
+        }
+    }
+
+    /// Where threads of a static warp are, those that can run last.
+    pub fn parts(&self, row: u32, mask: u32) -> Vec<StackEntry> {
+        let own = self.statics.get(self.static_of(Home { row, lane: mask.trailing_zeros() as u8 }));
+        let waits = |text: &str| Some(text.to_owned());
+        let mut parts = Vec::new();
+        if let Some((pc, _, here)) = own.and_then(|s| s.barrier) {
+            parts.push(StackEntry { pc, mask: here, rejoin: None, waits: waits("the other threads of its warp") });
+        }
+        for &(pc, here) in own.iter().flat_map(|s| &s.syncs) {
+            parts.push(StackEntry { pc, mask: here, rejoin: None, waits: waits("the other threads of its warp") });
+        }
+        let parked = self.parked.iter().map(|(threads, pc, _)| (*pc, threads.in_row(row), waits("a free slot")));
+        let running = self.slots.iter().flatten().map(|w| (w.pc, w.threads.in_row(row), None));
+        let all = parked.chain(running).filter(|(_, lanes, _)| lanes & mask != 0);
+        parts.extend(all.map(|(pc, lanes, waits)| StackEntry { pc, mask: lanes & mask, rejoin: None, waits }));
+        parts.retain(|part| part.mask != 0);
+        parts
     }
 }

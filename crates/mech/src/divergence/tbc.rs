@@ -6,6 +6,9 @@
 //! warps as their lanes allow: no thread ever changes its lane, and each lane takes its threads in the order of their
 //! static warps. One compactor for the SM makes one warp a cycle. All threads together give the static warps again.
 //!
+//! What holds for the lanes of a warp under `pdom` holds here for the warps of a block: a lock that one of them spins for
+//! and another has is never given back, because the one that has it waits for the others where the loop ends.
+//!
 //! # Source
 //! Fung and Aamodt, HPCA 2011 (the TBC paper), section 3.
 //!

@@ -363,6 +363,13 @@ pub trait Divergence: Send {
     /// The parts of a warp, the one that runs first last.
     fn stack(&self, warp: WarpId, table: &WarpTable) -> Vec<StackEntry>;
 
+    /// The same for a static warp, lanes `mask` of a row of registers, wherever its threads are. Asked of models with a
+    /// pool only; masks of the entries are of the row.
+    fn parts(&self, row: u32, mask: u32) -> Vec<StackEntry> {
+        let _ = (row, mask);
+        Vec::new()
+    }
+
     /// Whether a warp may issue the instruction it is at.
     ///
     /// # Errors

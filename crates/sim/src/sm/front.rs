@@ -77,13 +77,14 @@ impl Sm<'_> {
         let front = &mut self.fronts[warp.index()];
         if front.fence && front.is_drained() {
             front.fence = false;
+            if self.pooled {
+                self.finish(warp);
+                return;
+            }
         }
         if front.stays && !front.fence && front.atomics == 0 {
             front.stays = false;
             self.go_behind(warp);
-            if self.pooled {
-                self.finish(warp);
-            }
             return;
         }
         if self.pooled && !info.valid {
@@ -106,6 +107,7 @@ impl Sm<'_> {
             Some(Cause::ExitWait) if front.is_drained() => Place::Drained,
             Some(Cause::ExitWait) => Place::Ended,
             Some(Cause::Barrier) => Place::Barrier,
+            Some(Cause::DataAlu) if front.fence || front.atomics > 0 => Place::Fence,
             Some(Cause::DataAlu) if front.last_is_memory => Place::DataMemory,
             Some(Cause::DataAlu) => Place::DataAlu,
             _ => Place::Held,

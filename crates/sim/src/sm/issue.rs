@@ -214,8 +214,9 @@ impl Sm<'_> {
             }
             self.memory_op(inst, issuing).map_err(failed)?;
             let front = &mut self.fronts[warp.index()];
-            if self.regroups && (front.fence || front.atomics > 0) {
-                // Its threads must not leave the warp before.
+            if self.regroups && !self.pooled && (front.fence || front.atomics > 0) {
+                // Its threads must not leave the warp before. Those of a pool do so when it is done, and nobody may join
+                // them from now on.
                 front.stays = true;
                 self.refresh(warp);
             } else {

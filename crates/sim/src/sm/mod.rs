@@ -502,7 +502,7 @@ impl<'k> Sm<'k> {
     /// An instruction of a warp whose threads change warps has ended.
     fn finish(&mut self, warp: WarpId) {
         let front = &self.fronts[warp.index()];
-        if self.pooled && front.in_flight == 0 && front.atomics == 0 && !front.stays {
+        if self.pooled && front.in_flight == 0 && front.atomics == 0 && !front.fence {
             self.mechanisms.divergence.finished(warp, &mut self.table);
             self.refresh_touched();
         }

@@ -26,6 +26,10 @@ impl Sm<'_> {
     /// Every warp that has not ended, and what it waits for. `source` is the PTX text.
     #[must_use]
     pub fn blocked_warps(&self, source: Option<&str>) -> Vec<BlockedWarp> {
+        if self.pooled {
+            let blocks = self.residents.iter().enumerate().filter(|(_, resident)| resident.is_some());
+            return blocks.flat_map(|(slot, _)| self.blocked_static_warps(slot as u32, source)).collect();
+        }
         let slots = (0..self.table.slots()).map(|n| WarpId(n as u16));
         let warps = slots.filter(|w| self.table.get(*w).valid && !self.table.get(*w).ended);
         warps.map(|warp| self.blocked_warp(warp, source)).collect()
@@ -45,15 +49,28 @@ impl Sm<'_> {
             None if front.fence => "waits at a fence".to_owned(),
             None => "can run".to_owned(),
         };
-        BlockedWarp {
-            sm: self.id,
-            cta: self.core.cta_coords(slot),
-            warp: warp.0.saturating_sub(if self.pooled { 0 } else { first }),
-            pc: info.pc,
-            place: self.kernel.program.place(info.pc, source),
-            waits,
-            stack,
-        }
+        let number = warp.0.saturating_sub(first);
+        let (pc, place) = (info.pc, self.kernel.program.place(info.pc, source));
+        BlockedWarp { sm: self.id, cta: self.core.cta_coords(slot), warp: number, pc, place, waits, stack }
+    }
+
+    /// The static warps of a block whose threads are spread over a pool.
+    fn blocked_static_warps(&self, slot: u32, source: Option<&str>) -> Vec<BlockedWarp> {
+        let (first_row, _) = self.core.cta_rows(slot);
+        let width = self.config.sm.warp_width;
+        let blocked = |number: u16| {
+            let lane = u32::from(number) * width;
+            let own = raddle_exec::core::lanes_of(width) << (lane % 32);
+            let stack = self.mechanisms.divergence.parts(first_row + lane / 32, own);
+            let part = stack.last()?;
+            let waits = match &part.waits {
+                Some(waits) => self.barrier_text(slot, &stack).unwrap_or_else(|| format!("waits for {waits}")),
+                None => "can run".to_owned(),
+            };
+            let (pc, place) = (part.pc, self.kernel.program.place(part.pc, source));
+            Some(BlockedWarp { sm: self.id, cta: self.core.cta_coords(slot), warp: number, pc, place, waits, stack })
+        };
+        (0..self.warps_per_cta).filter_map(blocked).collect()
     }
 
     fn barrier_text(&self, slot: u32, stack: &[StackEntry]) -> Option<String> {

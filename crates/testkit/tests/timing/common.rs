@@ -1,22 +1,57 @@
 //! What these tests share.
 
-use raddle_sim::config::{Choice, MachineConfig, PRESETS};
+use raddle_sim::config::{Choice, MachineConfig, PRESETS, Value};
 use raddle_sim::seam::Seam;
 use raddle_testkit::timing;
 use std::path::{Path, PathBuf};
 
-/// Every registered issue scheduler.
-pub fn issue_schedulers() -> Vec<&'static str> {
+fn registered(seam: Seam, least: usize) -> Vec<&'static str> {
     let registry = raddle_mech::registry();
-    let names: Vec<_> = registry.iter().filter(|m| m.info.seam == Seam::Issue).map(|m| m.info.name).collect();
-    assert!(names.len() >= 4, "the registry has lost issue schedulers: {names:?}");
+    let names: Vec<_> = registry.iter().filter(|m| m.info.seam == seam).map(|m| m.info.name).collect();
+    assert!(names.len() >= least, "the registry has lost mechanisms: {names:?}");
     names
 }
 
-/// A machine with another issue scheduler.
+/// Every registered issue scheduler.
+pub fn issue_schedulers() -> Vec<&'static str> {
+    registered(Seam::Issue, 7)
+}
+
+/// Every registered issue scheduler, with all parameters that make another one of it.
+pub fn issue_policies() -> Vec<&'static str> {
+    let mut all = issue_schedulers();
+    all.extend(["by-block blocks=rrb", "by-block blocks=srr", "by-block inside=gto", "by-block blocks=srr inside=gto"]);
+    all
+}
+
+/// Every registered divergence model.
+pub fn divergence_models() -> Vec<&'static str> {
+    registered(Seam::Divergence, 6)
+}
+
+/// A mechanism: its name, and parameters as `key=value`.
+fn choice(text: &str) -> Choice {
+    let mut words = text.split(' ');
+    let name = words.next().unwrap_or_default().to_owned();
+    let parameters: Vec<_> = words.filter_map(|word| word.split_once('=')).collect();
+    if parameters.is_empty() {
+        return Choice::Name(name);
+    }
+    let parameters = [("name", name.as_str())].into_iter().chain(parameters);
+    Choice::Table(parameters.map(|(key, value)| (key.to_owned(), Value::Text(value.to_owned()))).collect())
+}
+
+/// A machine with another issue scheduler: its name, and parameters as `key=value`.
 pub fn with_issue(config: &MachineConfig, scheduler: &str) -> MachineConfig {
     let mut config = config.clone();
-    config.mechanism.issue = Choice::Name(scheduler.to_owned());
+    config.mechanism.issue = choice(scheduler);
+    config
+}
+
+/// A machine with another divergence model: its name, and parameters as `key=value`.
+pub fn with_divergence(config: &MachineConfig, model: &str) -> MachineConfig {
+    let mut config = config.clone();
+    config.mechanism.divergence = choice(model);
     config
 }
 

@@ -1,6 +1,6 @@
 //! What every registered issue scheduler promises, whatever it prefers.
 
-use crate::common::{issue_schedulers, presets, with_issue};
+use crate::common::{issue_policies, presets, with_issue};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::event::{Event, EventKind};
 use raddle_sim::gpu::{Observer, RunOptions};
@@ -39,7 +39,7 @@ fn exercise(name: &str, mut look: impl FnMut(&mut dyn IssueScheduler, &Scheduler
     for seed in 0..40 {
         let mut random = Random(seed);
         let mut scheduler = make(&config);
-        let (table, mut warps) = (WarpTable::new(SLOTS), WarpSet::new(SLOTS));
+        let (mut table, mut warps) = (WarpTable::new(SLOTS), WarpSet::new(SLOTS));
         let (mut age, mut issued) = (vec![0; SLOTS], vec![0; SLOTS]);
         for now in 0..300 {
             let warp = WarpId((random.next() % SLOTS as u64) as u16);
@@ -47,6 +47,8 @@ fn exercise(name: &str, mut look: impl FnMut(&mut dyn IssueScheduler, &Scheduler
                 let present = !warps.contains(warp);
                 warps.set(warp, present);
                 scheduler.warp_changed(warp, present);
+                // Blocks are next to each other in the slots.
+                table.form_static(warp, u32::from(warp.0) / 6, u32::from(warp.0), 0, u32::MAX);
                 (age[warp.index()], issued[warp.index()]) = (now, 0);
             }
             let eligible = random.part(&warps, 1 + now % 3);
@@ -69,6 +71,8 @@ fn exercise(name: &str, mut look: impl FnMut(&mut dyn IssueScheduler, &Scheduler
             if let Some(warp) = picked {
                 scheduler.issued(&view, warp);
                 issued[warp.index()] += 1;
+                // Warps are at a few places, with few or many threads.
+                table.set(warp, (random.next() % 5) as u32, u32::MAX >> (random.next() % 32));
             }
         }
     }
@@ -76,7 +80,7 @@ fn exercise(name: &str, mut look: impl FnMut(&mut dyn IssueScheduler, &Scheduler
 
 #[test]
 fn a_pick_is_one_of_the_warps_that_can_issue() {
-    for name in issue_schedulers() {
+    for name in issue_policies() {
         let mut picks = 0;
         exercise(name, |scheduler, view, eligible| {
             let picked = scheduler.pick(view, eligible, &mut Vec::new());
@@ -90,7 +94,7 @@ fn a_pick_is_one_of_the_warps_that_can_issue() {
 
 #[test]
 fn the_priority_order_has_every_warp_once() {
-    for name in issue_schedulers() {
+    for name in issue_policies() {
         exercise(name, |scheduler, view, eligible| {
             let picked = scheduler.pick(view, eligible, &mut Vec::new());
             let mut order = Vec::new();
@@ -105,7 +109,7 @@ fn the_priority_order_has_every_warp_once() {
 
 #[test]
 fn a_pick_is_the_first_of_the_priority_order_that_can_issue() {
-    for name in issue_schedulers() {
+    for name in issue_policies() {
         exercise(name, |scheduler, view, eligible| {
             let picked = scheduler.pick(view, eligible, &mut Vec::new());
             let mut order = Vec::new();
@@ -122,8 +126,96 @@ fn a_pick_is_the_first_of_the_priority_order_that_can_issue() {
 }
 
 #[test]
+fn warps_come_before_those_behind_them_in_the_priority_order() {
+    for name in issue_policies() {
+        exercise(name, |scheduler, view, eligible| {
+            let picked = scheduler.pick(view, eligible, &mut Vec::new());
+            let mut order = Vec::new();
+            scheduler.priority_order(view, &mut order);
+            for pair in order.windows(2) {
+                assert!(scheduler.is_before(view, pair[0], pair[1]), "{name}: {pair:?}");
+                assert!(!scheduler.is_before(view, pair[1], pair[0]), "{name}: {pair:?}");
+            }
+            picked
+        });
+    }
+}
+
+#[test]
+fn blocks_come_in_their_order() {
+    let cta = |view: &SchedulerView<'_>, warp: WarpId| view.table.get(warp).cta;
+    // The oldest block: no eligible warp is of a block that came earlier.
+    exercise("by-block", |scheduler, view, eligible| {
+        let picked = scheduler.pick(view, eligible, &mut Vec::new())?;
+        let came = |block: u32| view.warps.iter().filter(|w| cta(view, *w) == block).map(|w| view.age[w.index()]).min();
+        let first = eligible.iter().map(|w| came(cta(view, w))).min();
+        assert_eq!(Some(came(cta(view, picked))), first);
+        Some(picked)
+    });
+    // In rotation: another block every cycle, whoever issued.
+    let (mut turns, mut blocks) = (0, std::collections::BTreeSet::new());
+    exercise("by-block blocks=rrb", |scheduler, view, eligible| {
+        let picked = scheduler.pick(view, eligible, &mut Vec::new())?;
+        let count = view.warps.iter().map(|w| u64::from(cta(view, w)) + 1).max().unwrap_or(1);
+        let now = (view.now % count) as u32;
+        if eligible.iter().any(|w| cta(view, w) == now) {
+            assert_eq!(cta(view, picked), now);
+            turns += 1;
+            blocks.insert(now);
+        }
+        Some(picked)
+    });
+    assert!(turns > 1000 && blocks.len() == SLOTS / 6, "{turns} turns of {blocks:?}");
+    // The last block, as long as one of its warps can issue.
+    let (mut last, mut stayed) = (None, 0);
+    exercise("by-block blocks=srr", |scheduler, view, eligible| {
+        last = last.filter(|_| view.now != 0);
+        let picked = scheduler.pick(view, eligible, &mut Vec::new())?;
+        if let Some(block) = last.filter(|block| eligible.iter().any(|w| cta(view, w) == *block)) {
+            assert_eq!(cta(view, picked), block);
+            stayed += 1;
+        }
+        last = Some(cta(view, picked));
+        Some(picked)
+    });
+    assert!(stayed > 1000, "{stayed}");
+}
+
+#[test]
+fn warps_come_by_where_they_are() {
+    let pc = |view: &SchedulerView<'_>, warp: WarpId| view.table.get(warp).pc;
+    exercise("lowest-pc", |scheduler, view, eligible| {
+        let picked = scheduler.pick(view, eligible, &mut Vec::new())?;
+        assert_eq!(eligible.iter().map(|w| pc(view, w)).min(), Some(pc(view, picked)));
+        Some(picked)
+    });
+    // One place until nobody is left there who can issue, then that of most threads.
+    let (mut last, mut changes) = (None, 0);
+    exercise("majority", |scheduler, view, eligible| {
+        last = last.filter(|_| view.now != 0);
+        let picked = scheduler.pick(view, eligible, &mut Vec::new())?;
+        let here = last.filter(|place| eligible.iter().any(|w| pc(view, w) == *place));
+        let threads = |place: u32| -> u32 {
+            let there = view.warps.iter().filter(|w| pc(view, *w) == place);
+            there.map(|w| view.table.get(w).mask.count_ones()).sum()
+        };
+        match here {
+            Some(place) => assert_eq!(pc(view, picked), place),
+            None => {
+                let most = eligible.iter().map(|w| threads(pc(view, w))).max();
+                assert_eq!(Some(threads(pc(view, picked))), most);
+                changes += 1;
+            }
+        }
+        last = Some(pc(view, picked));
+        Some(picked)
+    });
+    assert!(changes > 100, "{changes}");
+}
+
+#[test]
 fn replayed_a_scheduler_decides_the_same() {
-    for name in issue_schedulers() {
+    for name in issue_policies() {
         let record = || {
             let mut picks = Vec::new();
             exercise(name, |scheduler, view, eligible| {
@@ -166,7 +258,7 @@ fn no_warp_starves() {
         mad.lo.u32 %r3, %r3, 3, %r2;\nadd.u32 %r2, %r2, 1;\nsetp.lt.u32 %p0, %r2, 40;\n@%p0 bra LOOP;\n\
         st.global.u32 [%rd0], %r3;\nret;\n}\n";
     for (preset, config) in presets() {
-        for scheduler in issue_schedulers() {
+        for scheduler in issue_policies() {
             let config = with_issue(&config, scheduler);
             let mut ended = Ended::default();
             let observer = std::cell::Cell::new(Some(&mut ended));

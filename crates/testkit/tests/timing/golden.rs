@@ -2,7 +2,7 @@
 //!
 //! `UPDATE_GOLDEN=1` rewrites the file; a commit that changes it says why.
 
-use crate::common::{folder, presets, with_issue};
+use crate::common::{folder, presets, with_divergence, with_issue};
 use raddle_sim::gpu::RunOptions;
 use raddle_testkit::reference::{self, Case};
 use raddle_testkit::timing::run;
@@ -32,6 +32,24 @@ const RUNS: [(&str, usize, &str, &str); 20] = [
     ("reduce", 8192, "vws-sm", "gto"),
 ];
 
+/// Kernel, size, preset, issue scheduler, divergence model.
+const DIVERGENCE: [(&str, usize, &str, &str, &str); 14] = [
+    ("diverge", 2048, "fx5800", "lrr", "pdom"),
+    ("diverge", 2048, "fx5800", "lrr", "pdom-lcp"),
+    ("diverge", 2048, "fx5800", "majority", "dwf"),
+    ("diverge", 2048, "fx5800", "majority", "dwf-wb"),
+    ("diverge", 2048, "fx5800", "by-block", "tbc"),
+    ("diverge", 2048, "fx5800", "by-block", "tbc-lcp"),
+    ("diverge", 2048, "gtx480", "by-block", "tbc-lcp"),
+    ("diverge", 1024, "vws-sm", "gto", "tbc"),
+    ("bfs", 1024, "fx5800", "majority", "dwf"),
+    ("bfs", 1024, "gtx480", "lowest-pc", "dwf-wb"),
+    ("bfs", 1024, "fx5800", "by-block", "tbc"),
+    ("stencil", 64, "gtx480", "gto", "tbc-lcp"),
+    ("reduce", 4096, "fx5800", "majority", "dwf-wb"),
+    ("reduce", 4096, "fx5800", "by-block", "tbc"),
+];
+
 fn case(kernel: &str, size: usize) -> Case {
     match kernel {
         "vecadd" => reference::vecadd(size),
@@ -44,26 +62,20 @@ fn case(kernel: &str, size: usize) -> Case {
     }
 }
 
-fn measure() -> String {
-    let mut text =
-        format!("{:<10}{:>6}  {:<8}{:<10}{:>8}{:>12}\n", "kernel", "size", "preset", "issue", "cycles", "warp_insts");
+/// Cycles and instructions of a kernel on a machine.
+fn measure(kernel: &str, size: usize, preset: &str, scheduler: &str, model: &str) -> (u64, u64) {
     let presets = presets();
-    for (kernel, size, preset, scheduler) in RUNS {
-        let config = &presets.iter().find(|p| p.0 == preset).expect("a preset").1;
-        let result = run(&case(kernel, size), &with_issue(config, scheduler), RunOptions::default());
-        let insts = result.total().sm.warp_insts;
-        let cycles = result.cycles;
-        let _ = writeln!(text, "{kernel:<10}{size:>6}  {preset:<8}{scheduler:<10}{cycles:>8}{insts:>12}");
-    }
-    text
+    let config = &presets.iter().find(|p| p.0 == preset).expect("a preset").1;
+    let config = with_divergence(&with_issue(config, scheduler), model);
+    let result = run(&case(kernel, size), &config, RunOptions::default());
+    (result.cycles, result.total().sm.warp_insts)
 }
 
-#[test]
-fn cycles_are_what_they_were() {
-    let path = folder("golden").join("cycles.txt");
-    let found = measure();
+/// Compares lines, the first of which is a head, with those of a file.
+fn compare(file: &str, found: &str) {
+    let path = folder("golden").join(file);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, &found).unwrap();
+        std::fs::write(&path, found).unwrap();
     }
     let wanted = std::fs::read_to_string(&path).unwrap();
     let wanted: Vec<_> = wanted.lines().collect();
@@ -77,4 +89,28 @@ fn cycles_are_what_they_were() {
         found[0],
         differ.join("\n")
     );
+}
+
+#[test]
+fn cycles_are_what_they_were() {
+    let mut text =
+        format!("{:<10}{:>6}  {:<8}{:<10}{:>8}{:>12}\n", "kernel", "size", "preset", "issue", "cycles", "warp_insts");
+    for (kernel, size, preset, scheduler) in RUNS {
+        let (cycles, insts) = measure(kernel, size, preset, scheduler, "pdom");
+        let _ = writeln!(text, "{kernel:<10}{size:>6}  {preset:<8}{scheduler:<10}{cycles:>8}{insts:>12}");
+    }
+    compare("cycles.txt", &text);
+}
+
+#[test]
+fn cycles_under_divergence_models_are_what_they_were() {
+    let mut text = format!(
+        "{:<10}{:>6}  {:<8}{:<11}{:<10}{:>8}{:>12}\n",
+        "kernel", "size", "preset", "issue", "divergence", "cycles", "warp_insts"
+    );
+    for (kernel, size, preset, scheduler, model) in DIVERGENCE {
+        let (cycles, insts) = measure(kernel, size, preset, scheduler, model);
+        let _ = writeln!(text, "{kernel:<10}{size:>6}  {preset:<8}{scheduler:<11}{model:<10}{cycles:>8}{insts:>12}");
+    }
+    compare("divergence.txt", &text);
 }
