@@ -50,7 +50,10 @@ mod epoch {
     /// A line of the list: the epoch, and the checksum of the golden cycles then.
     #[test]
     fn golden_cycles_that_changed_raise_the_epoch() {
-        let golden = include_str!("../../../tests/golden/cycles.txt");
+        let golden = concat!(
+            include_str!("../../../tests/golden/cycles.txt"),
+            include_str!("../../../tests/golden/divergence.txt")
+        );
         let list = include_str!("../../../tests/golden/epochs.txt");
         let lines: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
         let epochs: Vec<u32> = lines.iter().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
