@@ -9,6 +9,7 @@
 //!
 //! What a set of threads is, is up to the user: the lanes of a warp, or all threads of a block.
 
+use crate::core::lanes_in;
 use crate::op::NO_PC;
 
 /// No join, no part that gathers.
@@ -96,6 +97,17 @@ pub struct Group<M = u32> {
     pub mask: M,
     /// Calls they are inside of.
     pub depth: u32,
+}
+
+/// Adds the lanes of `active` to `groups`, those with the same target together.
+pub fn add_by_target(groups: &mut Vec<Group>, active: u32, targets: &[u32; 32], depth: u32) {
+    let start = groups.len();
+    for lane in lanes_in(active) {
+        match groups[start..].iter_mut().find(|group| group.pc == targets[lane]) {
+            Some(group) => group.mask |= 1 << lane,
+            None => groups.push(Group { pc: targets[lane], mask: 1 << lane, depth }),
+        }
+    }
 }
 
 /// Where threads that part at a branch meet again.

@@ -13,8 +13,8 @@
 //! * [`store`]: all records, safe against kills and full disks; [`export`]: one table of them.
 //! * [`work`], [`slurm`]: running points on this machine, and on a cluster.
 //! * [`metric`], [`figure`]: values from records, and tables of them with their spread.
-//! * [`chart`]: a table as a [`drawing`], which [`svg`] and [`png`] write in their formats, with the [`font`] that comes
-//!   with the program.
+//! * [`chart`], [`lanes`]: a table, and what lanes did, as a [`drawing`], which [`svg`] and [`png`] write in their
+//!   formats, with the [`font`] that comes with the program.
 //! * [`report`], [`markdown`]: the page with all of it, and tables in the book.
 #![forbid(unsafe_code)]
 
@@ -27,6 +27,7 @@ pub mod figure;
 pub mod font;
 pub mod grid;
 pub mod key;
+pub mod lanes;
 pub mod markdown;
 pub mod metric;
 pub mod png;

@@ -216,3 +216,19 @@ fn names_are_listed() {
         }
     }
 }
+
+#[test]
+fn lanes_are_drawn() {
+    let folder = Folder::new().with("saxpy.ptx", &saxpy());
+    let lanes = |more: &[&str]| folder.raddle(&[&["lanes"], &ARGS[1..], more].concat());
+    let ended = lanes(&["--columns", "5", "--output", "lanes.svg"]);
+    assert_eq!((ended.code, ended.err.as_str()), (0, "lanes.svg: 5 instructions\n"));
+    let svg = std::fs::read_to_string(folder.0.join("lanes.svg")).unwrap();
+    contains(&svg, ">lane 31</text>");
+    contains(&svg, "thread 63, warp 1, cycle ");
+    lanes(&["--output", "lanes.png"]).expect(0, "", "lanes.png: 40 instructions\n");
+    assert!(std::fs::read(folder.0.join("lanes.png")).unwrap().starts_with(b"\x89PNG"));
+    let none = lanes(&["--sm", "99"]);
+    assert_eq!(none.code, 2);
+    contains(&none.err, "error: SM 99 issued nothing in launch 1\n");
+}

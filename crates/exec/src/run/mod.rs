@@ -7,7 +7,7 @@
 mod wait;
 mod warp;
 
-use crate::core::{Arrival, Core, Effect, Home, Lanes, lanes_in};
+use crate::core::{Arrival, Core, Effect, Home, Lanes};
 use crate::decode::Program;
 use crate::fault::{Fault, FaultKind};
 use crate::lanes::LANES;
@@ -15,7 +15,7 @@ use crate::launch::{Launch, Report};
 use crate::memory::{DeviceMemory, Global};
 use crate::op::{Class, NO_PC, NONE, Op};
 use crate::reference;
-use crate::splits::{Group, Meeting, State};
+use crate::splits::{Group, Meeting, State, add_by_target};
 use std::sync::Arc;
 use warp::Warp;
 
@@ -329,13 +329,7 @@ impl Runner<'_> {
     fn scatter(&mut self, warp: &mut Warp, split: usize, active: u32, depth: u32) {
         let s = warp.parts.splits[split];
         let mut groups: Vec<Group> = Vec::new();
-        for lane in lanes_in(active) {
-            let pc = self.core.targets[lane];
-            match groups.iter_mut().find(|g| g.pc == pc) {
-                Some(group) => group.mask |= 1 << lane,
-                None => groups.push(Group { pc, mask: 1 << lane, depth }),
-            }
-        }
+        add_by_target(&mut groups, active, &self.core.targets, depth);
         if let [only] = groups[..]
             && only.mask == s.mask
         {

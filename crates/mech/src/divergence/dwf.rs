@@ -23,10 +23,10 @@
 use super::pool::{Bundle, Pool};
 use crate::NoConfig;
 use raddle_exec::Program;
-use raddle_exec::core::{Lanes, lanes_in, lanes_of};
+use raddle_exec::core::{Arrival, Lanes, lanes_in, lanes_of};
 use raddle_exec::decode::WarpOp;
 use raddle_exec::op::{Class, NO_PC, Op};
-use raddle_exec::splits::Group;
+use raddle_exec::splits::{Group, add_by_target};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
 
@@ -49,8 +49,6 @@ struct Waiting {
 
 /// The model, with or without warp barriers.
 pub struct Dwf {
-    threads: usize,
-    width: u32,
     pool: Pool,
     waiting: Vec<Waiting>,
     groups: Vec<Group>,
@@ -60,27 +58,37 @@ impl Dwf {
     /// For a machine.
     #[must_use]
     pub fn new(_: NoConfig, machine: &MachineConfig) -> Self {
-        let width = machine.sm.warp_width.max(1) as usize;
-        Self {
-            threads: machine.sm.threads as usize,
-            pool: Pool::new(machine.sm.threads as usize, width, false),
-            width: width as u32,
-            waiting: Vec::new(),
-            groups: Vec::new(),
-        }
+        Self { pool: Pool::new(machine, false), waiting: Vec::new(), groups: Vec::new() }
     }
 
     /// The same with warp barriers.
     #[must_use]
     pub fn with_warp_barriers(config: NoConfig, machine: &MachineConfig) -> Self {
-        let mut model = Self::new(config, machine);
-        model.pool.has_barriers = true;
-        model
+        Self { pool: Pool::new(machine, true), ..Self::new(config, machine) }
+    }
+
+    /// Threads of a warp wait at a barrier, each with others of its block for whose lanes there is room.
+    fn wait_apart(&mut self, threads: &Bundle, arrival: &Arrival, pc: u32) {
+        let number = arrival.number as u8;
+        for lane in lanes_in(arrival.mask) {
+            let home = threads.homes[lane];
+            let cta = self.pool.block_of(home);
+            let has_room = |w: &&mut Waiting| {
+                !w.whole && (w.cta, w.number, w.pc) == (cta, number, pc) && w.threads.mask >> lane & 1 == 0
+            };
+            if let Some(known) = self.waiting.iter_mut().find(has_room) {
+                known.threads.add(lane, home);
+            } else {
+                let mut alone = Bundle::default();
+                alone.add(lane, home);
+                self.waiting.push(Waiting { cta, number, pc, threads: alone, whole: false });
+            }
+        }
     }
 
     /// Why a warp-wide operation cannot be done, if it cannot.
     fn refuses(&self, program: &Program, op: &Op) -> Option<&'static str> {
-        let whole = lanes_of(self.width);
+        let whole = lanes_of(self.pool.width as u32);
         if !self.pool.has_barriers || op.variant != WarpOp::Sync as u8 {
             Some("a warp-wide operation needs the threads of a static warp together, which are not kept")
         } else if program.members(op).is_none_or(|members| members & whole != whole) {
@@ -103,7 +111,7 @@ impl Divergence for Dwf {
     }
 
     fn pool(&self, _: usize) -> Option<usize> {
-        Some(self.threads)
+        Some(self.pool.slots())
     }
 
     fn start_cta(&mut self, cta: u32, warps: &[(WarpId, u32, u8, u32)], table: &mut WarpTable) {
@@ -128,12 +136,7 @@ impl Divergence for Dwf {
             }
             Outcome::Scatter { active, targets, depth: by, op } => {
                 groups.push(Group { pc: pc + 1, mask: mask & !active, depth });
-                for lane in lanes_in(active) {
-                    match groups.iter_mut().find(|g| g.pc == targets[lane] && g.mask & !active == 0) {
-                        Some(group) => group.mask |= 1 << lane,
-                        None => groups.push(Group { pc: targets[lane], mask: 1 << lane, depth }),
-                    }
-                }
+                add_by_target(&mut groups, active, targets, depth);
                 calls = Some((active, by));
                 meet = op.reconverge;
             }
@@ -143,31 +146,13 @@ impl Divergence for Dwf {
             }
             Outcome::Barrier { arrivals, active, .. } => {
                 groups.push(Group { pc: pc + 1, mask: mask & !active, depth });
-                let bundle = self.pool.bundle(warp);
-                let whole = self.pool.is_whole(warp) && matches!(arrivals, [only] if only.mask == mask);
-                for arrival in arrivals {
-                    for lane in lanes_in(arrival.mask) {
-                        let cta = self.pool.block_of(bundle.homes[lane]);
-                        let same = |w: &&mut Waiting| {
-                            (w.cta, u32::from(w.number), w.pc) == (cta, arrival.number, pc)
-                                && w.threads.mask >> lane & 1 == 0
-                                && !w.whole
-                        };
-                        let found = if whole { None } else { self.waiting.iter_mut().find(same) };
-                        match found {
-                            Some(known) => known.threads.add(lane, bundle.homes[lane]),
-                            None => {
-                                let number = arrival.number as u8;
-                                let mut threads = Bundle::default();
-                                let all = if whole { arrival.mask } else { 1 << lane };
-                                lanes_in(all).for_each(|lane| threads.add(lane, bundle.homes[lane]));
-                                self.waiting.push(Waiting { cta, number, pc, threads, whole });
-                            }
-                        }
-                        if whole {
-                            break;
-                        }
+                let threads = self.pool.bundle(warp);
+                match arrivals {
+                    [only] if only.mask == mask && self.pool.is_whole(warp) => {
+                        let cta = self.pool.block_of(threads.homes[mask.trailing_zeros() as usize]);
+                        self.waiting.push(Waiting { cta, number: only.number as u8, pc, threads, whole: true });
                     }
+                    _ => arrivals.iter().for_each(|arrival| self.wait_apart(&threads, arrival, pc)),
                 }
             }
             Outcome::Sync { .. } => self.pool.wait_for_warp(warp, pc, table),

@@ -19,7 +19,7 @@
 //! `divergent_branches`, and the buckets `issued_*` by active lanes.
 
 use raddle_exec::op::{NO_PC, Op};
-use raddle_exec::splits::{Group, Meeting, Splits, State};
+use raddle_exec::splits::{Group, Meeting, Splits, State, add_by_target};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{Cause, Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
 use schemars::JsonSchema;
@@ -139,13 +139,7 @@ impl Pdom {
         let s = state.parts.splits[state.current];
         let depth = s.depth.wrapping_add_signed(depth);
         self.groups.clear();
-        for lane in raddle_exec::core::lanes_in(active) {
-            let pc = targets[lane];
-            match self.groups.iter_mut().find(|g| g.pc == pc) {
-                Some(group) => group.mask |= 1 << lane,
-                None => self.groups.push(Group { pc, mask: 1 << lane, depth }),
-            }
-        }
+        add_by_target(&mut self.groups, active, targets, depth);
         if let [only] = self.groups[..]
             && only.mask == s.mask
         {

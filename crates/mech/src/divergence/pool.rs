@@ -3,6 +3,7 @@
 use raddle_exec::core::{Home, lanes_in};
 use raddle_exec::op::NO_PC;
 use raddle_exec::splits::Group;
+use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{Cause, MAX_WARPS, StackEntry, WarpId, WarpSet, WarpTable};
 use std::collections::VecDeque;
 
@@ -60,7 +61,8 @@ struct Static {
 pub struct Pool {
     /// Static warps are whole again where they meet.
     pub has_barriers: bool,
-    width: usize,
+    /// Lanes of a warp.
+    pub width: usize,
     slots: Vec<Option<Dynamic>>,
     free: WarpSet,
     /// The warp that takes in threads at an operation.
@@ -76,14 +78,14 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// For this many threads in warps of `width` lanes.
-    pub fn new(threads: usize, width: usize, has_barriers: bool) -> Self {
-        let slots = threads.min(MAX_WARPS);
+    /// For an SM of a machine.
+    pub fn new(machine: &MachineConfig, has_barriers: bool) -> Self {
+        let slots = (machine.sm.threads as usize).min(MAX_WARPS);
         let mut free = WarpSet::new(slots);
         (0..slots).for_each(|n| free.set(WarpId(n as u16), true));
         Self {
             has_barriers,
-            width,
+            width: machine.sm.warp_width.max(1) as usize,
             slots: vec![None; slots],
             free,
             forming: Vec::new(),
@@ -92,6 +94,11 @@ impl Pool {
             depths: Vec::new(),
             row_blocks: Vec::new(),
         }
+    }
+
+    /// Slots for warps.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
     }
 
     fn static_of(&self, home: Home) -> usize {

@@ -28,10 +28,9 @@
 
 use super::block::Block;
 use raddle_exec::Program;
-use raddle_exec::core::lanes_in;
 use raddle_exec::decode::WarpOp;
 use raddle_exec::op::{Class, NO_PC, NONE, Op};
-use raddle_exec::splits::{Group, Meeting};
+use raddle_exec::splits::{Group, Meeting, add_by_target};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::packet::Cycle;
 use raddle_sim::seam::{Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
@@ -217,12 +216,7 @@ impl Divergence for Tbc {
                 self.with_block(cta, now, |block| {
                     let depth = block.call_depth(warp);
                     let inside = depth.wrapping_add_signed(by);
-                    for lane in lanes_in(active) {
-                        match groups.iter_mut().find(|g| g.pc == targets[lane]) {
-                            Some(group) => group.mask |= 1 << lane,
-                            None => groups.push(Group { pc: targets[lane], mask: 1 << lane, depth: inside }),
-                        }
-                    }
+                    add_by_target(&mut groups, active, targets, inside);
                     let waits = op.class == Class::BranchTable && !op.uniform;
                     match groups[..] {
                         [only] if only.mask == mask && !waits => block.go_on(warp, only.pc, mask, Some(inside), table),

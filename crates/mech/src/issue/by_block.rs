@@ -19,6 +19,7 @@
 //! # Counters
 //! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
+use super::by_rank;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
 use schemars::JsonSchema;
@@ -80,35 +81,39 @@ impl ByBlock {
         Self { config, last: None, last_block: 0 }
     }
 
-    /// The place of a warp in the order of all; smaller is earlier.
-    fn rank(&self, view: &SchedulerView<'_>, warp: WarpId) -> (u64, u64) {
-        let block = view.table.get(warp).cta;
-        let turns = |from: u64| {
-            let count = view.warps.iter().map(|w| u64::from(view.table.get(w).cta) + 1).max().unwrap_or(1);
-            (u64::from(block) + count - from % count) % count
-        };
-        let of_block = |w: &WarpId| view.table.get(*w).cta == block;
+    /// The place of a block in the order of blocks; smaller is earlier.
+    fn place_of(&self, view: &SchedulerView<'_>, block: u32) -> u64 {
+        let blocks = || view.warps.iter().map(|w| (view.table.get(w).cta, view.age[w.index()]));
         let first = match self.config.blocks {
-            Blocks::Age => view.warps.iter().filter(of_block).map(|w| view.age[w.index()]).min().unwrap_or(0),
-            Blocks::Rrb => turns(view.now),
-            Blocks::Srr => turns(u64::from(self.last_block)),
+            Blocks::Age => return blocks().filter(|(of, _)| *of == block).map(|(_, age)| age).min().unwrap_or(0),
+            Blocks::Rrb => view.now,
+            Blocks::Srr => u64::from(self.last_block),
         };
-        let second = match (self.config.inside, self.last) {
+        let count = blocks().map(|(of, _)| u64::from(of) + 1).max().unwrap_or(1);
+        (u64::from(block) + count - first % count) % count
+    }
+
+    /// The place of a warp in the order of those of its block.
+    fn place_inside(&self, view: &SchedulerView<'_>, warp: WarpId) -> u64 {
+        match (self.config.inside, self.last) {
             (Inside::Gto, last) if last == Some(warp) => 0,
             (Inside::Gto, _) => 1 + view.age[warp.index()],
             (Inside::Lrr, last) => {
                 let (slots, next) = (view.age.len() as u64, last.map_or(0, |w| u64::from(w.0) + 1));
                 (u64::from(warp.0) + slots - next % slots) % slots
             }
-        };
-        (first, second)
+        }
+    }
+
+    /// The place of a warp in the order of all.
+    fn rank(&self, view: &SchedulerView<'_>, warp: WarpId) -> (u64, u64) {
+        (self.place_of(view, view.table.get(warp).cta), self.place_inside(view, warp))
     }
 }
 
 impl IssueScheduler for ByBlock {
     fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
-        order.extend(view.warps.iter());
-        order.sort_by_cached_key(|w| self.rank(view, *w));
+        by_rank(view, order, |w| self.rank(view, w));
     }
 
     fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
@@ -116,7 +121,16 @@ impl IssueScheduler for ByBlock {
     }
 
     fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
-        eligible.iter().min_by_key(|w| self.rank(view, *w))
+        // The warps of a block stand side by side: its place is looked up once.
+        let mut known = None;
+        eligible.iter().min_by_key(|warp| {
+            let block = view.table.get(*warp).cta;
+            let (_, place) = match known {
+                Some(found @ (of, _)) if of == block => found,
+                _ => *known.insert((block, self.place_of(view, block))),
+            };
+            (place, self.place_inside(view, *warp))
+        })
     }
 
     fn issued(&mut self, view: &SchedulerView<'_>, warp: WarpId) {

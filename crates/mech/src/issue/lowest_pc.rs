@@ -16,6 +16,7 @@
 //! # Counters
 //! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
+use super::by_rank;
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
@@ -45,8 +46,7 @@ fn rank(view: &SchedulerView<'_>, warp: WarpId) -> (u32, u64) {
 
 impl IssueScheduler for LowestPc {
     fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
-        order.extend(view.warps.iter());
-        order.sort_by_key(|w| rank(view, *w));
+        by_rank(view, order, |w| rank(view, w));
     }
 
     fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {

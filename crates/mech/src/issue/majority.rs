@@ -17,9 +17,11 @@
 //! # Counters
 //! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
+use super::by_rank;
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
+use std::cmp::Reverse;
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
@@ -32,32 +34,48 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 /// The scheduler.
 pub struct Majority {
     pc: Option<u32>,
+    /// Threads at each operation, while another one is chosen.
+    counts: Vec<u32>,
 }
 
 impl Majority {
     /// Nothing issued yet.
     #[must_use]
     pub fn new(_: NoConfig, _: &MachineConfig) -> Self {
-        Self { pc: None }
+        Self { pc: None, counts: Vec::new() }
     }
 
     /// The place of a warp: those at the current operation first, then by how many threads are where it is, then by age.
-    fn rank(&self, view: &SchedulerView<'_>, warp: WarpId) -> (bool, u32, u32, u64) {
+    fn rank(
+        &self,
+        view: &SchedulerView<'_>,
+        warp: WarpId,
+        threads: impl Fn(u32) -> u32,
+    ) -> (bool, Reverse<u32>, u32, u64) {
         let pc = view.table.get(warp).pc;
-        let others = view.warps.iter().map(|w| view.table.get(w)).filter(|w| w.pc == pc && w.blocked.is_none());
-        let threads: u32 = others.map(|w| w.mask.count_ones()).sum();
-        (Some(pc) != self.pc, u32::MAX - threads, pc, view.age[warp.index()])
+        (Some(pc) != self.pc, Reverse(threads(pc)), pc, view.age[warp.index()])
     }
+}
+
+/// Threads that can go on, with the operation they are at: for each warp one entry.
+fn threads<'v>(view: &'v SchedulerView<'_>) -> impl Iterator<Item = (u32, u32)> + 'v {
+    let warps = view.warps.iter().map(|w| view.table.get(w)).filter(|w| w.blocked.is_none());
+    warps.map(|w| (w.pc, w.mask.count_ones()))
+}
+
+/// Threads that can go on at an operation.
+fn threads_at(view: &SchedulerView<'_>, pc: u32) -> u32 {
+    threads(view).filter(|(at, _)| *at == pc).map(|(_, count)| count).sum()
 }
 
 impl IssueScheduler for Majority {
     fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
-        order.extend(view.warps.iter());
-        order.sort_by_cached_key(|w| self.rank(view, *w));
+        by_rank(view, order, |w| self.rank(view, w, |pc| threads_at(view, pc)));
     }
 
     fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
-        self.rank(view, a) < self.rank(view, b)
+        let rank = |w: WarpId| self.rank(view, w, |pc| threads_at(view, pc));
+        rank(a) < rank(b)
     }
 
     fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
@@ -65,7 +83,14 @@ impl IssueScheduler for Majority {
         if let Some(oldest) = here.min_by_key(|w| view.age[w.index()]) {
             return Some(oldest);
         }
-        let chosen = eligible.iter().min_by_key(|w| self.rank(view, *w))?;
+        // All operations at once: there may be as many warps as threads.
+        let mut counts = std::mem::take(&mut self.counts);
+        counts.clear();
+        counts.resize(view.ops.len(), 0);
+        threads(view).for_each(|(pc, count)| counts[pc as usize] += count);
+        let chosen = eligible.iter().min_by_key(|w| self.rank(view, *w, |pc| counts[pc as usize]));
+        self.counts = counts;
+        let chosen = chosen?;
         self.pc = Some(view.table.get(chosen).pc);
         Some(chosen)
     }

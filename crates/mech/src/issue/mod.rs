@@ -17,9 +17,14 @@ fn oldest_of(view: &SchedulerView<'_>, set: &WarpSet) -> Option<WarpId> {
     set.iter().min_by_key(|w| view.age[w.index()])
 }
 
-/// The warps of a scheduler, the one that came first first.
-fn by_age(view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
+/// The warps of a scheduler, the one of lowest rank first.
+fn by_rank<K: Ord>(view: &SchedulerView<'_>, order: &mut Vec<WarpId>, rank: impl Fn(WarpId) -> K) {
     let start = order.len();
     order.extend(view.warps.iter());
-    order[start..].sort_by_key(|w| view.age[w.index()]);
+    order[start..].sort_by_cached_key(|w| rank(*w));
+}
+
+/// The warps of a scheduler, the one that came first first.
+fn by_age(view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
+    by_rank(view, order, |w| view.age[w.index()]);
 }

@@ -369,13 +369,4 @@ pub trait Divergence: Send {
         let _ = (row, mask);
         Vec::new()
     }
-
-    /// Whether a warp may issue the instruction it is at.
-    ///
-    /// # Errors
-    /// The cause to charge when it may not.
-    fn may_issue(&self, warp: WarpId) -> Result<(), Cause> {
-        let _ = warp;
-        Ok(())
-    }
 }

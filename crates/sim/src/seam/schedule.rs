@@ -71,15 +71,6 @@ pub trait IssueScheduler: Send {
         let _ = (warp, arrives);
     }
 
-    /// Whether a warp may issue at all.
-    ///
-    /// # Errors
-    /// The cause to charge when it may not.
-    fn may_issue(&self, view: &SchedulerView<'_>, warp: WarpId) -> Result<(), Cause> {
-        let _ = (view, warp);
-        Ok(())
-    }
-
     /// When it next acts on its own, if nothing else happens: the SM does not sleep past it.
     fn next_event(&self, now: Cycle) -> Option<Cycle> {
         let _ = now;

@@ -127,21 +127,19 @@ impl Sm<'_> {
         self.mechanisms.issue[scheduler].issued(&seen, warp);
     }
 
-    /// Asks the scheduler, and whoever may veto.
+    /// Asks the scheduler, and the gating scheme, which may veto.
     fn choose(&mut self, scheduler: usize, now: Cycle, vetoed: &mut Option<Cause>) -> Option<WarpId> {
         loop {
             let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
             let seen = view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.kernel);
             let picked = self.mechanisms.issue[scheduler].pick(&seen, &self.eligible, &mut self.scratch);
             let warp = picked.filter(|w| self.eligible.contains(*w))?;
+            if !self.has_gating {
+                return Some(warp);
+            }
             let info = self.table.get(warp);
             let op = &self.kernel.ops[info.pc as usize];
-            let gating = &self.mechanisms.gating;
-            let allowed = self.mechanisms.divergence.may_issue(warp).and_then(|()| {
-                let may = self.mechanisms.issue[scheduler].may_issue(&seen, warp);
-                may.and_then(|()| if self.has_gating { gating.may_issue(op.unit, op, info.mask) } else { Ok(()) })
-            });
-            match allowed {
+            match self.mechanisms.gating.may_issue(op.unit, op, info.mask) {
                 Ok(()) => return Some(warp),
                 Err(cause) => {
                     vetoed.get_or_insert(cause);
