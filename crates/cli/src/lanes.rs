@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let drawing = lanes::drawing(&record.issued, width, &lines);
     let is_png = args.output.extension().is_some_and(|e| e == "png");
-    let picture = if is_png { png(&drawing) } else { svg(&drawing, true).into_bytes() };
+    let picture = if is_png { png(&drawing) } else { (svg(&drawing, true) + "\n").into_bytes() };
     let path = args.output.display().to_string();
     std::fs::write(&args.output, picture).map_err(|source| Error::Write { path: path.clone(), source })?;
     out::talk(&format!("{path}: {}", out::count(record.issued.len(), "instruction")));

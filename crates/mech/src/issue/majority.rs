@@ -86,8 +86,10 @@ impl IssueScheduler for Majority {
         // All operations at once: there may be as many warps as threads.
         let mut counts = std::mem::take(&mut self.counts);
         counts.clear();
-        counts.resize(view.ops.len(), 0);
-        threads(view).for_each(|(pc, count)| counts[pc as usize] += count);
+        for (pc, count) in threads(view) {
+            counts.resize(counts.len().max(pc as usize + 1), 0);
+            counts[pc as usize] += count;
+        }
         let chosen = eligible.iter().min_by_key(|w| self.rank(view, *w, |pc| counts[pc as usize]));
         self.counts = counts;
         let chosen = chosen?;
