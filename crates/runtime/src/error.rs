@@ -106,6 +106,9 @@ pub enum Error {
     /// The machine cannot run this.
     #[error("{0}")]
     Machine(String),
+    /// The machine is sound and the launch is too, but this machine does not run this kernel.
+    #[error("{0}")]
+    Refused(String),
     /// A launch did not complete; the device says why.
     #[error("kernel `{kernel}` did not complete: {ending}")]
     Stopped {

@@ -7,7 +7,7 @@ use raddle_exec::{DeviceMemory, Launch, Program};
 use raddle_ptx::source::LineIndex;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::event::Event;
-use raddle_sim::gpu::{Gpu, Observer, Progress, RunOptions};
+use raddle_sim::gpu::{Gpu, GpuError, Observer, Progress, RunOptions};
 use raddle_sim::mem::crossbar::CrossbarCounters;
 use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
@@ -126,7 +126,10 @@ impl<'m> Timer<'m> {
         watch: &mut Watch<'_>,
     ) -> Result<(Option<Stop>, Timed), Error> {
         let Asked { number, program, launch, ptx } = *asked;
-        let wrong = |e: raddle_sim::gpu::GpuError| Error::Machine(e.to_string());
+        let wrong = |e| match e {
+            GpuError::Refused(why) => Error::Refused(why),
+            other => Error::Machine(other.to_string()),
+        };
         let options = self.options;
         let residency = Residency::new(&options.machine, program, launch, options.registers).map_err(wrong)?;
         if let Some(observer) = &mut watch.observer {

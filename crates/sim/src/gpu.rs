@@ -26,9 +26,13 @@ pub enum GpuError {
     /// The machine makes no sense.
     #[error("{0}")]
     Machine(String),
-    /// The launch does not fit the kernel or the machine.
+    /// The launch does not fit the kernel.
     #[error("{0}")]
     Launch(String),
+    /// The launch is sound, but this machine does not run it: no SM holds a block, or a mechanism cannot do what the
+    /// kernel needs.
+    #[error("{0}")]
+    Refused(String),
 }
 
 /// Listens to what happens. Called at the edge of every window, events in the order of (time, SM).
@@ -119,11 +123,10 @@ impl<'m> Gpu<'m> {
     ) -> Result<LaunchResult, GpuError> {
         let kernel = TimedKernel::new(program, self.config);
         let most = Residency::new(self.config, program, launch, options.registers)?.ctas;
-        let wrong = |e: raddle_exec::LoadError| GpuError::Launch(e.to_string());
         let mut sms = Vec::new();
         for id in 0..self.config.gpu.sms {
             let own = mechanisms.for_sm().map_err(GpuError::Machine)?;
-            sms.push(Sm::new(id as u16, self.config, &kernel, launch, own, most).map_err(wrong)?);
+            sms.push(Sm::new(id as u16, self.config, &kernel, launch, own, most)?);
         }
         if options.never_skip {
             sms.iter_mut().for_each(Sm::never_skip);

@@ -54,7 +54,7 @@ impl Residency {
         ];
         for (what, fits, needs, has) in limits {
             if fits == 0 {
-                return Err(GpuError::Launch(format!("a block needs {needs} {what}, an SM has {has}")));
+                return Err(GpuError::Refused(format!("a block needs {needs} {what}, an SM has {has}")));
             }
         }
         let (limit, ctas) = limits.iter().map(|l| (l.0, l.1)).min_by_key(|l| l.1).unwrap_or(("blocks", 1));

@@ -26,6 +26,7 @@ pub mod units;
 
 use crate::config::MachineConfig;
 use crate::event::{Event, EventKind};
+use crate::gpu::GpuError;
 use crate::kernel::{TimedKernel, TimedOp, UnitKind};
 use crate::packet::Cycle;
 use crate::seam::{
@@ -36,10 +37,10 @@ use counters::SmCounters;
 use fetch::Fetch;
 use ldst::LoadStore;
 use port::Port;
+use raddle_exec::Launch;
 use raddle_exec::core::{Arrival, Core};
 use raddle_exec::fault::Fault;
 use raddle_exec::memory::{DeviceMemory, StoreLog};
-use raddle_exec::{Launch, LoadError};
 use state::{Front, InFlightTable, Place, Scoreboard, Sets};
 use std::collections::VecDeque;
 use units::Units;
@@ -150,7 +151,7 @@ impl<'k> Sm<'k> {
     /// An SM for one launch.
     ///
     /// # Errors
-    /// When a block of the launch does not fit.
+    /// When the launch does not fit the kernel, or the divergence model refuses the kernel.
     pub fn new(
         id: u16,
         config: &'k MachineConfig,
@@ -158,13 +159,14 @@ impl<'k> Sm<'k> {
         launch: &'k Launch,
         mut mechanisms: SmMechanisms,
         most_ctas: u32,
-    ) -> Result<Self, LoadError> {
+    ) -> Result<Self, GpuError> {
         let sm = &config.sm;
         mechanisms.divergence.start_launch(kernel.program).map_err(|(pc, why)| {
             let place = kernel.program.place(pc, None);
-            LoadError::Unsupported(format!("divergence model `{}`: {why}, {place}", config.mechanism.divergence.name()))
+            GpuError::Refused(format!("divergence model `{}`: {why}, {place}", config.mechanism.divergence.name()))
         })?;
-        let core = Core::new(kernel.program, launch, sm.warp_width)?.on_sm(u32::from(id), config.gpu.sms);
+        let core = Core::new(kernel.program, launch, sm.warp_width).map_err(|e| GpuError::Launch(e.to_string()))?;
+        let core = core.on_sm(u32::from(id), config.gpu.sms);
         let slots = (sm.threads / sm.warp_width) as usize;
         let pool = mechanisms.divergence.pool(slots);
         let slots = pool.unwrap_or(slots).min(MAX_WARPS);
