@@ -1,4 +1,4 @@
-//! `raddle compare`: a grid from the command line, and a table at once.
+//! `raddle compare`: a grid from the command line, and tables at once.
 
 use crate::exit::{Exit, Failure};
 use crate::lab::{Jobs, Watching};
@@ -6,16 +6,17 @@ use crate::out;
 use crate::run::sizes;
 use clap::ValueEnum;
 use raddle_lab::experiment::{
-    Against, Axis, Base, Change, Experiment, Figure, Mean, Repeats, Rows, Variant, Vary, workloads,
+    Against, Axis, Base, Change, Experiment, Figure, Mean, Part, Repeats, Rows, Variant, Vary, slots, workloads,
 };
-use raddle_lab::figure::{Table, Values};
+use raddle_lab::figure::{Cell, Table, Trouble, Values};
 use raddle_lab::grid::Grid;
-use raddle_lab::markdown;
 use raddle_lab::metric::Metric;
 use raddle_lab::store::Store;
 use raddle_lab::work::{self, InMemory, Results};
+use raddle_lab::{export, markdown};
 use raddle_runtime::Problem;
 use raddle_sim::config::{DEFAULT_PRESET, PRESETS};
+use raddle_sim::seam::Seam;
 use raddle_workloads::Size;
 use serde_json::json;
 use std::path::PathBuf;
@@ -25,13 +26,20 @@ use std::path::PathBuf;
 Options of mechanisms and --preset take lists: every combination is run, and compared with the first.
 Several values of one parameter are --vary KEY=V1,V2,... With --metric cycles (the default) the table has
 speedups; of other metrics it has values relative to the first, or the values themselves with --plain.
-A number after ± is half the range over repetitions; ≈ marks what is smaller than that.
+Several metrics make several tables; `slots` says where issue slots go. Divergence models are compared in
+five tables unless --metric says otherwise: IPC, SIMD efficiency, where issue slots go, memory traffic
+and the deepest stack. Means are harmonic for IPC, geometric for other ratios and arithmetic for values.
+
+A number after ± is half the range over repetitions; ≈ marks what is smaller than that. A mean over 8 of
+9 rows is of those that have a value. A workload that a machine cannot run by design is `refused`, and
+the exit code is 0 all the same.
 
 Examples:
   raddle compare bfs spmv --issue lrr,gto
   raddle compare all --issue gto,all --size tiny --repeats 3
+  raddle compare bfs mum --divergence pdom,dwf,tbc --kernels --csv models.csv
   raddle compare class:divergent --vary mechanism.issue.active=2,4,8 --issue two-level
-  raddle compare bfs --preset gtx480,fx5800 --metric l1d-hit-rate --plain")]
+  raddle compare bfs --preset gtx480,fx5800 --metric l1d-hit-rate,read-latency --plain")]
 pub struct Args {
     /// Workloads: names, `all`, or a class as in class:divergent
     #[arg(value_name = "WORKLOAD", required = true)]
@@ -63,15 +71,18 @@ pub struct Args {
     /// Change one value of all machines, as in sm.l1d.ways=8; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// What to compare: cycles, thread-ipc, simd-efficiency, stall-share.barrier, l2.hits ...
-    #[arg(long, default_value = "cycles", value_name = "NAME")]
-    metric: String,
+    /// What to compare: cycles, thread-ipc, slots, stall-share.barrier, l2.hits ...; may be given several times
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    metric: Vec<String>,
+    /// A row for each kernel of a workload
+    #[arg(long)]
+    kernels: bool,
     /// Print values themselves, not relative to the first
     #[arg(long)]
     plain: bool,
-    /// Mean over workloads
-    #[arg(long, value_enum, default_value_t = MeanArg::Geometric, value_name = "MEAN")]
-    mean: MeanArg,
+    /// Mean over workloads; when left out, it is what goes with the metric
+    #[arg(long, value_enum, value_name = "MEAN")]
+    mean: Option<MeanArg>,
     /// Runs of each point, under harmless changes
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: u32,
@@ -80,9 +91,15 @@ pub struct Args {
     store: Option<PathBuf>,
     #[command(flatten)]
     jobs: Jobs,
-    /// Print one JSON object with the table
+    /// Print one JSON object with all tables
     #[arg(long)]
     json: bool,
+    /// Write all values to a CSV file, one to a line
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write all values to a Parquet file, one to a row
+    #[arg(long, value_name = "FILE")]
+    parquet: Option<PathBuf>,
 }
 
 /// Means, as options.
@@ -93,7 +110,108 @@ enum MeanArg {
     Arithmetic,
 }
 
+impl From<MeanArg> for Mean {
+    fn from(arg: MeanArg) -> Self {
+        match arg {
+            MeanArg::Harmonic => Self::Harmonic,
+            MeanArg::Geometric => Self::Geometric,
+            MeanArg::Arithmetic => Self::Arithmetic,
+        }
+    }
+}
+
+/// What a table shows.
+struct View {
+    name: String,
+    title: String,
+    metric: Metric,
+    stack: Vec<Part>,
+    against: Against,
+}
+
+impl View {
+    fn new(metric: Metric, against: Against) -> Self {
+        let (name, title) = (metric.to_string(), markdown::capital(&metric.about()));
+        Self { name, title, metric, stack: Vec::new(), against }
+    }
+
+    fn titled(self, name: &str, title: &str) -> Self {
+        Self { name: name.to_owned(), title: title.to_owned(), ..self }
+    }
+
+    /// Where issue slots go.
+    fn slots() -> Self {
+        let stack = slots();
+        let metric = Metric::Sum(stack.iter().map(|part| part.metric.clone()).collect());
+        let (name, title) = ("slots".to_owned(), "Where issue slots go".to_owned());
+        Self { name, title, metric, stack, against: Against::Share }
+    }
+
+    /// The mean that goes with it; `wanted` where that makes sense.
+    fn mean(&self, wanted: Option<Mean>) -> Mean {
+        let default = match (&self.metric, self.against) {
+            (metric, Against::Nothing) if metric.is_most() => return Mean::None,
+            _ if !self.stack.is_empty() => return Mean::Arithmetic,
+            (Metric::ThreadIpc | Metric::WarpIpc, _) => Mean::Harmonic,
+            (_, Against::Nothing) => Mean::Arithmetic,
+            _ => Mean::Geometric,
+        };
+        wanted.unwrap_or(default)
+    }
+}
+
 impl Args {
+    /// What is shown: what was asked for, else what goes with what is varied.
+    fn views(&self) -> Result<Vec<View>, Problem> {
+        let relative = |against| if self.plain { Against::Nothing } else { against };
+        let view = |name: &str| match name.trim() {
+            "slots" => Ok(View::slots()),
+            name => {
+                let metric = Metric::parse(name)?;
+                let against = if metric == Metric::Cycles { Against::Speedup } else { Against::Ratio };
+                Ok(View::new(metric, relative(against)))
+            }
+        };
+        if !self.metric.is_empty() {
+            let mut views: Vec<View> = Vec::new();
+            for name in &self.metric {
+                let new = view(name)?;
+                if views.iter().all(|known| known.name != new.name) {
+                    views.push(new);
+                }
+            }
+            return Ok(views);
+        }
+        if expanded(&self.divergence, names_of(Seam::Divergence)).len() < 2 {
+            return Ok(vec![view("cycles")?]);
+        }
+        let ipc = if self.plain { "IPC" } else { "Normalised IPC" };
+        Ok(vec![
+            View::new(Metric::ThreadIpc, relative(Against::Ratio)).titled("ipc", ipc),
+            View::new(Metric::SimdEfficiency, Against::Nothing),
+            View::slots(),
+            View::new(Metric::MemoryTraffic, relative(Against::Ratio)).titled("memory-traffic", "Memory traffic"),
+            View::new(Metric::parse("sm.stack_depth")?, Against::Nothing).titled("stack-depth", "Deepest stack"),
+        ])
+    }
+
+    fn presets(&self) -> Vec<String> {
+        expanded(&self.preset, PRESETS.iter().map(|preset| preset.name))
+    }
+
+    /// The preset all runs have, if one was given, else the default.
+    fn preset(&self) -> String {
+        self.presets().into_iter().next().unwrap_or_else(|| DEFAULT_PRESET.to_owned())
+    }
+
+    /// What all runs have in common.
+    fn common(&self) -> String {
+        match &self.presets()[..] {
+            [preset] => format!("size {}, {preset}", self.size),
+            _ => format!("size {}", self.size),
+        }
+    }
+
     /// What is varied: names and changes of each choice.
     fn lists(&self) -> Result<Vec<Vec<Variant>>, Problem> {
         let set = |label: String, text: String| {
@@ -102,14 +220,19 @@ impl Args {
         };
         let preset =
             |name: &String| Variant { label: name.clone(), base: Some(Base::preset(name)), ..Variant::default() };
-        let presets = expanded(&self.preset, PRESETS.iter().map(|preset| preset.name));
+        // One preset for all is the experiment's.
+        let presets = Some(self.presets()).filter(|presets| presets.len() > 1).unwrap_or_default();
         let mut lists: Vec<Vec<Variant>> = vec![presets.iter().map(preset).collect()];
-        let registry = raddle_mech::registry();
-        let seams = [&self.issue, &self.divergence, &self.fetch, &self.dispatch, &self.gating];
-        for (names, seam) in seams.into_iter().zip(["issue", "divergence", "fetch", "dispatch", "gating"]) {
-            let all = registry.iter().filter(|m| m.info.seam.key() == seam).map(|m| m.info.name);
-            let choice = |name: String| set(name.clone(), format!("mechanism.{seam}={name}"));
-            lists.push(expanded(names, all).into_iter().map(choice).collect());
+        let seams = [
+            (&self.issue, Seam::Issue),
+            (&self.divergence, Seam::Divergence),
+            (&self.fetch, Seam::Fetch),
+            (&self.dispatch, Seam::Dispatch),
+            (&self.gating, Seam::Gating),
+        ];
+        for (names, seam) in seams {
+            let choice = |name: String| set(name.clone(), format!("mechanism.{}={name}", seam.key()));
+            lists.push(expanded(names, names_of(seam)).into_iter().map(choice).collect());
         }
         for text in &self.vary {
             let Some((key, values)) = text.split_once('=') else {
@@ -129,6 +252,7 @@ impl Args {
         let words = self.workloads.iter().map(String::as_str);
         let chosen = workloads(words).map_err(|(_, problem)| problem)?;
         let mut experiment = Experiment { size: self.size, ..Experiment::new("compare", chosen) };
+        experiment.base = Base::preset(&self.preset());
         experiment.set = self.set.iter().map(|text| Change { text: text.clone(), at: None }).collect();
         let mut variants = vec![Variant::default()];
         for list in self.lists()? {
@@ -136,7 +260,7 @@ impl Args {
             variants = variants.iter().flat_map(with).collect();
         }
         if variants.len() == 1 && variants[0].label.is_empty() {
-            variants[0].label = DEFAULT_PRESET.to_owned();
+            variants[0].label = self.preset();
         }
         experiment.axes = vec![Axis { name: "machine".to_owned(), variants }];
         experiment.baseline = vec![Some(0)];
@@ -144,25 +268,34 @@ impl Args {
             let vary = vec![Vary::Seed, Vary::Dispatch, Vary::Heap];
             experiment.repeats = Repeats { count: self.repeats, vary, at: None };
         }
-        let metric = Metric::parse(&self.metric)?;
-        experiment.metrics = vec![metric.clone()];
-        let against = match (self.plain, &metric) {
-            (true, _) => Against::Nothing,
-            (false, Metric::Cycles) => Against::Speedup,
-            (false, _) => Against::Ratio,
-        };
-        let mean = match self.mean {
-            MeanArg::Harmonic => Mean::Harmonic,
-            MeanArg::Geometric => Mean::Geometric,
-            MeanArg::Arithmetic => Mean::Arithmetic,
-        };
-        let (name, title) = ("compare".to_owned(), "compare".to_owned());
-        let (stack, source, paper, fixed) = (Vec::new(), String::new(), Vec::new(), vec![0]);
-        let (bars, rows) = (0, Rows::Workloads);
-        experiment.figures =
-            vec![Figure { name, title, metric, stack, against, bars, rows, fixed, mean, source, paper }];
+        let rows = if self.kernels { Rows::Kernels } else { Rows::Workloads };
+        for view in self.views()? {
+            let mean = view.mean(self.mean.map(Mean::from));
+            let View { name, title, metric, stack, against } = view;
+            let (source, paper, fixed) = (String::new(), Vec::new(), vec![0]);
+            experiment.figures.push(Figure {
+                name,
+                title,
+                metric,
+                stack,
+                against,
+                bars: 0,
+                rows,
+                fixed,
+                mean,
+                source,
+                paper,
+            });
+        }
         Ok(experiment)
     }
+}
+
+/// The names of all mechanisms at a seam.
+fn names_of(seam: Seam) -> impl Iterator<Item = &'static str> {
+    let registry = raddle_mech::registry();
+    let names: Vec<&'static str> = registry.iter().filter(|m| m.info.seam == seam).map(|m| m.info.name).collect();
+    names.into_iter()
 }
 
 /// A list in which `all` stands for everything there is; nothing comes twice.
@@ -196,7 +329,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     }
     match &args.store {
         Some(folder) => {
-            let exit = table(args, &experiment, &grid, &mut Store::create(folder)?);
+            let exit = tables(args, &experiment, &grid, &mut Store::create(folder)?);
             if matches!(exit, Ok(Exit::Bad)) {
                 out::talk(&format!("`raddle lab ls --failures --store {}` says what failed", folder.display()));
             }
@@ -204,8 +337,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         }
         None => {
             let mut results = InMemory::default();
-            let exit = table(args, &experiment, &grid, &mut results);
-            for failure in &results.failures {
+            let exit = tables(args, &experiment, &grid, &mut results);
+            for failure in results.failures.iter().filter(|failure| !failure.is_refusal) {
                 out::talk(&format!("failed: {}: {}", failure.title, failure.error));
             }
             exit
@@ -213,37 +346,123 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     }
 }
 
-fn table(args: &Args, experiment: &Experiment, grid: &Grid, results: &mut impl Results) -> Result<Exit, Failure> {
+fn tables(args: &Args, experiment: &Experiment, grid: &Grid, results: &mut impl Results) -> Result<Exit, Failure> {
     let watching = Watching::default();
     let ended = work::run(&grid.points, results, args.jobs.options(), &|progress| watching.show(progress));
     watching.clear();
     let ended = ended?;
-    let table = Values::read(experiment, grid, results)?.table(experiment, &experiment.figures[0]);
+    let values = Values::read(experiment, grid, results)?;
+    let tables: Vec<Table> = experiment.figures.iter().map(|figure| values.table(experiment, figure)).collect();
+    let troubles = values.troubles(experiment);
     if args.json {
-        out::json(&as_json(&table))?;
+        out::json(&as_json(args, &tables, &troubles))?;
+    } else if let [table] = &tables[..] {
+        let about = if table.parts.is_empty() { table.about.clone() } else { heading(table) };
+        out::talk(&format!("{about}, {}", args.common()));
+        out::data(&as_text(table))?;
     } else {
-        out::talk(&format!("{}, size {}", table.about, args.size));
-        out::data(&as_text(&table))?;
+        out::talk(&format!("{}; the baseline is {}", args.common(), tables[0].bars[0]));
+        let texts: Vec<String> = tables.iter().map(|table| format!("{}\n{}", heading(table), as_text(table))).collect();
+        out::data(&texts.join("\n"))?;
+    }
+    for trouble in troubles.iter().filter(|trouble| trouble.is_refusal) {
+        out::talk(&format!("refused: {}", trouble.line));
+    }
+    if let Some(path) = &args.csv {
+        let wrong = |source| raddle_lab::Error::Write { path: path.display().to_string(), source };
+        std::fs::write(path, export::figures_csv(&tables)).map_err(wrong)?;
+    }
+    if let Some(path) = &args.parquet {
+        export::figures_parquet(&tables, path)?;
     }
     Ok(Exit::good_if(ended.failed == 0))
 }
 
+/// Title and what the values are, the latter once.
+fn heading(table: &Table) -> String {
+    let about = &table.about;
+    if !table.parts.is_empty() {
+        return format!("{}, in percent: {about}", table.title);
+    }
+    match about.get(..table.title.len()).filter(|start| start.eq_ignore_ascii_case(&table.title)) {
+        Some(start) => format!("{}{}", table.title, &about[start.len()..]),
+        None => format!("{}: {about}", table.title),
+    }
+}
+
 fn as_text(table: &Table) -> String {
+    if !table.parts.is_empty() {
+        return parts_as_text(table);
+    }
     let mut rows = vec![[&[String::new()], &table.bars[..]].concat()];
     for row in &table.rows {
-        let cells = row.cells.iter().map(|cell| markdown::value(table, cell.as_ref()));
+        let cells = row.cells.iter().map(|cell| markdown::value(table, cell));
         rows.push([vec![row.name.clone()], cells.collect()].concat());
     }
     out::table(&rows)
 }
 
-fn as_json(table: &Table) -> serde_json::Value {
+/// Stacked bars, parts in percent: a line for each row and bar, a column for each part, whose name may take two lines.
+fn parts_as_text(table: &Table) -> String {
+    let split = |part: &String| match part.rsplit_once(' ') {
+        Some((first, last)) => [first.to_owned(), last.to_owned()],
+        None => [String::new(), part.clone()],
+    };
+    let names: Vec<[String; 2]> = table.parts.iter().map(split).collect();
+    let line = |n: usize| names.iter().map(move |name| name[n].clone());
+    let mut rows: Vec<Vec<String>> = [0, 1].map(|n| [String::new()].into_iter().chain(line(n)).collect()).to_vec();
+    for row in &table.rows {
+        rows.push(vec![row.name.clone()]);
+        for (bar, cell) in table.bars.iter().zip(&row.cells) {
+            let note = cell.as_ref().ok().and_then(|cell| cell.note()).map(|note| format!(" ({note})"));
+            let mut cells = vec![format!("  {bar}{}", note.unwrap_or_default())];
+            match cell {
+                Ok(cell) => cells.extend(cell.parts.iter().map(|part| format!("{:.2}", 100.0 * part.value))),
+                Err(gap) => cells.push(gap.text().to_owned()),
+            }
+            rows.push(cells);
+        }
+    }
+    out::table(&rows)
+}
+
+fn as_json(args: &Args, tables: &[Table], troubles: &[Trouble]) -> serde_json::Value {
+    let lines = |is_refusal: bool| {
+        troubles.iter().filter(|t| t.is_refusal == is_refusal).map(|t| t.line.as_str()).collect::<Vec<_>>()
+    };
+    let tables: Vec<_> = tables.iter().map(table_as_json).collect();
+    json!({"size": args.size.name(), "tables": tables, "refused": lines(true), "failed": lines(false)})
+}
+
+fn table_as_json(table: &Table) -> serde_json::Value {
+    let value = |cell: &Cell| {
+        let mut value = json!({"value": cell.value, "low": cell.low, "high": cell.high});
+        if let Some(over) = cell.over {
+            value["over"] = over.rows.into();
+            value["of"] = over.of.into();
+        }
+        value
+    };
     let rows = table.rows.iter().map(|row| {
         let cells = table.bars.iter().zip(&row.cells).map(|(bar, cell)| {
-            let value = cell.as_ref().map(|c| json!({"value": c.value, "low": c.low, "high": c.high}));
-            (bar.clone(), value.unwrap_or_default())
+            let json = cell.as_ref().map_or_else(
+                |gap| json!({"gap": gap.name()}),
+                |cell| {
+                    let mut whole = value(cell);
+                    if !table.parts.is_empty() {
+                        let parts = table.parts.iter().cloned().zip(cell.parts.iter().map(value));
+                        whole["parts"] = parts.collect::<serde_json::Map<_, _>>().into();
+                    }
+                    whole
+                },
+            );
+            (bar.clone(), json)
         });
         json!({"row": row.name, "is_mean": row.is_mean, "cells": cells.collect::<serde_json::Map<_, _>>()})
     });
-    json!({"about": table.about, "bars": table.bars, "rows": rows.collect::<Vec<_>>()})
+    let rows: Vec<_> = rows.collect();
+    json!({
+        "name": table.name, "title": table.title, "about": table.about, "bars": table.bars, "parts": table.parts,
+        "rows": rows,
+    })
 }

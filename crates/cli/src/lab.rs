@@ -22,7 +22,8 @@ pub enum Command {
 FILE is an experiment file, or the name of an experiment that comes with Raddle, see `raddle list
 experiments`. Points are run one on each core. What has a result in the store is not run again, so the
 command can be stopped at any time and goes on where it was. A point that fails does not stop the
-others; `raddle lab ls --failures` says what went wrong.
+others; `raddle lab ls --failures` says what went wrong. A workload that a machine cannot run by design,
+because no SM holds a block of it or a mechanism cannot do what it needs, is refused: that is no failure.
 
 With --slurm, points are run by job arrays on a Slurm cluster. Each task runs --jobs points at once and
 asks for as many cores; 1 when left out. The program and the store must be on a file system that all

@@ -71,7 +71,10 @@ pub fn small(spread: f64) -> String {
 /// What the pointer shows over a cell.
 #[must_use]
 pub fn hover(table: &Table, row: &str, bar: &str, cell: &Cell) -> String {
-    let mut text = format!("{row}, {bar}: {}", with_range(cell));
+    let mut text = format!("{row}, {bar}: {}", with_range(cell, &|value| table.number(value)));
+    if let Some(note) = cell.note() {
+        text += &format!(", mean over {note}");
+    }
     if table.is_within_spread(cell) {
         text += ", smaller than its spread";
     }
@@ -84,14 +87,14 @@ pub fn hover(table: &Table, row: &str, bar: &str, cell: &Cell) -> String {
 /// What the pointer shows over a part of a stacked bar.
 #[must_use]
 pub fn part_hover(row: &str, bar: &str, part: &str, cell: &Cell, whole: &Cell) -> String {
-    let mut text = format!("{row}, {bar}, {part}: {} of {}", with_range(cell), number(whole.value));
+    let mut text = format!("{row}, {bar}, {part}: {} of {}", with_range(cell, &number), number(whole.value));
     if let Some(paper) = cell.paper {
         text += &format!("; paper {}", number(paper));
     }
     text
 }
 
-fn with_range(cell: &Cell) -> String {
+fn with_range(cell: &Cell, number: &dyn Fn(f64) -> String) -> String {
     let value = number(cell.value);
     if cell.high > cell.low { format!("{value} ({} to {})", number(cell.low), number(cell.high)) } else { value }
 }
@@ -99,7 +102,7 @@ fn with_range(cell: &Cell) -> String {
 /// The bars that are drawn: not the baseline where it is 1 by definition.
 fn shown(table: &Table) -> Vec<usize> {
     let says_nothing = |bar: usize| {
-        let cells = table.rows.iter().filter_map(|row| row.cells[bar].as_ref());
+        let cells = table.rows.iter().filter_map(|row| row.cells[bar].as_ref().ok());
         let is_neutral =
             |cell: &Cell| cell.paper.is_none() && Some(cell.low) == table.neutral && Some(cell.high) == table.neutral;
         table.parts.is_empty() && table.baseline == Some(bar) && cells.into_iter().all(is_neutral)
@@ -258,7 +261,8 @@ impl<'t> Chart<'t> {
         } else {
             table.parts.iter().enumerate().map(|(n, part)| (part.clone(), Some(n), false)).collect()
         };
-        let cells = || table.rows.iter().flat_map(|row| self.bars.iter().filter_map(|bar| row.cells[*bar].as_ref()));
+        let cells =
+            || table.rows.iter().flat_map(|row| self.bars.iter().filter_map(|bar| row.cells[*bar].as_ref().ok()));
         if table.parts.is_empty() && cells().any(|cell| table.is_within_spread(cell)) {
             items.push(("pale: smaller than its spread".to_owned(), self.bars.first().copied(), true));
         }
@@ -358,8 +362,8 @@ impl<'t> Chart<'t> {
             let x = left + room / 2.0 + BAR * n as f64;
             let middle = x + (BAR - 2.0) / 2.0;
             match &row.cells[bar] {
-                Some(cell) => self.bar(&row.name, bar, cell, x, y),
-                None => {
+                Ok(cell) => self.bar(&row.name, bar, cell, x, y),
+                Err(_) => {
                     let at = y(origin(self.table)) - 2.0;
                     self.text(middle, at, "×", (SIZE, Anchor::Middle, Turn::Flat, false, Ink::Soft));
                 }
@@ -419,14 +423,14 @@ impl<'t> Chart<'t> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::figure::TableRow;
+    use crate::figure::{Gap, Over, TableRow};
 
-    fn cell(value: f64, paper: Option<f64>) -> Option<Cell> {
-        Some(Cell { value, low: value - 0.01, high: value + 0.01, paper, parts: Vec::new() })
+    fn cell(value: f64, paper: Option<f64>, over: Option<Over>) -> Result<Cell, Gap> {
+        Ok(Cell { value, low: value - 0.01, high: value + 0.01, paper, parts: Vec::new(), over })
     }
 
     pub(crate) fn table() -> Table {
-        let one = || Some(Cell { value: 1.0, low: 1.0, high: 1.0, ..Cell::default() });
+        let one = || Ok(Cell { value: 1.0, low: 1.0, high: 1.0, ..Cell::default() });
         let row = |name: &str, is_mean, cells| TableRow { name: name.to_owned(), is_mean, cells };
         Table {
             name: "speedup".to_owned(),
@@ -437,10 +441,11 @@ pub(crate) mod tests {
             parts: Vec::new(),
             baseline: Some(0),
             neutral: Some(1.0),
+            is_count: false,
             rows: vec![
-                row("bfs", false, vec![one(), cell(1.25, Some(1.4))]),
-                row("spmv", false, vec![one(), None]),
-                row("mean, all", true, vec![one(), cell(1.005, None)]),
+                row("bfs", false, vec![one(), cell(1.25, Some(1.4), None)]),
+                row("spmv", false, vec![one(), Err(Gap::Refused)]),
+                row("mean, all", true, vec![one(), cell(1.005, None, Some(Over { rows: 1, of: 2, lacking: 0 }))]),
             ],
         }
     }
@@ -449,7 +454,7 @@ pub(crate) mod tests {
     pub(crate) fn stacked() -> Table {
         let mut table = Table { parts: vec!["issued".to_owned(), "empty".to_owned()], ..table() };
         for cell in table.rows.iter_mut().flat_map(|row| row.cells.iter_mut().flatten()) {
-            let part = |value, paper| Cell { value, low: value, high: value, paper, parts: Vec::new() };
+            let part = |value, paper| Cell { value, low: value, high: value, paper, ..Cell::default() };
             cell.parts = vec![part(0.25, Some(0.5)), part(cell.value - 0.25, None)];
         }
         table

@@ -1,14 +1,17 @@
-//! All results of a store as one wide table: a row for each point and kernel, a column for each counter.
+//! Tables of data, as CSV and Parquet: all results of a store, and the values of figures.
 //!
-//! Names of columns have `_` where records have `.` or `-`: `sm_warp_insts`, `network_up_packets`.
+//! The results of a store are one wide table: a row for each point and kernel, a column for each counter. Names of
+//! columns have `_` where records have `.` or `-`: `sm_warp_insts`, `network_up_packets`. The values of figures are one
+//! long table: a row for each value.
 
 use crate::error::{Error, writing};
+use crate::figure::{Cell, Gap, Table};
 use crate::key::Key;
 use crate::metric::counters;
 use crate::point::Program;
 use crate::record::{KernelCounts, Record};
 use crate::store::Store;
-use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
@@ -36,8 +39,42 @@ struct Layout {
     classes: BTreeMap<&'static str, &'static str>,
 }
 
-/// A row: texts, then numbers.
-type Row = (Vec<String>, Vec<i64>);
+/// What the values of a column are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Whole,
+    /// Perhaps missing.
+    Number,
+    Flag,
+}
+
+/// A value of a table.
+enum Value {
+    Text(String),
+    Whole(i64),
+    Number(Option<f64>),
+    Flag(bool),
+}
+
+impl Value {
+    fn text(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+
+    /// As CSV has it.
+    fn csv(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Whole(value) => value.to_string(),
+            Self::Number(value) => value.map(|value| value.to_string()).unwrap_or_default(),
+            Self::Flag(value) => value.to_string(),
+        }
+    }
+}
+
+type Columns = Vec<(String, Kind)>;
+type Row = Vec<Value>;
 
 impl Layout {
     fn new() -> Self {
@@ -45,15 +82,13 @@ impl Layout {
         Self { counters: counters().collect(), classes: raddle_workloads::all().iter().filter_map(class).collect() }
     }
 
-    fn texts(&self) -> Vec<String> {
+    fn columns(&self) -> Columns {
         let seams =
             Seam::ALL.into_iter().flat_map(|seam| [seam.key().to_owned(), format!("{}_parameters", seam.key())]);
-        TEXTS.into_iter().map(str::to_owned).chain(seams).collect()
-    }
-
-    fn numbers(&self) -> Vec<String> {
+        let texts = TEXTS.into_iter().map(str::to_owned).chain(seams);
         let counters = self.counters.iter().map(|name| name.replace(['.', '-'], "_"));
-        NUMBERS.into_iter().map(str::to_owned).chain(counters).collect()
+        let numbers = NUMBERS.into_iter().map(str::to_owned).chain(counters);
+        texts.map(|name| (name, Kind::Text)).chain(numbers.map(|name| (name, Kind::Whole))).collect()
     }
 
     fn row(&self, key: &Key, record: &Record, kernel: &KernelCounts) -> Row {
@@ -72,12 +107,10 @@ impl Layout {
             texts.push(spec.map(|m| m.name.clone()).unwrap_or_default());
             texts.push(spec.and_then(|m| serde_json::to_string(&m.parameters).ok()).unwrap_or_default());
         }
-        let mut numbers: Vec<i64> =
-            [id.schema.into(), id.epoch.into(), id.seed, id.heap_offset, kernel.launches, kernel.cycles]
-                .map(|n: u64| n as i64)
-                .to_vec();
-        numbers.extend(self.counters.iter().map(|name| kernel.counters.get(name).copied().unwrap_or(0) as i64));
-        (texts, numbers)
+        let numbers = [id.schema.into(), id.epoch.into(), id.seed, id.heap_offset, kernel.launches, kernel.cycles];
+        let counters = self.counters.iter().map(|name| kernel.counters.get(name).copied().unwrap_or(0));
+        let numbers = numbers.into_iter().chain(counters).map(|value: u64| Value::Whole(value as i64));
+        texts.into_iter().map(Value::Text).chain(numbers).collect()
     }
 }
 
@@ -92,18 +125,7 @@ pub fn export(store: &Store, path: &Path, format: Format) -> Result<usize, Error
     let keys = store.keys();
     let chunks = keys.chunks(CHUNK).map(|keys| rows(store, keys, &layout));
     match format {
-        Format::Csv => {
-            let mut writer = csv::Writer::from_writer(&mut file);
-            let names = [layout.texts(), layout.numbers()].concat();
-            writer.write_record(&names).map_err(|e| wrong(e.into()))?;
-            for chunk in chunks {
-                for (texts, numbers) in chunk? {
-                    let cells = texts.into_iter().chain(numbers.iter().map(ToString::to_string));
-                    writer.write_record(cells.collect::<Vec<_>>()).map_err(|e| wrong(e.into()))?;
-                }
-            }
-            writer.flush().map_err(&wrong)?;
-        }
+        Format::Csv => write_csv(&mut file, &layout.columns(), chunks, &wrong)?,
         Format::Json => {
             for key in &keys {
                 if let Some(record) = store.get(key)? {
@@ -112,16 +134,7 @@ pub fn export(store: &Store, path: &Path, format: Format) -> Result<usize, Error
                 }
             }
         }
-        Format::Parquet => {
-            let broken = |e: ParquetError| wrong(io::Error::other(e));
-            let schema = parse_message_type(&schema(&layout)).map_err(broken)?;
-            let properties = Arc::new(WriterProperties::default());
-            let mut writer = SerializedFileWriter::new(&mut file, Arc::new(schema), properties).map_err(broken)?;
-            for chunk in chunks {
-                row_group(&mut writer, &chunk?).map_err(broken)?;
-            }
-            writer.close().map_err(broken)?;
-        }
+        Format::Parquet => write_parquet(&mut file, &layout.columns(), chunks, &wrong)?,
     }
     file.flush().map_err(&wrong)?;
     Ok(keys.len())
@@ -137,23 +150,166 @@ fn rows(store: &Store, keys: &[Key], layout: &Layout) -> Result<Vec<Row>, Error>
     Ok(rows)
 }
 
-fn schema(layout: &Layout) -> String {
-    let texts = layout.texts().into_iter().map(|name| format!("required binary {name} (utf8);\n"));
-    let numbers = layout.numbers().into_iter().map(|name| format!("required int64 {name};\n"));
-    format!("message points {{\n{}}}", texts.chain(numbers).collect::<String>())
+/// Columns of the values of figures.
+const OF_FIGURES: [(&str, Kind); 13] = [
+    ("figure", Kind::Text),
+    ("row", Kind::Text),
+    ("is_mean", Kind::Flag),
+    ("bar", Kind::Text),
+    ("part", Kind::Text),
+    ("value", Kind::Number),
+    ("low", Kind::Number),
+    ("high", Kind::Number),
+    ("over", Kind::Whole),
+    ("of", Kind::Whole),
+    ("gap", Kind::Text),
+    ("within_spread", Kind::Flag),
+    ("paper", Kind::Number),
+];
+
+fn columns_of_figures() -> Columns {
+    OF_FIGURES.map(|(name, kind)| (name.to_owned(), kind)).to_vec()
 }
 
-fn row_group<W: Write + Send>(writer: &mut SerializedFileWriter<W>, rows: &[Row]) -> Result<(), ParquetError> {
-    let Some(first) = rows.first() else { return Ok(()) };
+/// The values of a figure, a row for each row and bar. Stacked bars have a row for each part; where the part is empty it
+/// is the whole.
+fn rows_of_figure(table: &Table) -> Vec<Row> {
+    let mut lines = Vec::new();
+    for row in &table.rows {
+        for (bar, cell) in table.bars.iter().zip(&row.cells) {
+            let mut line = |part: &str, value: Result<&Cell, &Gap>, is_within: bool| {
+                let number = |pick: fn(&Cell) -> f64| Value::Number(value.ok().map(pick));
+                let over = |cell: &Cell| cell.over.map_or([1, 1], |over| [over.rows, over.of]);
+                let [over, of] = value.map_or([0, 0], over).map(|rows| Value::Whole(rows as i64));
+                lines.push(vec![
+                    Value::text(&table.name),
+                    Value::text(&row.name),
+                    Value::Flag(row.is_mean),
+                    Value::text(bar),
+                    Value::text(part),
+                    number(|cell| cell.value),
+                    number(|cell| cell.low),
+                    number(|cell| cell.high),
+                    over,
+                    of,
+                    Value::text(value.err().map_or("", |gap| gap.name())),
+                    Value::Flag(is_within),
+                    Value::Number(value.ok().and_then(|cell| cell.paper)),
+                ]);
+            };
+            for (n, part) in table.parts.iter().enumerate() {
+                line(part, cell.as_ref().map(|cell| &cell.parts[n]), false);
+            }
+            line("", cell.as_ref(), cell.as_ref().is_ok_and(|cell| table.is_within_spread(cell)));
+        }
+    }
+    lines
+}
+
+/// The values of figures as CSV.
+#[must_use]
+pub fn figures_csv(tables: &[Table]) -> String {
+    let mut rows = vec![columns_of_figures().into_iter().map(|(name, _)| name).collect::<Vec<_>>()];
+    rows.extend(tables.iter().flat_map(rows_of_figure).map(|row| row.iter().map(Value::csv).collect()));
+    to_csv(&rows)
+}
+
+/// Texts as CSV.
+pub(crate) fn to_csv(rows: &[Vec<String>]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing to memory does not fail.
+    let _ = rows.iter().try_for_each(|row| writer.write_record(row));
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// Writes the values of figures to a Parquet file.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn figures_parquet(tables: &[Table], path: &Path) -> Result<(), Error> {
+    let wrong = writing(path);
+    let mut file = BufWriter::new(File::create(path).map_err(&wrong)?);
+    let chunks = std::iter::once(Ok(tables.iter().flat_map(rows_of_figure).collect()));
+    write_parquet(&mut file, &columns_of_figures(), chunks, &wrong)?;
+    file.flush().map_err(&wrong)
+}
+
+fn write_csv(
+    file: &mut impl Write,
+    columns: &[(String, Kind)],
+    chunks: impl Iterator<Item = Result<Vec<Row>, Error>>,
+    wrong: &impl Fn(io::Error) -> Error,
+) -> Result<(), Error> {
+    let mut writer = csv::Writer::from_writer(file);
+    writer.write_record(columns.iter().map(|(name, _)| name)).map_err(|e| wrong(e.into()))?;
+    for chunk in chunks {
+        for row in chunk? {
+            writer.write_record(row.iter().map(Value::csv)).map_err(|e| wrong(e.into()))?;
+        }
+    }
+    writer.flush().map_err(wrong)
+}
+
+fn write_parquet(
+    file: &mut (impl Write + Send),
+    columns: &[(String, Kind)],
+    chunks: impl Iterator<Item = Result<Vec<Row>, Error>>,
+    wrong: &impl Fn(io::Error) -> Error,
+) -> Result<(), Error> {
+    let broken = |e: ParquetError| wrong(io::Error::other(e));
+    let schema = parse_message_type(&schema(columns)).map_err(broken)?;
+    let properties = Arc::new(WriterProperties::default());
+    let mut writer = SerializedFileWriter::new(file, Arc::new(schema), properties).map_err(broken)?;
+    for chunk in chunks {
+        row_group(&mut writer, columns, &chunk?).map_err(broken)?;
+    }
+    writer.close().map_err(broken)?;
+    Ok(())
+}
+
+fn schema(columns: &[(String, Kind)]) -> String {
+    let field = |(name, kind): &(String, Kind)| match kind {
+        Kind::Text => format!("required binary {name} (utf8);\n"),
+        Kind::Whole => format!("required int64 {name};\n"),
+        Kind::Number => format!("optional double {name};\n"),
+        Kind::Flag => format!("required boolean {name};\n"),
+    };
+    format!("message table {{\n{}}}", columns.iter().map(field).collect::<String>())
+}
+
+fn row_group<W: Write + Send>(
+    writer: &mut SerializedFileWriter<W>,
+    columns: &[(String, Kind)],
+    rows: &[Row],
+) -> Result<(), ParquetError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
     let mut group = writer.next_row_group()?;
-    for column in 0..first.0.len() + first.1.len() {
+    for (n, (_, kind)) in columns.iter().enumerate() {
         let Some(mut into) = group.next_column()? else { break };
-        if column < first.0.len() {
-            let values: Vec<ByteArray> = rows.iter().map(|row| ByteArray::from(row.0[column].as_str())).collect();
-            into.typed::<ByteArrayType>().write_batch(&values, None, None)?;
-        } else {
-            let values: Vec<i64> = rows.iter().map(|row| row.1[column - row.0.len()]).collect();
-            into.typed::<Int64Type>().write_batch(&values, None, None)?;
+        let of = || rows.iter().map(move |row| &row[n]);
+        match kind {
+            Kind::Text => {
+                let text = |value: &Value| {
+                    if let Value::Text(text) = value { ByteArray::from(text.as_str()) } else { ByteArray::new() }
+                };
+                into.typed::<ByteArrayType>().write_batch(&of().map(text).collect::<Vec<_>>(), None, None)?;
+            }
+            Kind::Whole => {
+                let whole = |value: &Value| if let Value::Whole(value) = value { *value } else { 0 };
+                into.typed::<Int64Type>().write_batch(&of().map(whole).collect::<Vec<_>>(), None, None)?;
+            }
+            Kind::Number => {
+                let number = |value: &Value| if let Value::Number(value) = value { *value } else { None };
+                let there: Vec<i16> = of().map(|value| i16::from(number(value).is_some())).collect();
+                let values: Vec<f64> = of().filter_map(number).collect();
+                into.typed::<DoubleType>().write_batch(&values, Some(&there), None)?;
+            }
+            Kind::Flag => {
+                let flag = |value: &Value| matches!(value, Value::Flag(true));
+                into.typed::<BoolType>().write_batch(&of().map(flag).collect::<Vec<_>>(), None, None)?;
+            }
         }
         into.close()?;
     }
@@ -185,10 +341,34 @@ mod tests {
         assert!(json.lines().all(|line| serde_json::from_str::<Record>(line).is_ok()));
         let reader = SerializedFileReader::new(File::open(path("a.parquet")).unwrap()).unwrap();
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
-        let layout = Layout::new();
-        let column = layout.texts().len() + layout.numbers().iter().position(|name| name == "cycles").unwrap();
+        let column = Layout::new().columns().iter().position(|(name, _)| name == "cycles").unwrap();
         let cycles: i64 = rows.iter().map(|row| row.get_long(column).unwrap()).sum();
         assert_eq!((rows.len(), cycles), (3, 600));
         let _ = std::fs::remove_dir_all(&folder);
+    }
+
+    #[test]
+    fn figures_are_long_tables() {
+        use crate::chart::tests::{stacked, table};
+        let csv = figures_csv(&[table()]);
+        let head = "figure,row,is_mean,bar,part,value,low,high,over,of,gap,within_spread,paper\n";
+        assert!(csv.starts_with(&format!("{head}speedup,bfs,false,lrr,,1,1,1,1,1,,false,\n")), "{csv}");
+        assert!(csv.contains("\nspeedup,spmv,false,gto,,,,,0,0,refused,false,\n"), "{csv}");
+        assert!(csv.contains("\nspeedup,\"mean, all\",true,gto,,1.005,0.99"), "{csv}");
+        assert!(csv.ends_with(",1,2,,true,\n"), "{csv}");
+        let csv = figures_csv(&[table(), stacked()]);
+        assert!(csv.contains("\nspeedup,bfs,false,gto,issued,0.25,0.25,0.25,1,1,,false,0.5\n"), "{csv}");
+        assert_eq!(csv.lines().count(), 1 + 3 * 2 + 3 * 2 * 3);
+
+        let path = std::env::temp_dir().join(format!("raddle-figures-{}.parquet", std::process::id()));
+        figures_parquet(&[table(), stacked()], &path).unwrap();
+        let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+        let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+        assert_eq!(rows.len(), 3 * 2 + 3 * 2 * 3);
+        assert_eq!((rows[5].get_string(1).unwrap().as_str(), rows[5].get_double(5).unwrap()), ("mean, all", 1.005));
+        assert!(rows[5].get_bool(2).unwrap() && rows[5].get_long(9).unwrap() == 2);
+        assert_eq!(rows[3].get_string(10).unwrap(), "refused");
+        assert!(rows[3].get_double(5).is_err(), "there is no value");
+        let _ = std::fs::remove_file(&path);
     }
 }

@@ -1,10 +1,12 @@
 //! Figures of an experiment, computed from its results: rows of values with their spread.
 
+use crate::chart::number;
 use crate::error::Error;
-use crate::experiment::{Against, Experiment, Figure, Row, Rows};
-use crate::grid::Grid;
+use crate::experiment::{Against, Experiment, Figure, Group, Mean, Row, Rows};
+use crate::grid::{self, Grid};
 use crate::key::Key;
 use crate::metric::Metric;
+use crate::record::Failure;
 use crate::work::Results;
 use std::collections::BTreeMap;
 
@@ -21,6 +23,57 @@ pub struct Cell {
     pub paper: Option<f64>,
     /// The parts of a stacked bar, from the bottom.
     pub parts: Vec<Self>,
+    /// What it is the mean of; nothing where it is no mean.
+    pub over: Option<Over>,
+}
+
+/// The workloads or kernels a mean is over: those that have a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Over {
+    /// How many.
+    pub rows: usize,
+    /// Of how many.
+    pub of: usize,
+    /// Those of the others that have not been run, or failed.
+    pub lacking: usize,
+}
+
+/// Why there is no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gap {
+    /// It has not been run.
+    NoResult,
+    /// It failed.
+    Failed,
+    /// The machine refuses the workload.
+    Refused,
+    /// There is nothing to measure or to compare with: it was left out, or its baseline has no value.
+    Undefined,
+}
+
+impl Gap {
+    /// Its name in tables of data.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NoResult => "no result",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Undefined => "undefined",
+        }
+    }
+
+    /// What stands in the place of the value.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        if matches!(self, Self::Failed | Self::Refused) { self.name() } else { "-" }
+    }
+
+    /// Whether there should be a value.
+    #[must_use]
+    pub fn is_lacking(self) -> bool {
+        matches!(self, Self::NoResult | Self::Failed)
+    }
 }
 
 impl Cell {
@@ -36,9 +89,16 @@ impl Cell {
     pub fn spread(&self) -> f64 {
         (self.high - self.low) / 2.0
     }
+
+    /// What a mean is over, where it is not all there is: `8 of 9`.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let Over { rows, of, .. } = self.over.filter(|over| over.rows < over.of)?;
+        Some(format!("{rows} of {of}"))
+    }
 }
 
-/// A row with a cell for each bar; none where a result is missing.
+/// A row with a cell for each bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableRow {
     /// Name.
@@ -46,7 +106,7 @@ pub struct TableRow {
     /// Whether it is a mean over others.
     pub is_mean: bool,
     /// Cells.
-    pub cells: Vec<Option<Cell>>,
+    pub cells: Vec<Result<Cell, Gap>>,
 }
 
 /// A figure with its values.
@@ -68,22 +128,45 @@ pub struct Table {
     pub parts: Vec<String>,
     /// The value of no effect, if there is one.
     pub neutral: Option<f64>,
+    /// Whether values are whole numbers; means of them need not be.
+    pub is_count: bool,
     /// Rows.
     pub rows: Vec<TableRow>,
 }
 
 impl Table {
+    /// One of its values for people.
+    #[must_use]
+    pub fn number(&self, value: f64) -> String {
+        let is_whole = self.is_count && value.fract() == 0.0 && value.abs() < 1e6;
+        if is_whole { format!("{value:.0}") } else { number(value) }
+    }
+
     /// Whether what a cell shows is less than harmless changes make.
     #[must_use]
     pub fn is_within_spread(&self, cell: &Cell) -> bool {
         self.neutral.is_some_and(|neutral| cell.high > cell.low && (cell.value - neutral).abs() <= cell.spread())
     }
 
-    /// Values that are missing.
+    /// Values that are missing, and means that are not over all they should be. What is refused or left out is not
+    /// missing.
     #[must_use]
     pub fn missing(&self) -> usize {
-        self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.is_none()).count()
+        let is_missing = |cell: &&Result<Cell, Gap>| match cell {
+            Ok(cell) => cell.over.is_some_and(|over| over.lacking > 0),
+            Err(gap) => gap.is_lacking(),
+        };
+        self.rows.iter().flat_map(|row| &row.cells).filter(is_missing).count()
     }
+}
+
+/// A run that left no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// Whether the machine refuses the workload.
+    pub is_refusal: bool,
+    /// What was to be run, and the first line of why it was not.
+    pub line: String,
 }
 
 /// The values of all metrics of an experiment in one result.
@@ -105,6 +188,7 @@ pub struct Values<'g> {
     grid: &'g Grid,
     metrics: Vec<Metric>,
     values: BTreeMap<Key, Measured>,
+    failures: BTreeMap<Key, Failure>,
     damaged: usize,
 }
 
@@ -120,11 +204,14 @@ impl<'g> Values<'g> {
             metrics.extend(figure.stack.iter().map(|part| part.metric.clone()));
         }
         let by_kernel = experiment.figures.iter().any(|figure| figure.rows == Rows::Kernels);
-        let (mut values, mut damaged) = (BTreeMap::new(), 0);
+        let (mut values, mut failures, mut damaged) = (BTreeMap::new(), BTreeMap::new(), 0);
         for point in &grid.points {
             let result = results.result(&point.key)?;
             damaged += usize::from(result.is_none() && results.has(&point.key));
-            let Some(record) = result else { continue };
+            let Some(record) = result else {
+                failures.extend(results.failure(&point.key)?.map(|failure| (point.key, failure)));
+                continue;
+            };
             let all = metrics.iter().map(|metric| metric.value(&record)).collect();
             let mut kernels = Vec::new();
             for kernel in record.kernels.iter().filter(|_| by_kernel) {
@@ -134,13 +221,30 @@ impl<'g> Values<'g> {
             }
             values.insert(point.key, Measured { all, kernels });
         }
-        Ok(Self { grid, metrics, values, damaged })
+        Ok(Self { grid, metrics, values, failures, damaged })
     }
 
     /// Results that are there but cannot be read.
     #[must_use]
     pub fn damaged(&self) -> usize {
         self.damaged
+    }
+
+    /// Runs that failed or were refused, in the order of the grid; repetitions with the same reason count once.
+    #[must_use]
+    pub fn troubles(&self, experiment: &Experiment) -> Vec<Trouble> {
+        let mut troubles: Vec<Trouble> = Vec::new();
+        self.grid.each(|choices, program, _, point| {
+            let Some(failure) = self.failures.get(&point.key) else { return };
+            let (what, workload) = (grid::title(experiment, choices), self.grid.programs[program].workload.name);
+            let what = if what.is_empty() { workload.to_owned() } else { format!("{what}, {workload}") };
+            let line = format!("{what}: {}", failure.reason());
+            let trouble = Trouble { is_refusal: failure.is_refusal, line };
+            if troubles.last() != Some(&trouble) {
+                troubles.push(trouble);
+            }
+        });
+        troubles
     }
 
     /// The value of a metric of the experiment in a point's result.
@@ -159,14 +263,21 @@ impl<'g> Values<'g> {
     }
 
     /// A metric of a figure, the whole or a part, set against its baseline.
-    fn relative(&self, at: &Place<'_>, metric: &Metric, subject: &Subject, repeat: usize) -> Option<f64> {
+    fn relative(&self, at: &Place<'_>, metric: &Metric, subject: &Subject, repeat: usize) -> Result<f64, Gap> {
         let value = |choices: &[usize], metric: &Metric| {
-            let key = &self.grid.point(choices, subject.program, repeat)?.key;
-            self.of_kernel(key, metric, subject.kernel.as_deref())
+            let key = &self.grid.point(choices, subject.program, repeat).ok_or(Gap::Undefined)?.key;
+            if !self.values.contains_key(key) {
+                let gap = |failure: &Failure| if failure.is_refusal { Gap::Refused } else { Gap::Failed };
+                return Err(self.failures.get(key).map_or(Gap::NoResult, gap));
+            }
+            self.of_kernel(key, metric, subject.kernel.as_deref()).ok_or(Gap::Undefined)
         };
         let Place { experiment, figure, choices } = at;
         let own = value(choices, metric)?;
-        let base = || value(&experiment.baseline_of(choices), &figure.metric);
+        let base = || {
+            let of_base = |gap: Gap| if gap.is_lacking() { Gap::NoResult } else { Gap::Undefined };
+            value(&experiment.baseline_of(choices), &figure.metric).map_err(of_base)
+        };
         let result = match figure.against {
             Against::Nothing => own,
             Against::Ratio => own / base()?,
@@ -174,19 +285,41 @@ impl<'g> Values<'g> {
             Against::Difference => own - base()?,
             Against::Share => own / value(choices, &figure.metric)?,
         };
-        result.is_finite().then_some(result)
+        if result.is_finite() { Ok(result) } else { Err(Gap::Undefined) }
     }
 
-    /// The value of one subject, or the mean over several in each repetition. Where one is missing there is none.
-    fn cell(&self, at: &Place<'_>, metric: &Metric, subjects: &[Subject]) -> Option<Cell> {
+    /// The value of one subject, or the mean over several in each repetition.
+    fn cell(&self, at: &Place<'_>, metric: &Metric, subjects: &[Subject]) -> Result<Cell, Gap> {
         let of_repeat = |repeat: usize| {
             let values = subjects.iter().map(|subject| self.relative(at, metric, subject, repeat));
-            match values.collect::<Option<Vec<f64>>>()?[..] {
-                [one] => Some(one),
-                ref several => at.figure.mean.of(several),
+            match values.collect::<Result<Vec<f64>, Gap>>()?[..] {
+                [one] => Ok(one),
+                ref several => at.figure.mean.of(several).ok_or(Gap::Undefined),
             }
         };
-        Cell::new(&(0..self.grid.repeats()).map(of_repeat).collect::<Option<Vec<f64>>>()?)
+        let values = (0..self.grid.repeats()).map(of_repeat).collect::<Result<Vec<f64>, Gap>>()?;
+        Cell::new(&values).ok_or(Gap::Undefined)
+    }
+
+    /// A bar without what the paper prints: of one subject, or the mean over those of several that have all their parts.
+    fn bar(&self, at: &Place<'_>, subjects: &[Subject], is_mean: bool) -> Result<Cell, Gap> {
+        let Figure { metric, stack, .. } = at.figure;
+        let gap = |subject: &Subject| {
+            let metrics = std::iter::once(metric).chain(stack.iter().map(|part| &part.metric));
+            metrics.into_iter().find_map(|metric| self.cell(at, metric, std::slice::from_ref(subject)).err())
+        };
+        let gaps: Vec<Option<Gap>> = subjects.iter().map(gap).collect();
+        let there: Vec<Subject> =
+            subjects.iter().zip(&gaps).filter(|(_, gap)| gap.is_none()).map(|(subject, _)| subject.clone()).collect();
+        let lacking = gaps.iter().flatten().filter(|gap| gap.is_lacking()).count();
+        match gaps.first() {
+            Some(Some(gap)) if !is_mean => return Err(*gap),
+            _ if there.is_empty() => return Err(if lacking > 0 { Gap::NoResult } else { Gap::Undefined }),
+            _ => {}
+        }
+        let over = is_mean.then_some(Over { rows: there.len(), of: subjects.len(), lacking });
+        let parts = stack.iter().map(|part| Ok(Cell { over, ..self.cell(at, &part.metric, &there)? }));
+        Ok(Cell { over, parts: parts.collect::<Result<_, Gap>>()?, ..self.cell(at, metric, &there)? })
     }
 
     /// A figure.
@@ -201,23 +334,27 @@ impl<'g> Values<'g> {
                 let paper = |part: Option<usize>| {
                     figure.paper.iter().find(|p| p.row == kind && p.bar == bar && p.part == part).map(|p| p.value)
                 };
-                let part = |(n, part): (usize, &crate::experiment::Part)| {
-                    Some(Cell { paper: paper(Some(n)), ..self.cell(&at, &part.metric, subjects)? })
-                };
-                let parts = figure.stack.iter().enumerate().map(part).collect::<Option<Vec<Cell>>>()?;
-                Some(Cell { paper: paper(None), parts, ..self.cell(&at, &figure.metric, subjects)? })
+                let is_mean = !matches!(kind, Row::Workload(_) | Row::Kernel { .. });
+                let mut cell = self.bar(&at, subjects, is_mean)?;
+                cell.paper = paper(None);
+                cell.parts.iter_mut().enumerate().for_each(|(n, part)| part.paper = paper(Some(n)));
+                Ok(cell)
             };
-            let is_mean = matches!(kind, Row::ClassMean(_) | Row::Mean);
+            let is_mean = matches!(kind, Row::GroupMean(_) | Row::Mean);
             TableRow { name, is_mean, cells: (0..bars.len()).map(cell).collect() }
         };
         let rows = match figure.rows {
             Rows::Axis(axis) => self.rows_by_axis(experiment, figure, axis, &row),
-            Rows::Workloads | Rows::Kernels => self.rows_by_subject(figure, &row),
+            Rows::Workloads | Rows::Kernels => self.rows_by_subject(experiment, figure, &row),
         };
         Table {
             name: figure.name.clone(),
             title: figure.title.clone(),
-            about: format!("{}; means are {}", about(figure), figure.mean.name()),
+            about: match figure.mean {
+                Mean::None => about(figure),
+                mean => format!("{}; means are {}", about(figure), mean.name()),
+            },
+            is_count: figure.against == Against::Nothing && figure.metric.is_count(),
             source: figure.source.clone(),
             bars: bars.iter().map(|variant| variant.label.clone()).collect(),
             parts: figure.stack.iter().map(|part| part.label.clone()).collect(),
@@ -244,8 +381,24 @@ impl<'g> Values<'g> {
         rows.collect()
     }
 
-    /// Rows of workloads or kernels, then means over classes and over all.
-    fn rows_by_subject(&self, figure: &Figure, row: &MakeRow<'_>) -> Vec<TableRow> {
+    /// The groups that figures have means over: those of the experiment, else classes when there are several.
+    fn groups(&self, experiment: &Experiment) -> Vec<Group> {
+        if !experiment.groups.is_empty() {
+            return experiment.groups.clone();
+        }
+        let mut groups: Vec<Group> = Vec::new();
+        for program in &self.grid.programs {
+            let (class, workload) = (program.class.name(), program.workload.name);
+            match groups.iter_mut().find(|group| group.name == class) {
+                Some(group) => group.workloads.push(workload),
+                None => groups.push(Group { name: class.to_owned(), workloads: vec![workload] }),
+            }
+        }
+        if groups.len() > 1 { groups } else { Vec::new() }
+    }
+
+    /// Rows of workloads or kernels, then means over groups and over all.
+    fn rows_by_subject(&self, experiment: &Experiment, figure: &Figure, row: &MakeRow<'_>) -> Vec<TableRow> {
         let programs = &self.grid.programs;
         let mut subjects: Vec<Subject> = Vec::new();
         for program in 0..programs.len() {
@@ -267,11 +420,14 @@ impl<'g> Values<'g> {
             row(kind, name, std::slice::from_ref(subject), &figure.fixed)
         };
         let mut rows: Vec<TableRow> = subjects.iter().map(one).collect();
-        let mut classes: Vec<_> = programs.iter().map(|p| p.class).collect();
-        classes.dedup();
-        for class in classes.iter().copied().filter(|_| classes.len() > 1) {
-            let of: Vec<Subject> = subjects.iter().filter(|s| programs[s.program].class == class).cloned().collect();
-            rows.push(row(Row::ClassMean(class), format!("mean, {class}"), &of, &figure.fixed));
+        if figure.mean == Mean::None {
+            return rows;
+        }
+        for Group { name, workloads } in self.groups(experiment) {
+            let is_in = |s: &&Subject| workloads.contains(&programs[s.program].workload.name);
+            let of: Vec<Subject> = subjects.iter().filter(is_in).cloned().collect();
+            let title = format!("mean, {name}");
+            rows.push(row(Row::GroupMean(name), title, &of, &figure.fixed));
         }
         if subjects.len() > 1 {
             rows.push(row(Row::Mean, "mean, all".to_owned(), &subjects, &figure.fixed));
@@ -356,8 +512,8 @@ mod tests {
         experiment.figures.iter().map(|figure| values.table(&experiment, figure)).collect()
     }
 
-    fn close(cell: &Option<Cell>, value: f64) -> bool {
-        cell.as_ref().is_some_and(|cell| (cell.value - value).abs() < 1e-4 * value)
+    fn close(cell: &Result<Cell, Gap>, value: f64) -> bool {
+        cell.as_ref().is_ok_and(|cell| (cell.value - value).abs() < 1e-4 * value)
     }
 
     #[test]
@@ -377,6 +533,28 @@ mod tests {
     }
 
     #[test]
+    fn groups_have_means() {
+        let groups =
+            "[[group]]\nname = 'FEW'\nworkloads = ['walsh', 'bfs']\n[[group]]\nname = 'ONE'\nworkloads = ['spmv']\n";
+        let text = TEXT.replace("workloads = ['bfs', 'spmv', 'walsh']\n", "") + groups;
+        let text = text.replace("mean:divergent", "mean, FEW");
+        let experiment = Experiment::parse("t", &text).unwrap();
+        let grid = Grid::new(&experiment).unwrap();
+        let mut results = InMemory::default();
+        grid.each(|choices, program, _, point| {
+            let cycles = if choices[0] == 1 { [25, 100, 50][program] } else { 100 };
+            let kernels = vec![KernelCounts { cycles, ..KernelCounts::default() }];
+            results.keep(Record { identity: point.identity(), checked: 1, kernels }).unwrap();
+        });
+        let values = Values::read(&experiment, &grid, &results).unwrap();
+        let rows = values.table(&experiment, &experiment.figures[0]).rows;
+        let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["walsh", "bfs", "spmv", "mean, FEW", "mean, ONE", "mean, all"]);
+        assert!(close(&rows[3].cells[1], 2.0) && close(&rows[4].cells[1], 2.0) && close(&rows[5].cells[1], 2.0));
+        assert_eq!(rows[3].cells[1].as_ref().unwrap().paper, Some(3.0));
+    }
+
+    #[test]
     fn rows_can_be_choices_on_an_axis() {
         let table = &tables([1.0; 3], 0)[1];
         assert_eq!(table.rows.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["2", "4"]);
@@ -385,10 +563,69 @@ mod tests {
     }
 
     #[test]
-    fn without_all_results_there_is_no_mean() {
-        let tables = tables([1.0; 3], 12);
-        assert!(tables[0].rows.iter().all(|row| row.cells.iter().all(Option::is_none)), "there is no baseline");
-        assert_eq!(tables[1].missing(), 2);
+    fn means_are_over_what_is_there() {
+        let all_of_lrr = tables([1.0; 3], 12);
+        let is_lacking = |cell: &Result<Cell, Gap>| *cell == Err(Gap::NoResult);
+        assert!(all_of_lrr[0].rows.iter().all(|row| row.cells.iter().all(is_lacking)), "there is no baseline");
+        assert_eq!(all_of_lrr[1].missing(), 2);
+        // `lrr` with 4 SMs has no result of `bfs`.
+        let tables = tables([2.0, 8.0, 1.0], 8);
+        let gto: Vec<_> = tables[0].rows.iter().map(|row| row.cells[1].clone()).collect();
+        assert_eq!(gto[0], Err(Gap::NoResult));
+        let note = |row: usize| gto[row].as_ref().unwrap().note();
+        assert!(close(&gto[3], 8.4) && note(3).as_deref() == Some("1 of 2"), "{gto:?}");
+        assert!(close(&gto[4], 1.05) && note(4).is_none() && note(1).is_none());
+        assert!(note(5).as_deref() == Some("2 of 3"));
+        assert_eq!(tables[0].missing(), 3 * 2, "bfs, and the two means it is part of");
+        let with_two = tables[1].rows[1].cells[0].clone().unwrap();
+        assert_eq!(with_two.over, Some(Over { rows: 2, of: 3, lacking: 1 }));
+    }
+
+    #[test]
+    fn counts_are_whole_and_the_largest_has_no_mean() {
+        let text = TEXT.replace("'cycles'\nagainst = 'speedup'", "'sm.stack_depth'");
+        let text = text.replace("paper = [{ row = 'mean:divergent', bar = 'gto', value = 3.0 }]\n", "");
+        let experiment = Experiment::parse("t", &text).unwrap();
+        let grid = Grid::new(&experiment).unwrap();
+        let mut results = InMemory::default();
+        for point in &grid.points {
+            let counters = [("sm.stack_depth".to_owned(), 5)].into();
+            let kernels = vec![KernelCounts { counters, ..KernelCounts::default() }];
+            results.keep(Record { identity: point.identity(), checked: 1, kernels }).unwrap();
+        }
+        let values = Values::read(&experiment, &grid, &results).unwrap();
+        let table = values.table(&experiment, &experiment.figures[0]);
+        assert_eq!((table.about.as_str(), table.rows.len()), ("sm.stack_depth", 3));
+        assert_eq!(crate::markdown::value(&table, &table.rows[0].cells[0]), "5");
+        assert_eq!((table.number(2.5), table.number(2e6)), ("2.500".to_owned(), "2.000e6".to_owned()));
+    }
+
+    #[test]
+    fn what_is_refused_is_not_missing() {
+        let experiment = Experiment::parse("t", TEXT).unwrap();
+        let grid = Grid::new(&experiment).unwrap();
+        let mut results = InMemory::default();
+        grid.each(|choices, program, _, point| {
+            let (title, error) = (String::new(), "it is too large\nby far".to_owned());
+            if choices[0] == 1 && program < 2 {
+                let is_refusal = program == 0 || choices[1] == 0;
+                results.fail(Failure { key: point.key, title, error, is_refusal }).unwrap();
+                return;
+            }
+            let kernels = vec![KernelCounts { cycles: 1, ..KernelCounts::default() }];
+            results.keep(Record { identity: point.identity(), checked: 1, kernels }).unwrap();
+        });
+        let values = Values::read(&experiment, &grid, &results).unwrap();
+        let table = values.table(&experiment, &experiment.figures[0]);
+        let gto: Vec<_> = table.rows.iter().map(|row| row.cells[1].clone().map_err(Gap::text)).collect();
+        assert_eq!((gto[0].clone(), gto[1].clone()), (Err("refused"), Err("failed")));
+        assert_eq!(gto[3], Err("-"), "a mean over nothing");
+        assert_eq!(gto[5].as_ref().unwrap().over, Some(Over { rows: 1, of: 3, lacking: 1 }));
+        assert_eq!(table.missing(), 3, "the failure, and the two means it is part of");
+        let lines: Vec<_> = values.troubles(&experiment).into_iter().map(|t| (t.is_refusal, t.line)).collect();
+        assert_eq!(lines.len(), 4, "repetitions count once: {lines:?}");
+        assert_eq!(lines[0], (true, "i gto, s 2, bfs: it is too large".to_owned()));
+        assert_eq!(lines[3], (false, "i gto, s 4, spmv: it is too large".to_owned()));
     }
 
     const STACKED: &str = "title = 'T'\nworkloads = ['bfs', 'walsh']\nsize = 'tiny'\n\

@@ -136,7 +136,8 @@ impl Grid {
     }
 }
 
-fn title(experiment: &Experiment, choices: &[usize]) -> String {
+/// What the choices of a combination are.
+pub(crate) fn title(experiment: &Experiment, choices: &[usize]) -> String {
     let part =
         |(axis, choice): (&crate::experiment::Axis, &usize)| format!("{} {}", axis.name, axis.variants[*choice].label);
     experiment.axes.iter().zip(choices).map(part).collect::<Vec<_>>().join(", ")

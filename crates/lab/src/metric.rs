@@ -80,6 +80,21 @@ const NAMED: [(&str, Metric, &str); 10] = [
     ("memory-traffic", Metric::MemoryTraffic, "bytes between SMs and memory"),
 ];
 
+/// Where issue slots go: parts that are every slot together, each with a name. Experiments have them as `slots`.
+pub const SLOTS: [(&str, &str); 11] = [
+    ("1 to 8 lanes", "sm.issued_1_4 + sm.issued_5_8"),
+    ("9 to 16 lanes", "sm.issued_9_12 + sm.issued_13_16"),
+    ("17 to 24 lanes", "sm.issued_17_20 + sm.issued_21_24"),
+    ("25 to 32 lanes", "sm.issued_25_28 + sm.issued_29_32"),
+    ("memory", "sm.stall_data_memory + sm.stall_unit_mem + sm.stall_back_pressure + sm.stall_fence"),
+    ("arithmetic", "sm.stall_data_alu + sm.stall_unit_sp + sm.stall_unit_sfu"),
+    ("fetch", "sm.stall_fetch + sm.stall_control"),
+    ("barrier", "sm.stall_barrier"),
+    ("exit", "sm.stall_exit_wait"),
+    ("mechanism", "sm.stall_mechanism"),
+    ("no warp", "sm.stall_no_warp"),
+];
+
 fn causes() -> impl Iterator<Item = &'static str> {
     SmCounters::INFO.iter().filter_map(|info| info.name.strip_prefix("stall_"))
 }
@@ -115,6 +130,22 @@ impl Metric {
             None => format!("metrics are {}, and counters such as sm.barriers", all.join(", ")),
         };
         Err(Problem::new(format!("there is no metric `{name}`")).help(help))
+    }
+
+    /// Whether it is the largest of something: a mean of such says nothing.
+    #[must_use]
+    pub fn is_most(&self) -> bool {
+        matches!(self, Self::Counter(name) if unit(name) == Unit::MostEntries)
+    }
+
+    /// Whether its values are whole numbers.
+    #[must_use]
+    pub fn is_count(&self) -> bool {
+        match self {
+            Self::Cycles | Self::DramBytes | Self::MemoryTraffic | Self::Counter(_) => true,
+            Self::Sum(parts) => parts.iter().all(Self::is_count),
+            _ => false,
+        }
     }
 
     /// What it is, in words.
@@ -201,6 +232,31 @@ mod tests {
         assert_eq!(help("l2.hits + l2.mises"), "did you mean `l2.misses`?");
         assert_eq!(help("stall-share.barier"), "did you mean `stall-share.barrier`?");
         assert!(help("zzzzzzzz").starts_with("metrics are cycles, warp-ipc"));
+    }
+
+    #[test]
+    fn slots_are_all_there_are() {
+        let mut counted: Vec<String> = Vec::new();
+        for (_, metric) in SLOTS {
+            Metric::parse(metric).unwrap();
+            counted.extend(metric.split(" + ").map(str::to_owned));
+        }
+        counted.sort();
+        let is_slot = |name: &&str| name.starts_with("issued_") || name.starts_with("stall_");
+        let mut all: Vec<String> =
+            SmCounters::INFO.iter().map(|info| info.name).filter(is_slot).map(|name| format!("sm.{name}")).collect();
+        all.sort();
+        assert_eq!(counted, all, "each once");
+    }
+
+    #[test]
+    fn some_are_counts_and_some_of_these_are_the_largest() {
+        let is = |name: &str| Metric::parse(name).map(|m| (m.is_count(), m.is_most())).unwrap();
+        assert_eq!(
+            [is("sm.stack_depth"), is("sm.barriers"), is("cycles")],
+            [(true, true), (true, false), (true, false)]
+        );
+        assert_eq!((is("thread-ipc"), is("l2.hits + l2.misses")), ((false, false), (true, false)));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::key::Key;
-use crate::record::{Identity, KernelCounts, MachineSpec, Record, SCHEMA};
+use crate::record::{Failure, Identity, KernelCounts, MachineSpec, Record, SCHEMA};
 use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::timing::{TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions};
@@ -105,27 +105,32 @@ impl Point {
     /// Runs it on so many host threads.
     ///
     /// # Errors
-    /// With what to tell, when it does not complete, its results are wrong or the simulator has a bug.
-    pub fn run(&self, threads: usize) -> Result<Record, String> {
-        catch_unwind(AssertUnwindSafe(|| self.simulate(threads))).unwrap_or_else(|panic| {
+    /// When the machine refuses it, it does not complete, its results are wrong or the simulator has a bug.
+    pub fn run(&self, threads: usize) -> Result<Record, Failure> {
+        let ran = catch_unwind(AssertUnwindSafe(|| self.simulate(threads))).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);
             let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
-            Err(format!("the simulator panicked: {text}"))
+            Err(raddle_workloads::Error::Wrong(format!("the simulator panicked: {text}")))
+        });
+        ran.map_err(|error| Failure {
+            key: self.key,
+            title: self.identity().title(),
+            is_refusal: matches!(error, raddle_workloads::Error::Runtime(raddle_runtime::Error::Refused(_))),
+            error: error.to_string(),
         })
     }
 
-    fn simulate(&self, threads: usize) -> Result<Record, String> {
+    fn simulate(&self, threads: usize) -> Result<Record, raddle_workloads::Error> {
         let workload = self.program.workload;
         let machine = self.target.config.clone();
         let engine = EngineOptions { engine: Engine::Timing, warp_width: machine.sm.warp_width };
         let timing = Some(Box::new(TimingOptions { threads, ..TimingOptions::new(machine) }));
         let options = RunOptions { engine, timing, heap_offset: self.heap_offset, ..RunOptions::default() };
-        let module = workload.module().map_err(|e| e.to_string())?;
+        let module = workload.module()?;
         let request = Request { seed: self.seed, ..Request::new(self.size) };
-        let ran = workload.run(&module, &Setup::new(options), Watch::default(), &request);
-        let ran = ran.map_err(|e| e.to_string())?;
+        let ran = workload.run(&module, &Setup::new(options), Watch::default(), &request)?;
         match ran.wrong {
-            Some(wrong) => Err(wrong.to_string()),
+            Some(wrong) => Err(wrong),
             None => {
                 Ok(Record { identity: self.identity(), checked: ran.checked, kernels: KernelCounts::of(&ran.launches) })
             }
@@ -169,6 +174,6 @@ mod tests {
         let error = point(&["sm.warp_width=8", "sm.simd_width=8"], 0).run(1);
         assert!(error.is_ok(), "spmv runs with warps of any width");
         let error = point(&["sm.registers=64"], 0).run(1).unwrap_err();
-        assert!(error.contains("registers"), "{error}");
+        assert!(error.is_refusal && error.error.contains("registers"), "{error:?}");
     }
 }

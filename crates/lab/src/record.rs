@@ -255,6 +255,23 @@ pub struct Failure {
     pub title: String,
     /// What was said.
     pub error: String,
+    /// Whether the machine refuses the workload by design, so that nothing is wrong.
+    #[serde(default)]
+    pub is_refusal: bool,
+}
+
+impl Failure {
+    /// The first line of what was said.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        self.error.lines().next().unwrap_or_default()
+    }
+
+    /// What it is called: `refused` or `failed`.
+    #[must_use]
+    pub fn verb(&self) -> &'static str {
+        if self.is_refusal { "refused" } else { "failed" }
+    }
 }
 
 #[cfg(test)]

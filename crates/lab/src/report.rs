@@ -6,8 +6,10 @@ use crate::chart::{Layout, draw, hover, number, part_hover, small};
 use crate::drawing::{Colours, GROUND, Ink, Rgb};
 use crate::error::{Error, writing};
 use crate::experiment::Experiment;
-use crate::figure::{Cell, Table, TableRow, Values};
+use crate::export::{figures_csv, to_csv};
+use crate::figure::{Cell, Gap, Table, TableRow, Trouble, Values};
 use crate::grid::Grid;
+use crate::markdown::capital;
 use crate::png::png;
 use crate::store::replace;
 use crate::svg::{escape, hex, style, svg};
@@ -34,12 +36,14 @@ impl Report {
     pub fn new(experiment: &Experiment, grid: &Grid, results: &impl Results, command: &str) -> Result<Self, Error> {
         let values = Values::read(experiment, grid, results)?;
         let tables: Vec<Table> = experiment.figures.iter().map(|figure| values.table(experiment, figure)).collect();
-        let mut files = vec![("index.html".to_owned(), page(experiment, grid, &tables, command).into_bytes())];
+        let troubles = values.troubles(experiment);
+        let page = page(experiment, grid, &tables, &troubles, command);
+        let mut files = vec![("index.html".to_owned(), page.into_bytes())];
         for table in &tables {
             let drawing = draw(table, Layout::FILE);
             files.push((format!("{}.svg", table.name), (svg(&drawing, true) + "\n").into_bytes()));
             files.push((format!("{}.png", table.name), png(&drawing)));
-            files.push((format!("{}.csv", table.name), csv(table).into_bytes()));
+            files.push((format!("{}.csv", table.name), figures_csv(std::slice::from_ref(table)).into_bytes()));
         }
         files.push(("points.csv".to_owned(), points(experiment, grid, &values).into_bytes()));
         Ok(Self { files, missing: tables.iter().map(Table::missing).sum(), damaged: values.damaged() })
@@ -57,47 +61,6 @@ impl Report {
         }
         Ok(())
     }
-}
-
-/// A table with a line for each row and bar. Stacked bars have a line for each part; where the part is empty it is the
-/// whole.
-fn csv(table: &Table) -> String {
-    let is_stacked = !table.parts.is_empty();
-    let mut head = vec!["row", "bar"];
-    head.extend(is_stacked.then_some("part"));
-    head.extend(["value", "low", "high", "within_spread", "paper"]);
-    let mut rows = vec![head.into_iter().map(str::to_owned).collect::<Vec<_>>()];
-    for row in &table.rows {
-        for (bar, cell) in table.bars.iter().zip(&row.cells) {
-            let mut line = |part: &str, cell: Option<&Cell>, is_within: bool| {
-                let mut line = vec![row.name.clone(), bar.clone()];
-                line.extend(is_stacked.then(|| part.to_owned()));
-                line.extend(match cell {
-                    None => vec![String::new(); 5],
-                    Some(cell) => vec![
-                        cell.value.to_string(),
-                        cell.low.to_string(),
-                        cell.high.to_string(),
-                        is_within.to_string(),
-                        cell.paper.map(|paper| paper.to_string()).unwrap_or_default(),
-                    ],
-                });
-                rows.push(line);
-            };
-            for (n, part) in table.parts.iter().enumerate() {
-                line(part, cell.as_ref().map(|cell| &cell.parts[n]), false);
-            }
-            line("", cell.as_ref(), cell.as_ref().is_some_and(|cell| table.is_within_spread(cell)));
-        }
-    }
-    to_csv(&rows)
-}
-
-fn to_csv(rows: &[Vec<String>]) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    // Writing to memory does not fail.
-    let _ = rows.iter().try_for_each(|row| writer.write_record(row));
-    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
 
 /// Every point with the metrics of the experiment.
@@ -139,7 +102,7 @@ small{color:var(--soft);font-weight:400}small.paper{display:block}\
 code{font:.85em ui-monospace,monospace}summary{cursor:pointer;color:var(--link);padding:.3rem 0}\
 @media(max-width:40rem){.desk{display:none}.phone{display:block}table{font-size:.8rem}th,td{padding:.2rem .3rem}h1{font-size:1.35rem}small{display:block}}";
 
-fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], command: &str) -> String {
+fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], troubles: &[Trouble], command: &str) -> String {
     let mut html = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     html += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n";
     let _ = writeln!(html, "<title>{}</title>", escape(&experiment.title));
@@ -159,12 +122,17 @@ fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], command: &str) -
     for table in tables {
         html += &section(table);
     }
-    if !grid.left_out.is_empty() {
-        html += "<h2>Left out</h2>\n<ul>\n";
-        html.extend(grid.left_out.iter().map(|line| format!("<li>{}</li>\n", escape(line))));
-        html += "</ul>\n";
-    }
+    let of = |is_refusal: bool| troubles.iter().filter(move |t| t.is_refusal == is_refusal).map(|t| t.line.as_str());
+    html += &list("Failed", of(false));
+    html += &list("Refused", of(true));
+    html += &list("Left out", grid.left_out.iter().map(String::as_str));
     html + "</body>\n</html>\n"
+}
+
+/// Lines under a heading; nothing when there are none.
+fn list<'l>(heading: &str, lines: impl Iterator<Item = &'l str>) -> String {
+    let items: String = lines.map(|line| format!("<li>{}</li>\n", escape(line))).collect();
+    if items.is_empty() { items } else { format!("<h2>{heading}</h2>\n<ul>\n{items}</ul>\n") }
 }
 
 /// The colours of the page, by name.
@@ -203,12 +171,6 @@ fn facts(experiment: &Experiment, grid: &Grid, command: &str) -> String {
     text
 }
 
-/// The text with a capital letter at its start.
-pub(crate) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or(String::new(), |first| first.to_uppercase().to_string() + chars.as_str())
-}
-
 fn section(table: &Table) -> String {
     let name = escape(&table.name);
     let mut html = format!(
@@ -224,7 +186,7 @@ fn section(table: &Table) -> String {
     if table.missing() > 0 {
         let _ = writeln!(
             html,
-            "<p><strong>{} values are missing:</strong> not all runs have a result.</p>",
+            "<p><strong>{} values are missing or not of all:</strong> not all runs have a result.</p>",
             table.missing()
         );
     }
@@ -258,8 +220,8 @@ fn values(table: &Table, rows: &[&TableRow]) -> String {
         let _ = write!(html, "<tr{class}><td>{}</td>", escape(&row.name));
         for (bar, cell) in table.bars.iter().zip(&row.cells) {
             html += &match cell {
-                None => "<td class=\"weak\">–</td>".to_owned(),
-                Some(cell) => one_value(cell, &hover(table, &row.name, bar, cell), table.is_within_spread(cell)),
+                Err(gap) => no_value(*gap, 1),
+                Ok(cell) => one_value(table, cell, &hover(table, &row.name, bar, cell), table.is_within_spread(cell)),
             };
         }
         html += "</tr>\n";
@@ -287,12 +249,12 @@ fn values_of_parts(table: &Table, rows: &[&TableRow]) -> String {
         for (bar, cell) in table.bars.iter().zip(&row.cells) {
             let _ = write!(html, "<tr><td>{}</td>", escape(bar));
             match cell {
-                None => html += &"<td class=\"weak\">–</td>".repeat(table.parts.len() + 1),
-                Some(cell) => {
+                Err(gap) => html += &no_value(*gap, table.parts.len() + 1),
+                Ok(cell) => {
                     for (part, of) in table.parts.iter().zip(&cell.parts) {
-                        html += &one_value(of, &part_hover(&row.name, bar, part, of, cell), false);
+                        html += &one_value(table, of, &part_hover(&row.name, bar, part, of, cell), false);
                     }
-                    html += &one_value(cell, &hover(table, &row.name, bar, cell), table.is_within_spread(cell));
+                    html += &one_value(table, cell, &hover(table, &row.name, bar, cell), table.is_within_spread(cell));
                 }
             }
             html += "</tr>\n";
@@ -301,13 +263,20 @@ fn values_of_parts(table: &Table, rows: &[&TableRow]) -> String {
     html + "</table></div>\n"
 }
 
-/// A value with its spread and the paper's.
-fn one_value(cell: &Cell, title: &str, is_weak: bool) -> String {
+/// What stands in the place of so many values.
+fn no_value(gap: Gap, columns: usize) -> String {
+    let text = if gap.text() == "-" { "–" } else { gap.text() };
+    format!("<td class=\"weak\">{text}</td>") + &"<td class=\"weak\">–</td>".repeat(columns - 1)
+}
+
+/// A value with its spread, what it is over and the paper's.
+fn one_value(table: &Table, cell: &Cell, title: &str, is_weak: bool) -> String {
     let (class, mark) = if is_weak { (" class=\"weak\"", "≈ ") } else { ("", "") };
     let is_seen = cell.spread() >= 0.000_05;
     let spread = if is_seen { format!(" <small>±{}</small>", small(cell.spread())) } else { String::new() };
     let paper = cell.paper.map(|p| format!(" <small class=\"paper\">paper {}</small>", number(p))).unwrap_or_default();
-    format!("<td{class} title=\"{}\">{mark}{}{spread}{paper}</td>", escape(title), number(cell.value))
+    let note = cell.note().map(|note| format!(" <small>{note}</small>")).unwrap_or_default();
+    format!("<td{class} title=\"{}\">{mark}{}{spread}{note}{paper}</td>", escape(title), table.number(cell.value))
 }
 
 #[cfg(test)]
@@ -321,20 +290,16 @@ mod tests {
         let html = section(&table());
         assert!(html.contains("1.250 <small>±0.010</small> <small class=\"paper\">paper 1.400</small>"), "{html}");
         assert!(html.contains("class=\"weak\" title=\"mean, all, gto: 1.005"), "{html}");
-        assert!(html.contains("1 values are missing"));
-        let csv = csv(&table());
-        assert!(csv.starts_with("row,bar,value,low,high,within_spread,paper\nbfs,lrr,1,1,1,false,\n"), "{csv}");
-        assert!(csv.contains("\nspmv,gto,,,,,\n"));
-        assert!(csv.contains("\n\"mean, all\",gto,1.005,"), "{csv}");
+        assert!(html.contains("1.005 <small>±0.010</small> <small>1 of 2</small></td>"), "{html}");
+        assert!(html.contains("<td class=\"weak\">refused</td>") && !html.contains("are missing"), "{html}");
+        let mut lacking = table();
+        lacking.rows[1].cells[1] = Err(Gap::NoResult);
+        let html = section(&lacking);
+        assert!(html.contains("<td class=\"weak\">–</td>") && html.contains("1 values are missing"), "{html}");
     }
 
     #[test]
-    fn stacked_bars_have_a_line_and_a_column_for_each_part() {
-        let csv = csv(&stacked());
-        assert!(csv.starts_with("row,bar,part,value,low,high,within_spread,paper\n"), "{csv}");
-        assert!(csv.contains("\nbfs,gto,issued,0.25,0.25,0.25,false,0.5\nbfs,gto,empty,1,1,1,false,\n"), "{csv}");
-        assert!(csv.contains("\nbfs,gto,,1.25,1.24,1.26,false,1.4\n"), "{csv}");
-        assert_eq!(csv.lines().count(), 1 + 3 * 2 * 3);
+    fn stacked_bars_have_a_column_for_each_part() {
         let html = section(&stacked());
         assert!(html.contains("<th>issued</th><th>empty</th><th>whole</th>"));
         assert!(html.contains("title=\"bfs, gto, issued: 0.250 of 1.250; paper 0.500\">0.250"), "{html}");
@@ -362,5 +327,22 @@ mod tests {
         let text = |n: usize| String::from_utf8(report.files[n].1.clone()).unwrap();
         assert_eq!(text(4).lines().count(), 1 + 2 * 2 * 2);
         assert!(!text(0).contains("http"), "nothing comes from the network");
+        assert!(!text(0).contains("Refused"));
+    }
+
+    #[test]
+    fn what_is_refused_is_listed() {
+        let text = "title = 'T'\nworkloads = ['spmv']\nsize = 'tiny'\n\
+            [[axis]]\nname = 'registers'\nkey = 'sm.registers'\nvalues = [32768, 64]\n\
+            [[figure]]\nname = 'f'\ntitle = 'F'\nmetric = 'cycles'\nagainst = 'speedup'\nbars = 'registers'\n";
+        let experiment = Experiment::parse("t", text).unwrap();
+        let grid = Grid::new(&experiment).unwrap();
+        let mut results = InMemory::default();
+        run(&grid.points, &mut results, Options { jobs: 1, cores: 1 }, &|_| {}).unwrap();
+        let report = Report::new(&experiment, &grid, &results, "raddle").unwrap();
+        assert_eq!(report.missing, 0);
+        let page = String::from_utf8(report.files[0].1.clone()).unwrap();
+        assert!(page.contains("<h2>Refused</h2>\n<ul>\n<li>registers 64, spmv: a block needs "), "{page}");
+        assert!(page.contains("<td class=\"weak\">refused</td>") && !page.contains("<h2>Failed"), "{page}");
     }
 }

@@ -29,6 +29,11 @@ pub trait Results: Send {
     /// # Errors
     /// When it cannot be read.
     fn result(&self, key: &Key) -> Result<Option<Record>, Error>;
+    /// What went wrong last with a point that has no result.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn failure(&self, key: &Key) -> Result<Option<Failure>, Error>;
 }
 
 /// Results in memory, for those who want no store.
@@ -57,6 +62,11 @@ impl Results for InMemory {
     fn result(&self, key: &Key) -> Result<Option<Record>, Error> {
         Ok(self.results.get(key).cloned())
     }
+
+    fn failure(&self, key: &Key) -> Result<Option<Failure>, Error> {
+        let last = self.failures.iter().rfind(|failure| failure.key == *key);
+        Ok(last.filter(|_| !self.has(key)).cloned())
+    }
 }
 
 impl Results for Store {
@@ -75,6 +85,10 @@ impl Results for Store {
     fn result(&self, key: &Key) -> Result<Option<Record>, Error> {
         self.get(key)
     }
+
+    fn failure(&self, key: &Key) -> Result<Option<Failure>, Error> {
+        self.get_failure(key)
+    }
 }
 
 /// How far the work has come.
@@ -88,6 +102,8 @@ pub struct Progress {
     pub done: usize,
     /// Points that failed.
     pub failed: usize,
+    /// Points that their machine refuses.
+    pub refused: usize,
     /// Points being run.
     pub running: usize,
     /// Points that wait in the queue of a cluster.
@@ -97,10 +113,21 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Points that have come to an end since the work began, a good one or not.
+    #[must_use]
+    pub fn ended(&self) -> usize {
+        self.done + self.failed + self.refused
+    }
+
+    /// One more point had this failure.
+    pub fn count(&mut self, failure: &Failure) {
+        *(if failure.is_refusal { &mut self.refused } else { &mut self.failed }) += 1;
+    }
+
     /// The time it will still take, if the rest is like what has been done.
     #[must_use]
     pub fn left(&self) -> Option<Duration> {
-        let ended = self.done + self.failed;
+        let ended = self.ended();
         let rest = (self.all - self.known).saturating_sub(ended);
         (ended > 0).then(|| self.elapsed.mul_f64(rest as f64 / ended as f64))
     }
@@ -182,12 +209,9 @@ impl<'r, R: Results> Shared<'r, R> {
             let result = point.run(threads);
             let _writing = writing();
             let mut state = self.lock();
-            let (kept, is_done) = match result {
-                Ok(record) => (state.results.keep(record), true),
-                Err(error) => {
-                    let failure = Failure { key: point.key, title: point.identity().title(), error };
-                    (state.results.fail(failure), false)
-                }
+            let (kept, failure) = match result {
+                Ok(record) => (state.results.keep(record), None),
+                Err(failure) => (state.results.fail(failure.clone()), Some(failure)),
             };
             if let Err(error) = kept {
                 state.error.get_or_insert(error);
@@ -195,7 +219,10 @@ impl<'r, R: Results> Shared<'r, R> {
             drop(state);
             self.note(|progress| {
                 progress.running -= 1;
-                *(if is_done { &mut progress.done } else { &mut progress.failed }) += 1;
+                match &failure {
+                    None => progress.done += 1,
+                    Some(failure) => progress.count(failure),
+                }
             });
         }
     }
@@ -244,13 +271,16 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_does_not_stop_the_rest() {
+    fn a_refusal_does_not_stop_the_rest_and_is_no_failure() {
         let bad = points("'sm.registers=64'");
         let all = [&bad[..], &points("")[..]].concat();
         let mut results = InMemory::default();
         let ended = run(&all, &mut results, Options { jobs: 1, cores: 1 }, &|_| {}).unwrap();
-        assert_eq!((ended.done, ended.failed), (2, 2));
+        assert_eq!((ended.done, ended.failed, ended.refused), (2, 0, 2));
         assert_eq!(results.failures.len(), 2);
+        let refusal = results.failure(&bad[1].key).unwrap().unwrap();
+        assert!(refusal.is_refusal && refusal.reason().ends_with(" registers, an SM has 64"), "{}", refusal.error);
+        assert_eq!(results.failure(&all[3].key).unwrap(), None);
         assert!(results.failures[0].title.starts_with("spmv tiny (lrr, "));
     }
 
@@ -264,7 +294,7 @@ mod tests {
     #[test]
     fn time_left_is_that_of_the_rest() {
         let elapsed = Duration::from_secs(8);
-        let progress = Progress { all: 10, known: 2, done: 3, failed: 1, running: 2, queued: 0, elapsed };
+        let progress = Progress { all: 10, known: 2, done: 3, failed: 1, refused: 0, running: 2, queued: 0, elapsed };
         assert_eq!(progress.left(), Some(Duration::from_secs(8)));
         assert_eq!(Progress { all: 3, ..Progress::default() }.left(), None);
     }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 pub struct LsArgs {
     #[command(flatten)]
     store: StoreArgs,
-    /// List points that failed and have no result
+    /// List points that failed or were refused and have no result
     #[arg(long)]
     failures: bool,
     /// Print one JSON object per line
@@ -75,9 +75,10 @@ pub fn ls(args: &LsArgs) -> Result<Exit, Failure> {
                 out::json(&failure)?;
             } else {
                 out::data(&format!(
-                    "{}  {}\n    {}\n",
+                    "{}  {}\n    {}: {}\n",
                     failure.key.short(),
                     failure.title,
+                    failure.verb(),
                     failure.error.replace('\n', "\n    ")
                 ))?;
             }

@@ -189,31 +189,41 @@ fn work(points: &[Point], store: &mut Store, options: Options) -> Result<Exit, F
 /// Says how the work ended.
 pub fn tell_end(points: &[Point], store: &Store, ended: &Progress) -> Result<Exit, Failure> {
     out::talk(&summary(ended));
-    if ended.failed > 0 {
+    if ended.failed + ended.refused > 0 {
         tell_failures(points, store)?;
     }
     Ok(Exit::good_if(ended.failed == 0))
 }
 
-/// What failed, the first few in full.
+/// What was refused and what failed, the first few of each; failures in full.
 fn tell_failures(points: &[Point], store: &Store) -> Result<(), Failure> {
     let failures = store.failures()?;
     let keys: BTreeSet<Key> = points.iter().map(|point| point.key).collect();
-    let of: Vec<_> = failures.iter().filter(|failure| keys.contains(&failure.key)).collect();
-    for failure in of.iter().take(5) {
-        out::talk(&format!("failed: {} {}: {}", failure.key.short(), failure.title, failure.error));
-    }
-    if of.len() > 5 {
-        out::talk(&format!("and {} more; `raddle lab ls --failures` lists them", of.len() - 5));
+    for is_refusal in [true, false] {
+        let is_one = |f: &&raddle_lab::record::Failure| keys.contains(&f.key) && f.is_refusal == is_refusal;
+        let of: Vec<_> = failures.iter().filter(is_one).collect();
+        for failure in of.iter().take(5) {
+            let why = if is_refusal { failure.reason() } else { &failure.error };
+            out::talk(&format!("{}: {} {}: {why}", failure.verb(), failure.key.short(), failure.title));
+        }
+        if of.len() > 5 {
+            out::talk(&format!("and {} more; `raddle lab ls --failures` lists them", of.len() - 5));
+        }
     }
     Ok(())
 }
 
 fn summary(ended: &Progress) -> String {
-    let Progress { all, known, done, failed, elapsed, .. } = ended;
+    let Progress { all, known, done, elapsed, .. } = ended;
     let seconds = elapsed.as_secs_f64();
-    let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
-    format!("{}: {known} known, {done} run in {seconds:.1} s{failed}", out::count(*all, "point"))
+    let others = without_result(ended);
+    format!("{}: {known} known, {done} run in {seconds:.1} s{others}", out::count(*all, "point"))
+}
+
+/// How many points were refused and how many failed, where there are such.
+fn without_result(progress: &Progress) -> String {
+    let counts = [(progress.refused, "refused"), (progress.failed, "failed")];
+    counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!(", {n} {what}")).collect()
 }
 
 /// `raddle lab report`.
@@ -339,17 +349,15 @@ impl Watching {
 }
 
 fn text(progress: &Progress) -> String {
-    let Progress { all, known, done, failed, running, queued, .. } = *progress;
-    let ended = known + done + failed;
+    let Progress { all, known, done, running, queued, .. } = *progress;
+    let ended = known + progress.ended();
     let filled = ended * 20 / all.max(1);
     let bar = "#".repeat(filled) + &"-".repeat(20 - filled.min(20));
     let mut text = format!("[{bar}] {} of {all} done, {running} running", known + done);
     if queued > 0 {
         text += &format!(", {queued} queued");
     }
-    if failed > 0 {
-        text += &format!(", {failed} failed");
-    }
+    text += &without_result(progress);
     if let Some(left) = progress.left() {
         let seconds = left.as_secs();
         text += &match (seconds / 3600, seconds / 60) {
@@ -368,13 +376,25 @@ mod tests {
     #[test]
     fn says_how_far_it_has_come() {
         let elapsed = Duration::from_secs(100);
-        let progress = Progress { all: 40, known: 10, done: 9, failed: 1, running: 2, queued: 0, elapsed };
+        let progress = Progress { all: 40, known: 10, done: 9, failed: 1, refused: 0, running: 2, queued: 0, elapsed };
         assert_eq!(text(&progress), "[##########----------] 19 of 40 done, 2 running, 1 failed, about 3 min left");
         let queued = Progress { queued: 18, ..progress };
         assert!(text(&queued).contains("2 running, 18 queued, 1 failed"));
         let start = Progress { all: 4, ..Progress::default() };
         assert_eq!(text(&start), "[--------------------] 0 of 4 done, 0 running");
         assert_eq!(summary(&progress), "40 points: 10 known, 9 run in 100.0 s, 1 failed");
+        let refused = Progress { failed: 0, refused: 2, ..progress };
+        assert_eq!(summary(&refused), "40 points: 10 known, 9 run in 100.0 s, 2 refused");
+    }
+
+    #[test]
+    fn a_failure_is_bad_and_a_refusal_is_not() {
+        let folder = std::env::temp_dir().join(format!("raddle-end-{}", std::process::id()));
+        let store = Store::create(&folder).unwrap();
+        let exit =
+            |failed, refused| tell_end(&[], &store, &Progress { failed, refused, ..Progress::default() }).unwrap();
+        assert_eq!((exit(0, 0), exit(0, 2), exit(1, 2)), (Exit::Good, Exit::Good, Exit::Bad));
+        let _ = std::fs::remove_dir_all(&folder);
     }
 
     #[test]

@@ -244,16 +244,30 @@ fn a_full_disk_damages_nothing() {
 }
 
 #[test]
-fn what_fails_is_told_and_kept() {
-    let broken = EXPERIMENT.replacen("size =", "set = ['sm.registers=4096']\nsize =", 1);
-    let folder = Folder::new().with("e.toml", &broken);
+fn what_is_refused_is_told_and_is_no_failure() {
+    let (from, to) =
+        ("values = [\"lrr\", \"gto\"]", "[[axis.variant]]\nlabel = \"lrr\"\n[[axis.variant]]\nlabel = \"gto\"");
+    let few = EXPERIMENT.replacen("key = \"mechanism.issue\"\n", "", 1).replacen(from, to, 1);
+    let few = few.replacen("label = \"gto\"", "label = \"gto\"\nset = [\"sm.registers=4096\"]", 1);
+    let folder = Folder::new().with("e.toml", &few.replacen("count = 4", "count = 2", 1));
     let ran = folder.raddle(&["lab", "run", "e.toml"]);
-    assert_eq!(ran.code, 1, "{}", ran.err);
-    assert!(ran.err.contains(" failed\nfailed: "), "{}", ran.err);
-    let failures = folder.raddle(&["lab", "ls", "--failures"]).out;
-    assert!(failures.contains("registers"), "{failures}");
-    let report = folder.raddle(&["lab", "report", "e.toml"]);
-    assert!(report.code == 1 && report.err.contains("of the figures are missing"), "{}", report.err);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.err.contains(" s, 4 refused\nrefused: ") && ran.err.contains("registers, an SM has 4096"),
+        "{}",
+        ran.err
+    );
+    let listed = folder.raddle(&["lab", "ls", "--failures"]).out;
+    assert_eq!(listed.matches("\n    refused: a block needs ").count(), 4, "{listed}");
+    let json = folder.raddle(&["lab", "ls", "--failures", "--json"]).out;
+    assert!(json.lines().all(|line| line.contains("\"is_refusal\":true")), "{json}");
+    let report = folder.raddle(&["lab", "report", "e.toml", "--output", "r"]);
+    assert_eq!((report.code, report.err.as_str()), (0, ""), "nothing that could be there is missing");
+    let page = std::fs::read_to_string(folder.0.join("r/index.html")).unwrap();
+    assert!(page.contains("<h2>Refused</h2>") && page.contains(">refused</td>"));
+    assert!(page.contains(" <small>1 of 3</small>"), "a mean over one of three");
+    let csv = std::fs::read_to_string(folder.0.join("r/speedup.csv")).unwrap();
+    assert!(csv.contains("\nspeedup,\"mean, all\",true,gto,,") && csv.contains(",1,3,,"), "{csv}");
 }
 
 #[test]
@@ -288,9 +302,76 @@ fn machines_are_compared_at_once() {
     assert_eq!(words(lines[1])[..2], ["spmv", "1.000"]);
     assert!(lines.last().is_some_and(|line| line.starts_with("mean, all ")));
     let json = raddle(&root(), &[&args[..], &["--json", "--metric", "thread-ipc", "--plain"]].concat());
-    assert!(json.out.starts_with("{\"about\":\"thread-instructions per cycle"), "{}", json.out);
+    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    let table = &json["tables"][0];
+    assert_eq!(
+        (&json["size"], &table["name"], &table["rows"][3]["row"]),
+        (&"tiny".into(), &"thread-ipc".into(), &"mean, barrier".into())
+    );
+    assert!(
+        table["about"].as_str().is_some_and(|about| about.starts_with("thread-instructions per cycle; means are harm"))
+    );
+    let mean = &table["rows"][4]["cells"]["lrr sms=2"];
+    assert!(mean["value"].as_f64() > Some(0.0) && (&mean["over"], &mean["of"]) == (&2.into(), &2.into()), "{mean}");
     let wrong = raddle(&root(), &["compare", "spmv", "--issue", "lrr,gtoo", "--size", "tiny"]);
     assert!(wrong.code == 2 && wrong.err.contains("gtoo"), "{}", wrong.err);
+}
+
+#[test]
+fn divergence_models_are_compared_in_five_tables() {
+    let folder = Folder::new();
+    let args =
+        ["compare", "bfs", "nqueens", "ray-bvh", "--divergence", "pdom,dwf", "--preset", "fx5800", "--size", "tiny"];
+    let ran = folder.raddle(&[&args[..], &["--csv", "a.csv", "--parquet", "a.parquet"]].concat());
+    assert_eq!(ran.code, 0, "what is refused is no failure: {}", ran.err);
+    assert!(ran.err.starts_with("size tiny, fx5800; the baseline is pdom\n"), "{}", ran.err);
+    assert!(ran.err.contains("\nrefused: machine dwf, ray-bvh: divergence model `dwf`: a warp-wide"), "{}", ran.err);
+    assert!(ran.err.contains("\nrefused: machine pdom, nqueens: a block needs "), "{}", ran.err);
+    let tables: Vec<&str> = ran.out.split("\n\n").collect();
+    let heads: Vec<&str> = tables.iter().filter_map(|table| table.split([':', ';', ',']).next()).collect();
+    assert_eq!(heads, ["Normalised IPC", "SIMD efficiency", "Where issue slots go", "Memory traffic", "Deepest stack"]);
+    assert!(
+        tables[0]
+            .starts_with("Normalised IPC: thread-instructions per cycle, relative to the baseline; means are harm")
+    );
+    assert!(tables[0].contains("1.000 (2 of 3)") && tables[0].contains(" (1 of 3)"), "{}", tables[0]);
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert!(tables[0].lines().any(|line| words(line) == ["nqueens", "refused", "refused"]), "{}", tables[0]);
+    let slots: Vec<f64> = words(tables[2].lines().nth(4).unwrap())[1..].iter().map(|n| n.parse().unwrap()).collect();
+    assert!(slots.len() == 11 && (slots.iter().sum::<f64>() - 100.0).abs() < 0.1, "{slots:?}");
+    assert!(
+        !tables[4].contains("mean") && tables[4].lines().any(|line| words(line) == ["bfs", "4", "0"]),
+        "{}",
+        tables[4]
+    );
+    assert!(ran.out.lines().all(|line| line.chars().count() <= 120), "{}", ran.out);
+
+    let csv = std::fs::read_to_string(folder.0.join("a.csv")).unwrap();
+    assert!(csv.starts_with("figure,row,is_mean,bar,part,value,low,high,over,of,gap,"), "{csv}");
+    assert!(
+        csv.contains("\nstack-depth,bfs,false,pdom,,4,4,4,1,1,,") && csv.contains("\nslots,bfs,false,dwf,exit,"),
+        "{csv}"
+    );
+    let bytes = std::fs::read(folder.0.join("a.parquet")).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+}
+
+#[test]
+fn several_metrics_and_kernels() {
+    let args = ["compare", "bfs", "--divergence", "pdom,tbc", "--size", "tiny"];
+    let more = ["--metric", "cycles,simd-efficiency", "--metric", "slots", "--metric", "cycles", "--kernels"];
+    let ran = raddle(&root(), &[&args[..], &more].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let tables: Vec<&str> = ran.out.split("\n\n").collect();
+    assert_eq!(tables.len(), 3, "none twice: {}", ran.out);
+    assert!(tables[0].contains("speedup: cycles of the baseline over own; means are geometric"), "{}", tables[0]);
+    assert!(tables[1].contains("SIMD efficiency, relative to the baseline"), "{}", tables[1]);
+    assert!(tables.iter().all(|table| table.contains("\nbfs/")), "{}", ran.out);
+    let wrong = raddle(&root(), &[&args[..], &["--metric", "cycles,cycle"]].concat());
+    assert!(wrong.code == 2 && wrong.err.contains("did you mean `cycles`?"), "{}", wrong.err);
+    let harmonic = [&args[..], &["--metric", "cycles", "--mean", "harmonic", "--json"]].concat();
+    let json: serde_json::Value = serde_json::from_str(&raddle(&root(), &harmonic).out).unwrap();
+    assert_eq!(json["tables"][0]["about"], "speedup: cycles of the baseline over own; means are harmonic");
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! Experiment files: TOML to an [`Experiment`], with the place of every mistake.
 
 use super::{
-    Against, Axis, Base, Change, Experiment, Figure, Mean, PaperValue, Part, Repeats, Row, Rows, Variant, Vary, all_of,
-    workloads,
+    Against, Axis, Base, Change, Experiment, Figure, Group, Mean, PaperValue, Part, Repeats, Row, Rows, Variant, Vary,
+    all_of, slots, workloads,
 };
 use crate::metric::Metric;
 use raddle_ptx::diag::closest;
 use raddle_runtime::Problem;
 use raddle_runtime::file::toml_problem;
-use raddle_workloads::Size;
+use raddle_workloads::{Class, Size};
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,9 @@ struct RawFile {
     title: String,
     #[serde(default)]
     about: String,
-    workloads: Vec<Spanned<String>>,
+    workloads: Option<Vec<Spanned<String>>>,
+    #[serde(default)]
+    group: Vec<RawGroup>,
     #[serde(default = "small")]
     size: Size,
     preset: Option<Spanned<String>>,
@@ -40,6 +42,13 @@ struct RawFile {
 
 fn small() -> Size {
     Size::Small
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawGroup {
+    name: Spanned<String>,
+    workloads: Vec<Spanned<String>>,
 }
 
 #[derive(Deserialize)]
@@ -153,12 +162,16 @@ fn machine_file(folder: &Path, name: Change) -> Result<Base, Problem> {
 /// Reads a whole file.
 pub(super) fn parse(folder: &Path, name: &str, text: &str) -> Result<Experiment, Problem> {
     let raw: RawFile = toml::from_str(text).map_err(|e| toml_problem(&e))?;
-    let words = raw.workloads.iter().map(|w| w.get_ref().as_str());
-    let chosen = workloads(words).map_err(|(place, problem)| problem.at(Some(raw.workloads[place].span())))?;
-    if chosen.is_empty() {
+    let chosen = raw.workloads.as_deref().map(meant).transpose()?;
+    let groups = groups(&raw.group, chosen.as_deref())?;
+    let mut in_order: Vec<&'static str> = groups.iter().flat_map(|group| group.workloads.iter().copied()).collect();
+    let others: Vec<_> = chosen.into_iter().flatten().filter(|workload| !in_order.contains(workload)).collect();
+    in_order.extend(others);
+    if in_order.is_empty() {
         return Err(Problem::new("the experiment has no workloads").help("workloads = [\"all\"] means every one"));
     }
-    let mut experiment = Experiment { title: raw.title, about: raw.about, ..Experiment::new(name, chosen) };
+    let mut experiment = Experiment { title: raw.title, about: raw.about, ..Experiment::new(name, in_order) };
+    experiment.groups = groups;
     experiment.size = raw.size;
     if let Some(base) = base(folder, raw.preset, raw.machine)? {
         experiment.base = base;
@@ -188,6 +201,48 @@ pub(super) fn parse(folder: &Path, name: &str, text: &str) -> Result<Experiment,
         experiment.figures.push(figure);
     }
     Ok(experiment)
+}
+
+/// The workloads that words mean.
+fn meant(words: &[Spanned<String>]) -> Result<Vec<&'static str>, Problem> {
+    let texts = words.iter().map(|word| word.get_ref().as_str());
+    workloads(texts).map_err(|(place, problem)| problem.at(Some(words[place].span())))
+}
+
+/// Groups of workloads that the experiment runs, each in one group at most.
+fn groups(raw: &[RawGroup], chosen: Option<&[&'static str]>) -> Result<Vec<Group>, Problem> {
+    let mut groups: Vec<Group> = Vec::new();
+    for RawGroup { name, workloads } in raw {
+        let text = name.get_ref().trim();
+        if text.is_empty() || text == "all" || groups.iter().any(|group| group.name == text) {
+            let problem = Problem::new(format!("`{text}` cannot name a group")).at(Some(name.span()));
+            return Err(problem.help("a group has a name of its own; `all` is every workload"));
+        }
+        let mut own = Vec::new();
+        for word in workloads {
+            let at = Some(word.span());
+            for workload in meant(std::slice::from_ref(word))? {
+                if let Some(other) = groups.iter().find(|group| group.workloads.contains(&workload)) {
+                    let message = format!("`{workload}` is in group `{}` already", other.name);
+                    return Err(Problem::new(message).help("a workload is in one group at most").at(at));
+                }
+                if chosen.is_some_and(|chosen| !chosen.contains(&workload)) {
+                    let message = format!("the experiment does not run `{workload}`");
+                    let help = "add it to `workloads` of the experiment, or leave that out: then all groups are run";
+                    return Err(Problem::new(message).help(help).at(at));
+                }
+                if !own.contains(&workload) {
+                    own.push(workload);
+                }
+            }
+        }
+        if own.is_empty() {
+            let problem = Problem::new(format!("group `{text}` has no workloads")).at(Some(name.span()));
+            return Err(problem.help("workloads = [...] names them"));
+        }
+        groups.push(Group { name: text.to_owned(), workloads: own });
+    }
+    Ok(groups)
 }
 
 fn axis(folder: &Path, raw: RawAxis, at: std::ops::Range<usize>) -> Result<Axis, Problem> {
@@ -273,7 +328,6 @@ fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, Problem> {
         return Err(problem.help("small letters, digits and `-`, and no name twice: files are called that"));
     }
     let (metric, stack) = measured(&raw)?;
-    let mean = mean(&raw, &stack)?;
     let bars = axis_named(experiment, &raw.bars)?;
     let rows = match &raw.rows {
         None => Rows::Workloads,
@@ -281,6 +335,7 @@ fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, Problem> {
         Some(rows) if rows.get_ref() == "kernels" => Rows::Kernels,
         Some(rows) => Rows::Axis(axis_named(experiment, rows)?),
     };
+    let mean = mean(&raw, &metric, &stack, rows)?;
     let mut fixed: Vec<usize> = experiment.baseline.iter().map(|base| base.unwrap_or(0)).collect();
     for (name, label) in &raw.r#where {
         let axis = axis_named(experiment, name)?;
@@ -290,7 +345,12 @@ fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, Problem> {
     for raw in raw.paper {
         let bar = variant_named(&experiment.axes[bars], &raw.bar)?;
         let part = raw.part.as_ref().map(|part| part_named(&stack, part)).transpose()?;
-        paper.push(PaperValue { row: row(&raw.row, rows, experiment)?, bar, part, value: raw.value });
+        let row = row(&raw.row, rows, experiment)?;
+        if mean == Mean::None && matches!(row, Row::Mean | Row::GroupMean(_)) {
+            let problem = Problem::new("the figure has no means").at(Some(raw.row.span()));
+            return Err(problem.help("`mean` says which it should have"));
+        }
+        paper.push(PaperValue { row, bar, part, value: raw.value });
     }
     let (name, title, against) = (raw.name.into_inner(), raw.title, raw.against);
     Ok(Figure { name, title, metric, stack, against, bars, rows, fixed, mean, source: raw.source, paper })
@@ -319,31 +379,49 @@ fn measured(raw: &RawFigure) -> Result<(Metric, Vec<Part>), Problem> {
         let problem = Problem::new("stacked bars cannot be drawn as speedup or difference").at(Some(first.span()));
         return Err(problem.help("`ratio` sets parts against the baseline's whole, `share` against their own"));
     }
-    let mut stack: Vec<Part> = Vec::new();
-    for raw in &raw.stack {
-        let (label, metric) = match raw.get_ref().split_once('=') {
-            Some((label, metric)) => (label.trim(), metric.trim()),
-            None => (raw.get_ref().trim(), raw.get_ref().trim()),
-        };
-        if stack.iter().any(|part| part.label == label) {
-            return Err(Problem::new(format!("the stack has `{label}` twice")).at(Some(raw.span())));
-        }
-        let metric = Metric::parse(metric).map_err(|p| p.at(Some(raw.span())))?;
-        stack.push(Part { label: label.to_owned(), metric });
-    }
+    let stack = parts(&raw.stack)?;
     Ok((Metric::Sum(stack.iter().map(|part| part.metric.clone()).collect()), stack))
 }
 
-/// The mean over workloads. Only arithmetic means of parts add up to that of the whole.
-fn mean(raw: &RawFigure, stack: &[Part]) -> Result<Mean, Problem> {
-    match &raw.mean {
-        None if stack.is_empty() => Ok(Mean::default()),
-        None => Ok(Mean::Arithmetic),
-        Some(mean) if !stack.is_empty() && *mean.get_ref() != Mean::Arithmetic => {
-            let message = format!("{} means of parts do not add up", mean.get_ref().name());
-            Err(Problem::new(message).help("means of a stack are arithmetic").at(Some(mean.span())))
+/// The parts of a stack: `name = metric`, a metric that is its own name, or `slots`, which are all issue slots.
+fn parts(words: &[Spanned<String>]) -> Result<Vec<Part>, Problem> {
+    let mut stack: Vec<Part> = Vec::new();
+    for word in words {
+        let at = Some(word.span());
+        let (label, text) = word.get_ref().split_once('=').unwrap_or((word.get_ref(), word.get_ref()));
+        let (label, text) = (label.trim(), text.trim());
+        let new = if label == "slots" && text == "slots" {
+            slots()
+        } else {
+            vec![Part { label: label.to_owned(), metric: Metric::parse(text).map_err(|p| p.at(at.clone()))? }]
+        };
+        for part in new {
+            if stack.iter().any(|other| other.label == part.label) {
+                return Err(Problem::new(format!("the stack has `{}` twice", part.label)).at(at));
+            }
+            stack.push(part);
         }
-        Some(mean) => Ok(*mean.get_ref()),
+    }
+    Ok(stack)
+}
+
+/// The mean over workloads. Only arithmetic means of parts add up to that of the whole; the largest of something has
+/// none unless it is asked for.
+fn mean(raw: &RawFigure, metric: &Metric, stack: &[Part], rows: Rows) -> Result<Mean, Problem> {
+    let is_axis = matches!(rows, Rows::Axis(_));
+    match raw.mean.as_ref().map(|mean| (*mean.get_ref(), Some(mean.span()))) {
+        None if !stack.is_empty() => Ok(Mean::Arithmetic),
+        None if metric.is_most() && raw.against == Against::Nothing && !is_axis => Ok(Mean::None),
+        None => Ok(Mean::default()),
+        Some((Mean::None, at)) if is_axis => {
+            let problem = Problem::new("rows of an axis are means over workloads").at(at);
+            Err(problem.help("take `harmonic`, `geometric` or `arithmetic`"))
+        }
+        Some((mean, at)) if !stack.is_empty() && !matches!(mean, Mean::Arithmetic | Mean::None) => {
+            let message = format!("{} means of parts do not add up", mean.name());
+            Err(Problem::new(message).help("means of a stack are arithmetic").at(at))
+        }
+        Some((mean, _)) => Ok(mean),
     }
 }
 
@@ -359,28 +437,41 @@ fn part_named(stack: &[Part], label: &Spanned<String>) -> Result<usize, Problem>
     })
 }
 
-/// The row a paper's value belongs to: `mean`, `mean:divergent`, a workload, a kernel as in `bfs/expand`, or a choice
-/// on the axis of rows.
+/// The row a paper's value belongs to: `mean`, a mean over a group as in `mean:divergent`, both also as figures write
+/// them (`mean, all`), a workload, a kernel as in `bfs/expand`, or a choice on the axis of rows.
 fn row(text: &Spanned<String>, rows: Rows, experiment: &Experiment) -> Result<Row, Problem> {
-    use raddle_workloads::Class;
     let word = text.get_ref().as_str();
     let at = Some(text.span());
     if let Rows::Axis(axis) = rows {
         return experiment.axes[axis].find(word).map(Row::Variant).map_err(|p| p.at(at));
     }
-    let classes = [Class::Divergent, Class::Coherent, Class::Barrier];
-    match word.strip_prefix("mean:") {
+    match word.strip_prefix("mean:").or(word.strip_prefix("mean,")).map(str::trim) {
         _ if word == "mean" => Ok(Row::Mean),
-        Some(class) => {
-            let found = classes.into_iter().find(|c| c.name() == class).map(Row::ClassMean);
-            found.ok_or_else(|| Problem::new(format!("there is no class `{class}`")).at(at))
-        }
+        Some("all") => Ok(Row::Mean),
+        Some(group) => group_row(group, experiment).map_err(|p| p.at(at)),
         None if rows == Rows::Kernels => kernel_row(word, experiment).map_err(|p| p.at(at)),
         None if experiment.workloads.contains(&word) => Ok(Row::Workload(word.to_owned())),
         None => Err(Problem::new(format!("`{word}` is no row of the figure"))
-            .help("a row is a workload of the experiment, `mean`, or the mean over a class as in `mean:divergent`")
+            .help("a row is a workload of the experiment, `mean`, or the mean over a group as in `mean:divergent`")
             .at(at)),
     }
+}
+
+/// The row of the mean over a group, or over a class where there are no groups.
+fn group_row(name: &str, experiment: &Experiment) -> Result<Row, Problem> {
+    let classes = [Class::Divergent, Class::Coherent, Class::Barrier].map(Class::name);
+    let (kind, names): (_, Vec<&str>) = match &experiment.groups[..] {
+        [] => ("class", classes.to_vec()),
+        groups => ("group", groups.iter().map(|group| group.name.as_str()).collect()),
+    };
+    if names.contains(&name) {
+        return Ok(Row::GroupMean(name.to_owned()));
+    }
+    let help = match closest(name, names.iter().copied()) {
+        Some(close) => format!("did you mean `{close}`?"),
+        None => format!("there are {}", names.join(", ")),
+    };
+    Err(Problem::new(format!("there is no {kind} `{name}`")).help(help))
 }
 
 /// The row of a kernel, `workload/kernel`.
@@ -392,7 +483,7 @@ fn kernel_row(word: &str, experiment: &Experiment) -> Result<Row, Problem> {
             Ok(Row::Kernel { workload: workload.to_owned(), kernel })
         }
         _ => {
-            let help = "a row is WORKLOAD/KERNEL, `mean`, or the mean over a class as in `mean:divergent`";
+            let help = "a row is WORKLOAD/KERNEL, `mean`, or the mean over a group as in `mean:divergent`";
             Err(Problem::new(format!("`{word}` is no row of the figure")).help(help))
         }
     }

@@ -3,7 +3,7 @@
 mod file;
 
 use crate::error::{Error, reading};
-use crate::metric::Metric;
+use crate::metric::{self, Metric};
 use raddle_ptx::diag::closest;
 use raddle_runtime::Problem;
 use raddle_sim::config::DEFAULT_PRESET;
@@ -123,6 +123,8 @@ pub enum Mean {
     Geometric,
     /// Arithmetic.
     Arithmetic,
+    /// There are no means.
+    None,
 }
 
 impl Mean {
@@ -133,6 +135,7 @@ impl Mean {
             Self::Harmonic => "harmonic",
             Self::Geometric => "geometric",
             Self::Arithmetic => "arithmetic",
+            Self::None => "none",
         }
     }
 
@@ -145,6 +148,7 @@ impl Mean {
             Self::Geometric if values.iter().any(|x| *x < 0.0) => return None,
             Self::Geometric => (values.iter().map(|x| x.ln()).sum::<f64>() / n).exp(),
             Self::Arithmetic => values.iter().sum::<f64>() / n,
+            Self::None => return None,
         };
         (!values.is_empty() && mean.is_finite()).then_some(mean)
     }
@@ -193,8 +197,8 @@ pub enum Row {
     },
     /// A choice on the axis that makes the rows.
     Variant(usize),
-    /// The mean over a class.
-    ClassMean(Class),
+    /// The mean over a group, or over a class where there are no groups, by name.
+    GroupMean(String),
     /// The mean over all.
     Mean,
 }
@@ -215,13 +219,22 @@ pub struct PaperValue {
 /// What a figure has rows for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rows {
-    /// Each workload, and means over classes and over all.
+    /// Each workload, and means over groups and over all.
     #[default]
     Workloads,
-    /// Each kernel of each workload, and means over classes and over all.
+    /// Each kernel of each workload, and means over groups and over all.
     Kernels,
     /// Each choice on this axis, with the mean over workloads.
     Axis(usize),
+}
+
+/// Workloads that belong together: figures have the mean over them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Name in figures.
+    pub name: String,
+    /// The workloads.
+    pub workloads: Vec<&'static str>,
 }
 
 /// A part of stacked bars.
@@ -231,6 +244,13 @@ pub struct Part {
     pub label: String,
     /// What is measured.
     pub metric: Metric,
+}
+
+/// The parts of all issue slots, [`metric::SLOTS`].
+#[must_use]
+pub fn slots() -> Vec<Part> {
+    let part = |(label, text): (&str, &str)| Some(Part { label: label.to_owned(), metric: Metric::parse(text).ok()? });
+    metric::SLOTS.into_iter().filter_map(part).collect()
 }
 
 /// A figure: rows of bars.
@@ -269,8 +289,10 @@ pub struct Experiment {
     pub title: String,
     /// What it is for.
     pub about: String,
-    /// What runs, by class and name.
+    /// What runs, by group, class and name.
     pub workloads: Vec<&'static str>,
+    /// Groups of workloads; where there are none, classes are the groups.
+    pub groups: Vec<Group>,
     /// Size of inputs, where no axis chooses it.
     pub size: Size,
     /// What the machine starts from, where no axis chooses it.
@@ -298,6 +320,7 @@ impl Experiment {
             title: name.to_owned(),
             about: String::new(),
             workloads,
+            groups: Vec::new(),
             size: Size::Small,
             base: Base::preset(DEFAULT_PRESET),
             set: Vec::new(),

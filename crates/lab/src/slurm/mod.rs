@@ -79,7 +79,7 @@ pub struct Lost {
 /// How it ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// Points done and failed; those given up count as failed.
+    /// Points done, failed and refused; those given up count as failed.
     pub progress: Progress,
     /// Points that were given up, without a result or an error of their own.
     pub lost: Vec<Lost>,
@@ -424,7 +424,11 @@ impl<'a> Campaign<'a> {
                 if failure.is_none() || failure.as_ref() == self.old_failures.get(&point.key) {
                     continue;
                 }
-                self.progress.failed += 1;
+                // What cannot be read is no refusal.
+                match self.store.get_failure(&point.key).ok().flatten() {
+                    Some(failure) => self.progress.count(&failure),
+                    None => self.progress.failed += 1,
+                }
                 Fate::Failed
             };
             self.waiting.remove(&(self.lost[number], number as u32));
@@ -482,9 +486,9 @@ impl<'a> Campaign<'a> {
 
     fn report(&mut self) {
         let running: usize = self.tasks.values().filter(|task| task.is_running).map(|task| self.busy(task)).sum();
-        let Progress { all, known, done, failed, .. } = self.progress;
+        let Progress { all, known, .. } = self.progress;
         self.progress.running = running;
-        self.progress.queued = (all - known).saturating_sub(done + failed + running);
+        self.progress.queued = (all - known).saturating_sub(self.progress.ended() + running);
         self.progress.elapsed = self.begun.elapsed();
         (self.tell.progress)(self.progress);
     }

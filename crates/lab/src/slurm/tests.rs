@@ -10,11 +10,16 @@ use std::cell::RefCell;
 #[derive(Clone, Copy)]
 struct Does {
     done: usize,
-    fails: bool,
+    error: Option<&'static str>,
 }
 
-const ALL: Does = Does { done: usize::MAX, fails: false };
-const NOTHING: Does = Does { done: 0, fails: false };
+const ALL: Does = Does { done: usize::MAX, error: None };
+const NOTHING: Does = Does { done: 0, error: None };
+
+/// What a point leaves that gets no result; `refused` is a refusal.
+fn failure(point: &Point, error: &str) -> Failure {
+    Failure { key: point.key, title: "t".to_owned(), error: error.to_owned(), is_refusal: error == "refused" }
+}
 
 type Behaviour<'a> = Box<dyn FnMut(usize, &[u32]) -> Does + 'a>;
 
@@ -59,15 +64,14 @@ impl<'a> Fake<'a> {
     fn run_one(&mut self, (folder, task): (PathBuf, u32)) {
         let text = fs::read_to_string(folder.join("points.txt")).unwrap();
         let slice = points::slice_of(&text, task as usize, self.points).unwrap();
-        let Does { done, fails } = (self.does)(self.ran, &slice);
+        let Does { done, error } = (self.does)(self.ran, &slice);
         self.ran += 1;
         let mut store = Store::open(&self.store).unwrap();
         for (nth, point) in slice.iter().map(|point| &self.points[*point as usize]).enumerate() {
             if nth < done {
                 store.put(&Record { identity: point.identity(), checked: 1, kernels: Vec::new() }).unwrap();
-            } else if nth == done && fails {
-                let failure = Failure { key: point.key, title: "t".to_owned(), error: "e".to_owned() };
-                store.put_failure(&failure).unwrap();
+            } else if let Some(error) = error.filter(|_| nth == done) {
+                store.put_failure(&failure(point, error)).unwrap();
             }
         }
     }
@@ -149,7 +153,7 @@ fn go(fake: &mut Fake<'_>, options: Options) -> (Result<Ended, Error>, Vec<Strin
     let notes = RefCell::new(Vec::new());
     let (points, folder) = (fake.points, folder(fake.points, &fake.store));
     let tell = Tell {
-        progress: &|p| assert!(p.known + p.done + p.failed + p.running + p.queued == p.all, "{p:?}"),
+        progress: &|p| assert!(p.known + p.ended() + p.running + p.queued == p.all, "{p:?}"),
         note: &|text| notes.borrow_mut().push(text.to_owned()),
     };
     let ended = run(points, &mut store, &folder, "text", options, fake, &tell);
@@ -195,19 +199,22 @@ fn one_point_that_kills_its_task_is_given_up_alone() {
 
 #[test]
 fn a_point_with_an_error_is_not_run_again() {
-    let (folder, points) = (Folder::new("fails"), points(10));
-    let mut store = Store::create(&folder.0).unwrap();
-    // An error from before counts for nothing.
-    store.put_failure(&Failure { key: points[0].key, title: "t".to_owned(), error: "old".to_owned() }).unwrap();
-    let mut runs = 0;
-    let mut fake = Fake::new(&points, &folder.0, |_, slice| {
-        let at = slice.iter().position(|point| *point == 5);
-        runs += u32::from(at.is_some());
-        at.map_or(ALL, |done| Does { done, fails: true })
-    });
-    let ended = go(&mut fake, OPTIONS).0.unwrap();
-    drop(fake);
-    assert_eq!((ended.progress.done, ended.progress.failed, ended.lost.len(), runs), (9, 1, 0, 1));
+    let points = points(10);
+    for (error, [failed, refused]) in [("e", [1, 0]), ("refused", [0, 1])] {
+        let folder = Folder::new(&format!("error-{error}"));
+        let mut store = Store::create(&folder.0).unwrap();
+        // An error from before counts for nothing.
+        store.put_failure(&failure(&points[0], "old")).unwrap();
+        let mut runs = 0;
+        let mut fake = Fake::new(&points, &folder.0, |_, slice| {
+            let at = slice.iter().position(|point| *point == 5);
+            runs += u32::from(at.is_some());
+            at.map_or(ALL, |done| Does { done, error: Some(error) })
+        });
+        let Progress { done, failed: of, refused: by, .. } = go(&mut fake, OPTIONS).0.unwrap().progress;
+        drop(fake);
+        assert_eq!((done, of, by, runs), (9, failed, refused, 1));
+    }
 }
 
 #[test]

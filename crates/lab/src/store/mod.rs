@@ -256,11 +256,19 @@ impl Store {
     /// When the store cannot be read.
     pub fn failures(&self) -> Result<Vec<Failure>, Error> {
         let mut list = Vec::new();
-        for place in self.failures.values().filter(|place| !self.contains(&place.entry.key)) {
-            let body = self.body(Some(place))?;
-            list.extend(body.and_then(|body| serde_json::from_slice(&body).ok()));
+        for key in self.failures.keys() {
+            list.extend(self.get_failure(key)?);
         }
         Ok(list)
+    }
+
+    /// The last failure of a point without a result.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn get_failure(&self, key: &Key) -> Result<Option<Failure>, Error> {
+        let place = self.failures.get(key).filter(|_| !self.contains(key));
+        Ok(self.body(place)?.and_then(|body| serde_json::from_slice(&body).ok()))
     }
 
     /// Where the last failure of a point is, segment and offset: another place is another failure.

@@ -24,7 +24,12 @@ impl Drop for Folder {
 }
 
 fn failure(n: u64) -> Failure {
-    Failure { key: record(n).identity.key(), title: format!("point {n}"), error: "it broke".to_owned() }
+    Failure {
+        key: record(n).identity.key(),
+        title: format!("point {n}"),
+        error: "it broke".to_owned(),
+        is_refusal: false,
+    }
 }
 
 #[test]

@@ -1,6 +1,5 @@
 use super::*;
 use raddle_ptx::source::LineIndex;
-use raddle_workloads::Class;
 
 const GOOD: &str = r#"title = "T"
 workloads = ["spmv", "class:divergent"]
@@ -73,7 +72,10 @@ fn a_file_becomes_an_experiment() {
     let f = &e.figures[0];
     assert_eq!((f.bars, f.rows, f.fixed[1]), (0, Rows::Workloads, 1));
     assert_eq!((f.mean, f.against), (Mean::Harmonic, Against::Speedup));
-    assert_eq!(f.paper[1], PaperValue { row: Row::ClassMean(Class::Divergent), bar: gto, part: None, value: 1.2 });
+    assert_eq!(
+        f.paper[1],
+        PaperValue { row: Row::GroupMean("divergent".to_owned()), bar: gto, part: None, value: 1.2 }
+    );
     assert_eq!(e.figures[1].rows, Rows::Axis(1));
 }
 
@@ -115,6 +117,10 @@ fn stacks_have_parts_with_names() {
     assert_eq!(figure.stack[0].metric.to_string(), "sm.issued_1_4 + sm.issued_5_8");
     assert_eq!(figure.mean, Mean::Arithmetic, "others do not add up");
 
+    let slots = parse(Path::new(""), "x", &GOOD.replacen(stack, "stack = ['slots']", 1)).unwrap().figures[1].clone();
+    assert_eq!((slots.stack.len(), slots.stack[0].label.as_str()), (11, "1 to 8 lanes"));
+    assert!(changed(stack, "stack = ['slots', 'exit = l2.hits']").contains("the stack has `exit` twice"));
+
     assert!(changed(stack, "").starts_with("41:8: figure `sweep` shows nothing"));
     assert!(changed(stack, "stack = ['a = l2.hits', 'a = l2.misses']").contains("the stack has `a` twice"));
     assert!(changed(stack, "stack = ['a = l2.hit']").starts_with("43:10: there is no metric `l2.hit`"));
@@ -154,4 +160,63 @@ fn machines_can_come_from_files() {
     assert!(both.starts_with("27:11: a machine starts from a `preset` or from a file, not both"), "{both}");
     let axis = changed("key = \"sm.l1d.sets\"\nvalues = [32, 64]", "key = 'machine'\nvalues = ['nothing.toml']");
     assert!(axis.starts_with("18:11: cannot read nothing.toml"), "{axis}");
+}
+
+const GROUPS: &str = "workloads = [\"spmv\", \"class:divergent\"]\nbaseline = { scheduler = \"lrr\" }\n\
+    group = [\n{ name = \"TWO\", workloads = [\"spmv\", \"bfs\"] },\n{ name = \"ONE\", workloads = [\"mum\"] },\n]";
+
+/// [`changed`], with these groups after the baseline.
+fn grouped(from: &str, to: &str) -> String {
+    assert!(GROUPS.contains(from));
+    changed(GROUPS.split("\ngroup").next().unwrap(), &GROUPS.replacen(from, to, 1))
+}
+
+#[test]
+fn groups_take_the_place_of_classes() {
+    let text = GOOD.replacen(GROUPS.split("\ngroup").next().unwrap(), GROUPS, 1);
+    let of_paper = |row: &str| {
+        let text = text.replacen("mean:divergent", row, 1);
+        parse(Path::new(""), "x", &text).map(|e| e.figures[0].paper[1].row.clone())
+    };
+    let two = Row::GroupMean("TWO".to_owned());
+    assert_eq!((of_paper("mean, TWO").unwrap(), of_paper("mean:TWO").unwrap()), (two.clone(), two));
+    assert_eq!((of_paper("mean, all").unwrap(), of_paper("mean").unwrap()), (Row::Mean, Row::Mean));
+    let wrong = of_paper("mean, TOW").unwrap_err();
+    assert_eq!(
+        (wrong.message.as_str(), wrong.help.as_deref()),
+        ("there is no group `TOW`", Some("there are TWO, ONE"))
+    );
+    assert!(of_paper("mean:divergent").is_err(), "classes are none of the groups");
+    let text = text.replacen("mean:divergent", "mean, ONE", 1);
+    let e = parse(Path::new(""), "x", &text).unwrap();
+    assert_eq!(e.groups[0], Group { name: "TWO".to_owned(), workloads: vec!["spmv", "bfs"] });
+    assert_eq!(e.workloads[..3], ["spmv", "bfs", "mum"], "those of groups come first");
+    assert!(e.workloads.len() > 3);
+    let alone = text.replacen("workloads = [\"spmv\", \"class:divergent\"]\n", "", 1);
+    assert_eq!(parse(Path::new(""), "x", &alone).unwrap().workloads, ["spmv", "bfs", "mum"]);
+
+    assert_eq!(
+        grouped("\"mum\"", "\"bfs\""),
+        "6:30: `bfs` is in group `TWO` already [a workload is in one group at most]"
+    );
+    assert!(grouped("\"mum\"", "\"walsh\"").starts_with("6:30: the experiment does not run `walsh`"));
+    assert!(grouped("\"mum\"", "\"mumm\"").starts_with("6:30: there is no workload `mumm`"));
+    assert!(grouped("[\"mum\"]", "[]").starts_with("6:10: group `ONE` has no workloads"));
+    assert!(grouped("\"ONE\"", "\"TWO\"").starts_with("6:10: `TWO` cannot name a group"));
+    assert!(grouped("\"ONE\"", "\"all\"").starts_with("6:10: `all` cannot name a group"));
+    assert_eq!(grouped("name = \"ONE\"", "nam = \"ONE\""), "6:3: unknown key `nam` [did you mean `name`?]");
+    assert!(changed("workloads = [\"spmv\", \"class:divergent\"]", "").contains("the experiment has no workloads"));
+}
+
+#[test]
+fn the_largest_has_no_mean() {
+    let without = GOOD.replacen("against = \"speedup\"", "", 1).replacen("mean = \"harmonic\"", "", 1);
+    let deepest = without.replacen("metric = \"cycles\"", "metric = \"sm.stack_depth\"", 1);
+    let rows = deepest.replacen(", { row = \"mean:divergent\", bar = \"gto\", value = 1.2 }", "", 1);
+    assert_eq!(parse(Path::new(""), "x", &rows).unwrap().figures[0].mean, Mean::None);
+    let problem = parse(Path::new(""), "x", &deepest).unwrap_err();
+    assert_eq!(problem.message, "the figure has no means");
+    assert!(
+        changed("rows = \"sets\"", "rows = \"sets\"\nmean = 'none'").starts_with("46:8: rows of an axis are means")
+    );
 }
