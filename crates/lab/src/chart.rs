@@ -454,7 +454,8 @@ pub(crate) mod tests {
     pub(crate) fn stacked() -> Table {
         let mut table = Table { parts: vec!["issued".to_owned(), "empty".to_owned()], ..table() };
         for cell in table.rows.iter_mut().flat_map(|row| row.cells.iter_mut().flatten()) {
-            let part = |value, paper| Cell { value, low: value, high: value, paper, ..Cell::default() };
+            let over = cell.over;
+            let part = |value, paper| Cell { value, low: value, high: value, paper, over, ..Cell::default() };
             cell.parts = vec![part(0.25, Some(0.5)), part(cell.value - 0.25, None)];
         }
         table

@@ -247,14 +247,22 @@ fn values_of_parts(table: &Table, rows: &[&TableRow]) -> String {
             table.parts.len() + 1
         );
         for (bar, cell) in table.bars.iter().zip(&row.cells) {
-            let _ = write!(html, "<tr><td>{}</td>", escape(bar));
+            let note = cell.as_ref().ok().and_then(Cell::note).map(|note| format!(" <small>{note}</small>"));
+            let _ = write!(html, "<tr><td>{}{}</td>", escape(bar), note.unwrap_or_default());
             match cell {
                 Err(gap) => html += &no_value(*gap, table.parts.len() + 1),
                 Ok(cell) => {
+                    // It has been said what they are over.
+                    let bare = |cell: &Cell| Cell { over: None, ..cell.clone() };
                     for (part, of) in table.parts.iter().zip(&cell.parts) {
-                        html += &one_value(table, of, &part_hover(&row.name, bar, part, of, cell), false);
+                        html += &one_value(table, &bare(of), &part_hover(&row.name, bar, part, of, cell), false);
                     }
-                    html += &one_value(table, cell, &hover(table, &row.name, bar, cell), table.is_within_spread(cell));
+                    html += &one_value(
+                        table,
+                        &bare(cell),
+                        &hover(table, &row.name, bar, cell),
+                        table.is_within_spread(cell),
+                    );
                 }
             }
             html += "</tr>\n";
@@ -302,6 +310,7 @@ mod tests {
     fn stacked_bars_have_a_column_for_each_part() {
         let html = section(&stacked());
         assert!(html.contains("<th>issued</th><th>empty</th><th>whole</th>"));
+        assert_eq!(html.matches("1 of 2</small>").count(), 1, "beside the bar, not with each part");
         assert!(html.contains("title=\"bfs, gto, issued: 0.250 of 1.250; paper 0.500\">0.250"), "{html}");
     }
 
