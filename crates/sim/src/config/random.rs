@@ -168,7 +168,7 @@ fn memory(config: &mut MachineConfig, pick: &mut Pick) {
 fn l2(l2: &mut L2Config, pick: &mut Pick) {
     l2.slices = pick.of(&[1, 1, 2, 4]);
     l2.line = pick.of(&[64, 128, 128]);
-    l2.sector = pick.of(&[32, 32, 16]);
+    l2.sector = pick.of(&[32, 32, 16, 64]);
     l2.sets = pick.of(&[0, 1, 8, 64]);
     l2.ways = pick.from(1, 8);
     l2.mshr_entries = pick.queue(1);

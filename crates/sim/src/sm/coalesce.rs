@@ -8,7 +8,7 @@ use raddle_exec::core::lanes_in;
 pub struct Access {
     /// First byte.
     pub address: u64,
-    /// Bytes: 32, 64 or 128.
+    /// Bytes: 32, 64 or 128, and no less than a sector.
     pub bytes: u32,
     /// Lanes it serves.
     pub lanes: u32,
@@ -25,6 +25,8 @@ pub struct Rules {
     pub lane_bytes: u32,
     /// Largest request: the line, or the sector for accesses that go past the L1.
     pub segment: u32,
+    /// Smallest request: the sector, when it has more than 32 bytes.
+    pub sector: u32,
     /// Lanes that touch the same bytes go in separate requests: atomics.
     pub exclusive: bool,
     /// Compute which bytes are written.
@@ -39,7 +41,7 @@ impl Rules {
             2 => 64,
             _ => 128,
         };
-        u64::from(self.segment.min(by_size))
+        u64::from(self.segment.min(by_size.max(self.sector)))
     }
 }
 
@@ -109,7 +111,7 @@ fn shrink(rules: Rules, addresses: &[u64; 32], lanes: u32, base: u64) -> Access 
         }
     }
     let (mut start, mut bytes) = (0u32, segment as u32);
-    while bytes > 32 {
+    while bytes > rules.sector.max(32) {
         let half = bytes / 2;
         let part = |from: u32| chunks >> (from / 32) & ((1 << (half / 32)) - 1);
         match (part(start) != 0, part(start + half) != 0) {
@@ -176,9 +178,20 @@ fn serve(wanted: &[u32; 32], left: u32, banks: u32) -> u32 {
 mod tests {
     use super::*;
 
+    const RULES: Rules = Rules {
+        coalescing: Coalescing::WholeWarp,
+        lane_bytes: 4,
+        segment: 128,
+        sector: 32,
+        exclusive: false,
+        is_write: false,
+    };
+
     fn requests(bytes: u32, segment: u32, mask: u32, address: impl Fn(u64) -> u64) -> Vec<(u64, u32, u32)> {
-        let rules =
-            Rules { coalescing: Coalescing::WholeWarp, lane_bytes: bytes, segment, exclusive: false, is_write: false };
+        requests_by(Rules { lane_bytes: bytes, segment, ..RULES }, mask, address)
+    }
+
+    fn requests_by(rules: Rules, mask: u32, address: impl Fn(u64) -> u64) -> Vec<(u64, u32, u32)> {
         let addresses = std::array::from_fn(|lane| address(lane as u64));
         let mut out = Vec::new();
         coalesce(rules, &addresses, mask, &mut out);
@@ -197,6 +210,18 @@ mod tests {
     }
 
     #[test]
+    fn requests_are_whole_sectors() {
+        let rules = Rules { segment: 64, sector: 64, ..RULES };
+        assert_eq!(requests_by(rules, 0b110, |l| 0x1060 + 4 * l), [(0x1040, 64, 0b110)]);
+        let bytes = Rules { lane_bytes: 1, ..rules };
+        assert_eq!(requests_by(bytes, u32::MAX, |l| 2 * l), [(0, 64, u32::MAX)]);
+        let line = Rules { segment: 128, ..bytes };
+        assert_eq!(requests_by(line, u32::MAX, |l| 4 * l).len(), 2);
+        let small = Rules { segment: 128, sector: 16, ..RULES };
+        assert_eq!(requests_by(small, 1, |_| 0), [(0, 32, 1)]);
+    }
+
+    #[test]
     fn strides_and_equal_addresses() {
         assert_eq!(requests(4, 128, u32::MAX, |l| 128 * l).len(), 32);
         assert_eq!(requests(4, 128, u32::MAX, |_| 0x2004), [(0x2000, 32, u32::MAX)]);
@@ -206,8 +231,7 @@ mod tests {
 
     #[test]
     fn atomics_on_one_word_go_one_by_one() {
-        let rules =
-            Rules { coalescing: Coalescing::WholeWarp, lane_bytes: 4, segment: 32, exclusive: true, is_write: false };
+        let rules = Rules { segment: 32, exclusive: true, ..RULES };
         let mut out = Vec::new();
         coalesce(rules, &[0x100; 32], u32::MAX, &mut out);
         assert_eq!(out.len(), 32);
@@ -218,8 +242,7 @@ mod tests {
 
     #[test]
     fn half_warps_are_apart() {
-        let rules =
-            Rules { coalescing: Coalescing::HalfWarp, lane_bytes: 4, segment: 128, exclusive: false, is_write: true };
+        let rules = Rules { coalescing: Coalescing::HalfWarp, is_write: true, ..RULES };
         let mut out = Vec::new();
         coalesce(rules, &std::array::from_fn(|l| 4 * l as u64), u32::MAX, &mut out);
         let shape: Vec<_> = out.iter().map(|a| (a.address, a.bytes, a.byte_mask.count_ones())).collect();

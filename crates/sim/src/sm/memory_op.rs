@@ -61,24 +61,23 @@ impl Sm<'_> {
             self.counters.shared_accesses += 1;
         }
         let is_write = timed.mem == MemKind::Store;
-        let coalescing = self.config.sm.coalescing;
+        let (coalescing, sector) = (self.config.sm.coalescing, self.config.l2.sector);
         if spaces.constant != 0 {
             let segment = self.config.sm.l1c.line;
-            let rules = Rules { coalescing, lane_bytes: 4, segment, exclusive: false, is_write };
+            let rules = Rules { coalescing, lane_bytes: 4, segment, sector, exclusive: false, is_write };
             coalesce(rules, &addresses, spaces.constant, &mut entry.accesses);
         }
         if spaces.global != 0 {
-            let sector = self.config.l2.sector;
             let past = timed.bypass_l1 && !is_write || self.config.sm.l1d.sets == 0;
             let segment = if past { sector } else { self.config.sm.l1d.line.min(self.config.l2.line) };
-            let rules = Rules { coalescing, lane_bytes, segment, exclusive: false, is_write };
+            let rules = Rules { coalescing, lane_bytes, segment, sector, exclusive: false, is_write };
             coalesce(rules, &addresses, spaces.global, &mut entry.accesses);
             let count = entry.accesses.len() as u64;
             *(if is_write { &mut self.counters.global_stores } else { &mut self.counters.global_loads }) += count;
         } else if spaces.local != 0 {
             entry.local = true;
-            let segment = if self.config.sm.l1d.sets == 0 { self.config.l2.sector } else { self.config.sm.l1d.line };
-            let rules = Rules { coalescing, lane_bytes: 4, segment, exclusive: false, is_write };
+            let segment = if self.config.sm.l1d.sets == 0 { sector } else { self.config.sm.l1d.line };
+            let rules = Rules { coalescing, lane_bytes: 4, segment, sector, exclusive: false, is_write };
             let threads = u64::from(self.config.sm.threads) * u64::from(self.config.gpu.sms);
             let lanes = self.table.lanes(warp);
             let first = u64::from(self.id) * u64::from(self.config.sm.threads);
@@ -129,6 +128,7 @@ impl Sm<'_> {
             coalescing: self.config.sm.coalescing,
             lane_bytes: 4,
             segment: self.config.sm.l1t.line,
+            sector: self.config.l2.sector,
             exclusive: false,
             is_write: false,
         };
@@ -149,6 +149,7 @@ impl Sm<'_> {
             coalescing: self.config.sm.coalescing,
             lane_bytes: u32::from(op.access.bytes),
             segment: self.config.l2.sector,
+            sector: self.config.l2.sector,
             exclusive: true,
             is_write: false,
         };

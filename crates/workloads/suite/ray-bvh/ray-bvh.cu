@@ -41,14 +41,15 @@ struct Hit {
     float distance;
 };
 
-// The triangle that a ray meets first, and how far away. Entries of the stack are as far apart as there are threads.
+// The triangle that a ray meets first, and how far away.
 static __device__ __forceinline__ Hit first_hit(const Node *__restrict__ nodes, const Triangle *__restrict__ triangles,
-                                                Ray ray, int *stack) {
+                                                Ray ray) {
     const float3 from = ray.from;
     const float3 direction = ray.direction;
     const float3 per = make_float3(1.0f / direction.x, 1.0f / direction.y, 1.0f / direction.z);
     const float3 offset = make_float3(from.x * per.x, from.y * per.y, from.z * per.z);
     Hit hit = {-1, ray.furthest};
+    int stack[STACK];
     int top = 0;
     int at = 0;
     stack[0] = NONE;
@@ -70,7 +71,7 @@ static __device__ __forceinline__ Hit first_hit(const Node *__restrict__ nodes, 
             bool meets0 = enter[0] <= leave[0];
             bool meets1 = enter[1] <= leave[1];
             if (!meets0 && !meets1) {
-                at = stack[32 * WARPS * top--];
+                at = stack[top--];
                 continue;
             }
             at = meets0 ? node.child.x : node.child.y;
@@ -80,7 +81,7 @@ static __device__ __forceinline__ Hit first_hit(const Node *__restrict__ nodes, 
                     other = at;
                     at = node.child.y;
                 }
-                stack[32 * WARPS * ++top] = other;
+                stack[++top] = other;
             }
         }
 
@@ -110,7 +111,7 @@ static __device__ __forceinline__ Hit first_hit(const Node *__restrict__ nodes, 
                     break;
                 }
             }
-            at = stack[32 * WARPS * top--];
+            at = stack[top--];
         }
     }
     return hit;
@@ -122,7 +123,6 @@ __global__ void __launch_bounds__(32 * WARPS) trace(const Node *__restrict__ nod
                                                     const Ray *__restrict__ rays, int count, int *next_ray,
                                                     int *__restrict__ hits, float *__restrict__ distances) {
     __shared__ volatile int first_ray[WARPS];
-    __shared__ int stacks[STACK][32 * WARPS];
     while (true) {
         if (threadIdx.x == 0) {
             first_ray[threadIdx.y] = atomicAdd(next_ray, 32);
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(32 * WARPS) trace(const Node *__restrict__ nod
         }
         int index = first + threadIdx.x;
         if (index < count) {
-            Hit hit = first_hit(nodes, triangles, rays[index], &stacks[0][32 * threadIdx.y + threadIdx.x]);
+            Hit hit = first_hit(nodes, triangles, rays[index]);
             hits[index] = hit.index;
             distances[index] = hit.distance;
         }

@@ -2,7 +2,7 @@
 
 use super::{Check, MAX_LATENCY, MAX_LINE, MIN_LINE};
 use crate::config::{
-    CacheConfig, Coalescing, FetchConfig, LatencyConfig, MachineConfig, OpTiming, SetIndex, WritePolicy,
+    CacheConfig, FetchConfig, LatencyConfig, MachineConfig, OpTiming, SetIndex, WritePolicy,
 };
 use crate::seam::MAX_WARPS;
 use crate::sm::collector::MAX_WIDTH;
@@ -154,9 +154,6 @@ fn caches(check: &mut Check, config: &MachineConfig) {
     }
     check.rule(sm.l1d.write != WritePolicy::ReadOnly, "sm.l1d.write", || {
         "is \"read-only\", but stores go through this cache".to_owned()
-    });
-    check.rule(sm.coalescing != Coalescing::HalfWarp || config.l2.sector <= 32, "l2.sector", || {
-        format!("is {}, but half warps ask for segments of 32 bytes (`sm.coalescing`)", config.l2.sector)
     });
 }
 

@@ -48,10 +48,6 @@ fn combinations() {
         &["interconnect.input_buffer=3"],
         "`interconnect.input_buffer` is 3, but a packet with 128 bytes of data has 4 flits",
     );
-    refused(
-        &["sm.coalescing=half-warp", "l2.sector=64"],
-        "`l2.sector` is 64, but half warps ask for segments of 32 bytes (`sm.coalescing`)",
-    );
 }
 
 /// Whatever single number is put to an extreme, the answer is a verdict.
