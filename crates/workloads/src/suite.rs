@@ -47,6 +47,7 @@ workloads! {
     bfs "bfs" "../suite/bfs/driver.rs",
     cfd "cfd" "../suite/cfd/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
+    face_detection "face-detection" "../suite/face-detection/driver.rs",
     forest "forest" "../suite/forest/driver.rs",
     histogram "histogram" "../suite/histogram/driver.rs",
     hotspot "hotspot" "../suite/hotspot/driver.rs",
