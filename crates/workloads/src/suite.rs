@@ -59,6 +59,7 @@ workloads! {
     mri_gridding "mri-gridding" "../suite/mri-gridding/driver.rs",
     mri_q "mri-q" "../suite/mri-q/driver.rs",
     mum "mum" "../suite/mum/driver.rs",
+    mum_plus "mum-plus" "../suite/mum-plus/driver.rs",
     neural_net "neural-net" "../suite/neural-net/driver.rs",
     nqueens "nqueens" "../suite/nqueens/driver.rs",
     page_view_count "page-view-count" "../suite/page-view-count/driver.rs",
