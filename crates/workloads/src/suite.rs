@@ -60,6 +60,7 @@ workloads! {
     mri_q "mri-q" "../suite/mri-q/driver.rs",
     mum "mum" "../suite/mum/driver.rs",
     mum_plus "mum-plus" "../suite/mum-plus/driver.rs",
+    nearest_neighbour "nearest-neighbour" "../suite/nearest-neighbour/driver.rs",
     neural_net "neural-net" "../suite/neural-net/driver.rs",
     nqueens "nqueens" "../suite/nqueens/driver.rs",
     page_view_count "page-view-count" "../suite/page-view-count/driver.rs",
