@@ -73,6 +73,7 @@ workloads! {
     srad_v1 "srad-v1" "../suite/srad-v1/driver.rs",
     srad_v2 "srad-v2" "../suite/srad-v2/driver.rs",
     stencil_sync "stencil-sync" "../suite/stencil-sync/driver.rs",
+    stream_cluster "stream-cluster" "../suite/stream-cluster/driver.rs",
     walsh "walsh" "../suite/walsh/driver.rs",
 }
 
