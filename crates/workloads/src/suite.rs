@@ -49,6 +49,7 @@ workloads! {
     coulomb "coulomb" "../suite/coulomb/driver.rs",
     face_detection "face-detection" "../suite/face-detection/driver.rs",
     forest "forest" "../suite/forest/driver.rs",
+    galerkin "galerkin" "../suite/galerkin/driver.rs",
     histogram "histogram" "../suite/histogram/driver.rs",
     hotspot "hotspot" "../suite/hotspot/driver.rs",
     kmeans "kmeans" "../suite/kmeans/driver.rs",
