@@ -77,6 +77,7 @@ workloads! {
     stencil_sync "stencil-sync" "../suite/stencil-sync/driver.rs",
     stream_cluster "stream-cluster" "../suite/stream-cluster/driver.rs",
     walsh "walsh" "../suite/walsh/driver.rs",
+    weather "weather" "../suite/weather/driver.rs",
 }
 
 /// Every workload, by name.
