@@ -54,6 +54,7 @@ workloads! {
     hotspot "hotspot" "../suite/hotspot/driver.rs",
     kmeans "kmeans" "../suite/kmeans/driver.rs",
     laplace_3d "laplace-3d" "../suite/laplace-3d/driver.rs",
+    leukocyte "leukocyte" "../suite/leukocyte/driver.rs",
     libor "libor" "../suite/libor/driver.rs",
     matmul "matmul" "../suite/matmul/driver.rs",
     merge_sort "merge-sort" "../suite/merge-sort/driver.rs",
