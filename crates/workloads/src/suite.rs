@@ -50,6 +50,7 @@ workloads! {
     face_detection "face-detection" "../suite/face-detection/driver.rs",
     forest "forest" "../suite/forest/driver.rs",
     galerkin "galerkin" "../suite/galerkin/driver.rs",
+    heart_wall "heart-wall" "../suite/heart-wall/driver.rs",
     histogram "histogram" "../suite/histogram/driver.rs",
     hotspot "hotspot" "../suite/hotspot/driver.rs",
     kmeans "kmeans" "../suite/kmeans/driver.rs",
