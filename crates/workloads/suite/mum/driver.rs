@@ -1,5 +1,6 @@
 //! Pieces of DNA against a reference: the host builds its suffix tree, threads walk along it.
 
+use crate::dna;
 use crate::prelude::*;
 
 const BLOCK: usize = 256;
@@ -89,38 +90,12 @@ fn first_places(nodes: &[Node], letters: usize) -> Vec<usize> {
     first
 }
 
-/// A text of four letters, in which some stretches repeat others with a few changes.
-fn genome(letters: usize, rng: &mut Rng) -> Vec<u8> {
-    let mut text: Vec<u8> = Vec::with_capacity(letters);
-    while text.len() < letters {
-        let length = 50 + rng.index(250);
-        let from = rng.index(text.len().max(1));
-        let is_repeat = text.len() > 1000 && rng.below(5) == 0;
-        for i in 0..length.min(letters - text.len()) {
-            let old = text.get(from + i).copied().filter(|_| is_repeat && rng.below(50) > 0);
-            text.push(old.unwrap_or_else(|| rng.below(4) as u8));
-        }
-    }
-    text
-}
-
 pub fn run(run: &mut Run<'_>) -> Result {
     let (letters, count) = (run.size("reference")?, run.size("queries")?);
     let [least, most, shortest] = ["shortest_query", "longest_query", "shortest_match"].map(|key| run.size(key));
     let (least, most, shortest) = (least?, most?, shortest?);
-    let reference = genome(letters, &mut run.rng);
-    // Queries come from anywhere in the reference, one letter in fifty is wrong; one query in ten is foreign.
-    let (mut queries, mut first) = (Vec::new(), vec![0i32]);
-    for _ in 0..count {
-        let length = least + run.rng.index(most - least + 1);
-        let from = run.rng.index(letters - length);
-        let wrong_of_fifty = if run.rng.below(10) == 0 { 50 } else { 1 };
-        for &letter in &reference[from..from + length] {
-            let is_wrong = run.rng.below(50) < wrong_of_fifty;
-            queries.push(if is_wrong { run.rng.below(4) as u8 } else { letter });
-        }
-        first.push(queries.len() as i32);
-    }
+    let reference = dna::genome(letters, &mut run.rng);
+    let (queries, first) = dna::queries(&reference, count, least..=most, &mut run.rng);
 
     let text = [&reference[..], &[END]].concat();
     let tree = suffix_tree(&text);
@@ -150,7 +125,7 @@ pub fn run(run: &mut Run<'_>) -> Result {
     run.launch("match", count.div_ceil(BLOCK), BLOCK, &args)?;
 
     let mut want = (vec![0; queries.len()], vec![0; queries.len()]);
-    let array = SuffixArray::new(&reference);
+    let array = dna::SuffixArray::new(&reference);
     for ends in first.windows(2) {
         for begin in ends[0]..=ends[1] - shortest as i32 {
             let (length, place) = array.longest(&queries[begin as usize..ends[1] as usize]);
@@ -162,29 +137,4 @@ pub fn run(run: &mut Run<'_>) -> Result {
     }
     run.check("lengths", lengths, &want.0)?;
     run.check("places", places, &want.1)
-}
-
-/// The suffixes of a text in order.
-struct SuffixArray<'t> {
-    text: &'t [u8],
-    order: Vec<usize>,
-}
-
-impl<'t> SuffixArray<'t> {
-    fn new(text: &'t [u8]) -> Self {
-        let mut order: Vec<usize> = (0..text.len()).collect();
-        order.sort_unstable_by_key(|from| &text[*from..]);
-        Self { text, order }
-    }
-
-    /// The length of the longest beginning of these letters that the text has, and where it has it first.
-    fn longest(&self, letters: &[u8]) -> (usize, usize) {
-        let suffix = |index: usize| self.order.get(index).map_or(&[][..], |from| &self.text[*from..]);
-        let common = |index: usize| suffix(index).iter().zip(letters).take_while(|(a, b)| a == b).count();
-        let after = self.order.partition_point(|from| &self.text[*from..] < letters);
-        let length = common(after).max(common(after.wrapping_sub(1)));
-        let low = (0..after).rev().take_while(|index| common(*index) >= length);
-        let high = (after..self.order.len()).take_while(|index| common(*index) >= length);
-        (length, low.chain(high).map(|index| self.order[index]).min().unwrap_or(0))
-    }
 }
