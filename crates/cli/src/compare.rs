@@ -280,6 +280,7 @@ impl Args {
                 stack,
                 against,
                 bars: 0,
+                choices: (0..experiment.axes[0].variants.len()).collect(),
                 rows,
                 fixed,
                 mean,
@@ -317,6 +318,7 @@ fn joined(first: &Variant, second: &Variant) -> Variant {
         base: second.base.clone().or(first.base.clone()),
         size: None,
         set: [&first.set[..], &second.set].concat(),
+        with: Vec::new(),
     }
 }
 

@@ -341,7 +341,7 @@ impl<'g> Values<'g> {
                 Ok(cell)
             };
             let is_mean = matches!(kind, Row::GroupMean(_) | Row::Mean);
-            TableRow { name, is_mean, cells: (0..bars.len()).map(cell).collect() }
+            TableRow { name, is_mean, cells: figure.choices.iter().copied().map(cell).collect() }
         };
         let rows = match figure.rows {
             Rows::Axis(axis) => self.rows_by_axis(experiment, figure, axis, &row),
@@ -356,10 +356,11 @@ impl<'g> Values<'g> {
             },
             is_count: figure.against == Against::Nothing && figure.metric.is_count(),
             source: figure.source.clone(),
-            bars: bars.iter().map(|variant| variant.label.clone()).collect(),
+            bars: figure.choices.iter().map(|bar| bars[*bar].label.clone()).collect(),
             parts: figure.stack.iter().map(|part| part.label.clone()).collect(),
             baseline: experiment.baseline[figure.bars]
-                .filter(|_| !matches!(figure.against, Against::Nothing | Against::Share)),
+                .filter(|_| !matches!(figure.against, Against::Nothing | Against::Share))
+                .and_then(|base| figure.choices.iter().position(|bar| *bar == base)),
             neutral: match figure.against {
                 Against::Nothing | Against::Share => None,
                 Against::Ratio | Against::Speedup => Some(1.0),

@@ -57,6 +57,10 @@ impl Grid {
     }
 
     fn add(&mut self, experiment: &Experiment, choices: &[usize], targets: &mut Targets<'_>) -> Result<(), Error> {
+        if !experiment.runs(choices) {
+            self.at.extend(std::iter::repeat_n(None, self.programs.len() * self.repeats));
+            return Ok(());
+        }
         let combination = combination(experiment, choices);
         let mut of_repeat = Vec::new();
         for repeat in 0..self.repeats as u32 {

@@ -11,6 +11,7 @@ use raddle_runtime::file::toml_problem;
 use raddle_workloads::{Class, Size};
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 use toml::Spanned;
 
@@ -71,7 +72,12 @@ struct RawVariant {
     size: Option<Size>,
     #[serde(default)]
     set: Vec<Spanned<String>>,
+    #[serde(default)]
+    with: RawWith,
 }
+
+/// Choices on axes, by the names of these.
+type RawWith = BTreeMap<Spanned<String>, Vec<Spanned<Word>>>;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -91,6 +97,8 @@ struct RawFigure {
     #[serde(default)]
     against: Against,
     bars: Spanned<String>,
+    #[serde(default)]
+    choices: Vec<Spanned<Word>>,
     rows: Option<Spanned<String>>,
     #[serde(default)]
     r#where: BTreeMap<Spanned<String>, Spanned<Word>>,
@@ -177,11 +185,14 @@ pub(super) fn parse(folder: &Path, name: &str, text: &str) -> Result<Experiment,
         experiment.base = base;
     }
     experiment.set = raw.set.into_iter().map(change).collect();
+    let mut limits = Vec::new();
     for axis_of in raw.axis {
         let at = axis_of.span();
-        let axis = axis(folder, axis_of.into_inner(), at)?;
+        let axis = axis(folder, axis_of.into_inner(), at, &mut limits)?;
+        limits.iter_mut().filter(|limit| limit.axis.is_none()).for_each(|l| l.axis = Some(experiment.axes.len()));
         experiment.axes.push(axis);
     }
+    limit(&mut experiment, limits)?;
     baseline(&mut experiment, raw.baseline)?;
     if !raw.metrics.is_empty() {
         let metrics = raw.metrics.iter().map(|m| Metric::parse(m.get_ref()).map_err(|p| p.at(Some(m.span()))));
@@ -245,7 +256,33 @@ fn groups(raw: &[RawGroup], chosen: Option<&[&'static str]>) -> Result<Vec<Group
     Ok(groups)
 }
 
-fn axis(folder: &Path, raw: RawAxis, at: std::ops::Range<usize>) -> Result<Axis, Problem> {
+/// What a choice is run with.
+struct Limit {
+    axis: Option<usize>,
+    choice: usize,
+    with: RawWith,
+}
+
+/// Writes down what choices are run with, once all axes are known.
+fn limit(experiment: &mut Experiment, limits: Vec<Limit>) -> Result<(), Problem> {
+    for Limit { axis: own, choice, with } in limits {
+        for (name, labels) in with {
+            let axis = axis_named(experiment, &name)?;
+            if Some(axis) == own {
+                let problem = Problem::new("`with` is about the choices on other axes").at(Some(name.span()));
+                return Err(problem.help("to run fewer choices on this axis, leave them out"));
+            }
+            let among = labels.iter().map(|label| variant_named(&experiment.axes[axis], label));
+            let among = among.collect::<Result<_, _>>()?;
+            if let Some(own) = own {
+                experiment.axes[own].variants[choice].with.push((axis, among));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn axis(folder: &Path, raw: RawAxis, at: Range<usize>, limits: &mut Vec<Limit>) -> Result<Axis, Problem> {
     let mut variants = Vec::new();
     let key = raw.key.as_ref().map(|k| k.get_ref().as_str());
     for value in raw.values {
@@ -274,7 +311,8 @@ fn axis(folder: &Path, raw: RawAxis, at: std::ops::Range<usize>) -> Result<Axis,
     }
     for raw in raw.variant {
         let (base, set) = (base(folder, raw.preset, raw.machine)?, raw.set.into_iter().map(change).collect());
-        variants.push(Variant { label: raw.label.into_inner(), base, size: raw.size, set });
+        limits.push(Limit { axis: None, choice: variants.len(), with: raw.with });
+        variants.push(Variant { label: raw.label.into_inner(), base, size: raw.size, set, ..Variant::default() });
     }
     let name = raw.name.get_ref().clone();
     if variants.is_empty() {
@@ -329,6 +367,10 @@ fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, Problem> {
     }
     let (metric, stack) = measured(&raw)?;
     let bars = axis_named(experiment, &raw.bars)?;
+    let choices = match &raw.choices[..] {
+        [] => (0..experiment.axes[bars].variants.len()).collect(),
+        some => some.iter().map(|l| variant_named(&experiment.axes[bars], l)).collect::<Result<_, _>>()?,
+    };
     let rows = match &raw.rows {
         None => Rows::Workloads,
         Some(rows) if rows.get_ref() == "workloads" => Rows::Workloads,
@@ -353,7 +395,7 @@ fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, Problem> {
         paper.push(PaperValue { row, bar, part, value: raw.value });
     }
     let (name, title, against) = (raw.name.into_inner(), raw.title, raw.against);
-    Ok(Figure { name, title, metric, stack, against, bars, rows, fixed, mean, source: raw.source, paper })
+    Ok(Figure { name, title, metric, stack, against, bars, choices, rows, fixed, mean, source: raw.source, paper })
 }
 
 /// What a figure shows: a metric, or a stack with the sum of its parts.

@@ -17,7 +17,10 @@ use std::path::Path;
 pub type At = Option<Range<usize>>;
 
 /// The experiments that come with Raddle: name and text.
-pub const BUILT_IN: &[(&str, &str)] = &[("matrix", include_str!("../../../../experiments/matrix.toml"))];
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("matrix", include_str!("../../../../experiments/matrix.toml")),
+    ("tbc", include_str!("../../../../experiments/tbc.toml")),
+];
 
 /// A change to a machine, `key=value`, with its place in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +74,8 @@ pub struct Variant {
     pub size: Option<Size>,
     /// Changes to the machine.
     pub set: Vec<Change>,
+    /// Choices on other axes that it is run with, by number; on those that are not named, with all.
+    pub with: Vec<(usize, Vec<usize>)>,
 }
 
 /// Something that is varied.
@@ -268,6 +273,8 @@ pub struct Figure {
     pub against: Against,
     /// The axis of the bars.
     pub bars: usize,
+    /// The choices on it that have a bar.
+    pub choices: Vec<usize>,
     /// What the rows are.
     pub rows: Rows,
     /// The choice on every axis that is neither.
@@ -374,6 +381,13 @@ impl Experiment {
     #[must_use]
     pub fn variants(&self) -> usize {
         self.axes.iter().map(|axis| axis.variants.len()).product()
+    }
+
+    /// Whether a combination of choices is run.
+    #[must_use]
+    pub fn runs(&self, choices: &[usize]) -> bool {
+        let mut chosen = self.axes.iter().zip(choices).map(|(axis, choice)| &axis.variants[*choice]);
+        chosen.all(|variant| variant.with.iter().all(|(axis, among)| among.contains(&choices[*axis])))
     }
 
     /// The baseline of a combination of choices.

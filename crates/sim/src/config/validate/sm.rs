@@ -1,9 +1,7 @@
 //! The multiprocessor.
 
 use super::{Check, MAX_LATENCY, MAX_LINE, MIN_LINE};
-use crate::config::{
-    CacheConfig, FetchConfig, LatencyConfig, MachineConfig, OpTiming, SetIndex, WritePolicy,
-};
+use crate::config::{CacheConfig, FetchConfig, LatencyConfig, MachineConfig, OpTiming, SetIndex, WritePolicy};
 use crate::seam::MAX_WARPS;
 use crate::sm::collector::MAX_WIDTH;
 use crate::sm::state::MAX_IBUFFER;
