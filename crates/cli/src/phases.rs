@@ -12,17 +12,18 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[group(id = "phases")]
 #[command(after_help = "\
-A line is a warp; time goes to the right. A full colour is a phase in which it runs, the same colour pale is the
-wait at the barrier behind it, grey is a warp that has ended before its block. RTRU of a phase is the share of its
-time in which warps wait for the slowest. With --json the times themselves, too. The other arguments are those of
-`raddle run`; `raddle measure barriers` has the numbers for all blocks.
+A line is a warp; time goes to the right. A full colour is a phase in which it runs, the same colour
+pale is the wait at the barrier behind it, grey is a warp that has ended before its block. RTRU of a
+phase is the share of its time in which warps wait for the slowest. With --json the times themselves,
+too. The other arguments are those of `raddle run`; `raddle measure barriers` has the numbers for all
+blocks.
 
 Example:
-  raddle phases scalar-prod --size tiny --issue gto --blocks 0,1,2 --output phases.svg")]
+  raddle phases b-plus-tree --issue gto --blocks 0,1 --output phases.svg")]
 pub struct Args {
     #[command(flatten)]
     run: Box<run::Args>,
-    /// File to write the picture to; it is a PNG if it ends in .png, else an SVG
+    /// File for the picture: a PNG if it ends in .png, else an SVG
     #[arg(long, short, value_name = "FILE", default_value = "phases.svg", help_heading = "Picture")]
     output: PathBuf,
     /// Blocks to draw, by their numbers in the grid
