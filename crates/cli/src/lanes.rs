@@ -4,10 +4,8 @@ use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::run;
 use raddle_lab::lanes;
-use raddle_lab::png::png;
-use raddle_lab::svg::svg;
+use raddle_runtime::Problem;
 use raddle_runtime::issue_record::IssueRecord;
-use raddle_runtime::{Error, Problem};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -56,12 +54,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         let problem = Problem::new(format!("SM {} issued nothing in launch {}", args.sm, args.launch));
         return Err(problem.help("--sm and --launch choose what is looked at").into());
     }
-    let drawing = lanes::drawing(&record.issued, width, &lines);
-    let is_png = args.output.extension().is_some_and(|e| e == "png");
-    let picture = if is_png { png(&drawing) } else { (svg(&drawing, true) + "\n").into_bytes() };
-    let path = args.output.display().to_string();
-    std::fs::write(&args.output, picture).map_err(|source| Error::Write { path: path.clone(), source })?;
-    out::talk(&format!("{path}: {}", out::count(record.issued.len(), "instruction")));
+    out::picture(&args.output, &lanes::drawing(&record.issued, width, &lines))?;
+    let count = out::count(record.issued.len(), "instruction");
+    out::talk(&format!("{}: {count}", args.output.display()));
     Ok(exit)
 }
 

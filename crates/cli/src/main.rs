@@ -12,12 +12,14 @@
 
 mod compare;
 mod config;
+mod cost;
 mod exit;
 mod lab;
 mod lanes;
 mod list;
 mod measure;
 mod out;
+mod phases;
 mod progress;
 mod ptx;
 mod render;
@@ -57,6 +59,8 @@ enum Command {
     Measure(measure::Command),
     /// Draw what the lanes of an SM do, instruction by instruction
     Lanes(Box<lanes::Args>),
+    /// Draw how the warps of a block run and wait, from barrier to barrier
+    Phases(Box<phases::Args>),
     /// Check, print and analyse PTX files
     #[command(subcommand, after_help = "Example:\n  raddle ptx check kernel.ptx")]
     Ptx(ptx::Command),
@@ -80,6 +84,8 @@ Examples:
   raddle reproduce matrix
   raddle reproduce matrix --size paper --store results --output report")]
     Reproduce(lab::ReproduceArgs),
+    /// Say what a mechanism costs in hardware
+    Cost(cost::Args),
     /// List what can be chosen by name
     #[command(after_help = "Example:\n  raddle list presets")]
     List {
@@ -94,12 +100,14 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Measure(command) => measure::run(&command),
         Command::Lanes(args) => lanes::run(&args),
+        Command::Phases(args) => phases::run(&args),
         Command::Ptx(command) => ptx::run(&command),
         Command::Config(command) => config::run(&command),
         Command::Workloads(command) => workloads::run(&command),
         Command::Compare(args) => compare::run(&args),
         Command::Lab(command) => lab::run(&command),
         Command::Reproduce(args) => lab::reproduce(&args),
+        Command::Cost(args) => cost::run(&args),
         Command::List { command } => list::run(command.as_ref()),
     };
     let exit = result.unwrap_or_else(|failure| {

@@ -18,7 +18,9 @@ pub enum Command {
     /// Measure how long warps wait at barriers and for their block to end
     #[command(after_help = "\
 A warp's life lasts from its start to the end of its block. RTRU is the share of the time of a phase,
-the stretch between two barriers, in which warps have come to its end and wait for the slowest.
+the stretch between two barriers, in which warps have come to its end and wait for the slowest; of all
+phases together, long ones count for more. The counters `barrier_wait`, `exit_wait`, `warp_life`,
+`phase_wait` and `phase_time` are the same sums. `raddle phases` draws the phases of a block.
 The arguments are those of `raddle run`. With --csv: a row for each launch and phase.
 
 Example:
@@ -132,6 +134,7 @@ fn barriers_text(launched: &Launched, summary: &LaunchSummary) -> String {
     text += &format!("  waiting at barriers  {:>7} of warps' lives\n", percent(summary.barrier_share()));
     text += &format!("  waiting to end       {:>7}\n", percent(summary.exit_share()));
     text += &format!("  visits to barriers   {:>7}\n", out::grouped(summary.barriers));
+    text += &format!("  RTRU of all phases   {:>7}\n", percent(summary.rtru()));
     let mut rows = vec![["  phase", "blocks", "mean RTRU"].map(str::to_owned).to_vec()];
     for (n, (blocks, rtru)) in summary.phases.iter().enumerate().take(MOST) {
         rows.push(vec![format!("  {n}"), blocks.to_string(), percent(*rtru)]);
@@ -151,6 +154,9 @@ fn barriers_json(summary: &LaunchSummary) -> Value {
         "barrier_wait": summary.barrier_wait,
         "exit_wait": summary.exit_wait,
         "barriers": summary.barriers,
+        "phase_wait": summary.phase_wait,
+        "phase_time": summary.phase_time,
+        "rtru": summary.rtru(),
         "phases": summary.phases.iter().map(|(n, rtru)| json!({"blocks": n, "rtru": rtru})).collect::<Vec<_>>(),
     })
 }

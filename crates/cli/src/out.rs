@@ -1,8 +1,13 @@
 //! Writing to the terminal or to whatever stands in its place.
 
+use raddle_lab::drawing::Drawing;
+use raddle_lab::png::png;
+use raddle_lab::svg::svg;
+use raddle_runtime::Error;
 pub use raddle_runtime::numbers::{count, grouped, percent};
 use serde::Serialize;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Writes data to stdout.
 ///
@@ -20,6 +25,16 @@ pub fn data(text: &str) -> io::Result<()> {
 /// When stdout cannot be written.
 pub fn json(value: &impl Serialize) -> io::Result<()> {
     data(&(serde_json::to_string(value)? + "\n"))
+}
+
+/// Writes a drawing to a file: as a PNG if its name ends in .png, else as an SVG.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn picture(path: &Path, drawing: &Drawing) -> Result<(), Error> {
+    let is_png = path.extension().is_some_and(|e| e == "png");
+    let picture = if is_png { png(drawing) } else { (svg(drawing, true) + "\n").into_bytes() };
+    std::fs::write(path, picture).map_err(|source| Error::Write { path: path.display().to_string(), source })
 }
 
 /// Writes a message and a newline to stderr, in colour where there is any.

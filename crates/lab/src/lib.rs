@@ -13,7 +13,7 @@
 //! * [`store`]: all records, safe against kills and full disks; [`export`]: one table of them.
 //! * [`work`], [`slurm`]: running points on this machine, and on a cluster.
 //! * [`metric`], [`figure`]: values from records, and tables of them with their spread.
-//! * [`chart`], [`lanes`]: a table, and what lanes did, as a [`drawing`], which [`svg`] and [`png`] write in their
+//! * [`chart`], [`lanes`], [`phases`]: a table, what lanes did, and how warps waited, as a [`drawing`], which [`svg`] and [`png`] write in their
 //!   formats, with the [`font`] that comes with the program.
 //! * [`report`], [`markdown`]: the page with all of it, and tables in the book.
 #![forbid(unsafe_code)]
@@ -30,6 +30,7 @@ pub mod key;
 pub mod lanes;
 pub mod markdown;
 pub mod metric;
+pub mod phases;
 pub mod png;
 pub mod point;
 pub mod record;

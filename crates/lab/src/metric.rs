@@ -51,6 +51,14 @@ pub enum Metric {
     IssueShare,
     /// Share of issue slots that were empty for this cause.
     StallShare(String),
+    /// Issue slots that were empty for a cause of this kind, one of [`STALLS`].
+    Stalls(&'static str),
+    /// Share of warps' lives spent at barriers.
+    BarrierShare,
+    /// Share of warps' lives in which they had ended and waited for their block.
+    ExitShare,
+    /// Share of the time of phases in which warps wait for the slowest of their block: equation 1 of the BAWS paper.
+    Rtru,
     /// Share of accesses to the data caches that hit.
     L1dHitRate,
     /// Share of accesses to the L2 that hit.
@@ -67,7 +75,20 @@ pub enum Metric {
     Sum(Vec<Metric>),
 }
 
-const NAMED: [(&str, Metric, &str); 10] = [
+/// Kinds of stalls, as in Figure 10 of the BAWS paper, and the causes each has. Every cause is in one kind, so that they
+/// sum up to all empty slots. The paper has no slots without a warp, no fences, which wait for data, and no mechanisms
+/// that forbid an instruction.
+pub const STALLS: [(&str, &[&str]); 7] = [
+    ("control", &["control"]),
+    ("data", &["data_memory", "data_alu", "fence"]),
+    ("structural", &["unit_sp", "unit_sfu", "unit_mem", "back_pressure", "mechanism"]),
+    ("barrier", &["barrier"]),
+    ("exit", &["exit_wait"]),
+    ("fetch", &["fetch"]),
+    ("no-warp", &["no_warp"]),
+];
+
+const NAMED: [(&str, Metric, &str); 13] = [
     ("cycles", Metric::Cycles, "cycles"),
     ("warp-ipc", Metric::WarpIpc, "warp-instructions per cycle"),
     ("thread-ipc", Metric::ThreadIpc, "thread-instructions per cycle"),
@@ -78,6 +99,9 @@ const NAMED: [(&str, Metric, &str); 10] = [
     ("read-latency", Metric::ReadLatency, "mean read latency in cycles"),
     ("dram-bytes", Metric::DramBytes, "bytes DRAM moved"),
     ("memory-traffic", Metric::MemoryTraffic, "bytes between SMs and memory"),
+    ("barrier-share", Metric::BarrierShare, "share of warps' lives spent at barriers"),
+    ("exit-share", Metric::ExitShare, "share of warps' lives spent waiting for their block to end"),
+    ("rtru", Metric::Rtru, "share of phases spent waiting for the slowest warp"),
 ];
 
 /// Where issue slots go: parts that are every slot together, each with a name. Experiments have them as `slots`.
@@ -119,10 +143,15 @@ impl Metric {
         if let Some(cause) = name.strip_prefix("stall-share.").filter(|cause| causes().any(|known| known == *cause)) {
             return Ok(Self::StallShare(cause.to_owned()));
         }
+        let kind = name.strip_prefix("stalls.").and_then(|name| STALLS.iter().find(|(kind, _)| *kind == name));
+        if let Some((kind, _)) = kind {
+            return Ok(Self::Stalls(kind));
+        }
         if counters().any(|known| known == name) {
             return Ok(Self::Counter(name.to_owned()));
         }
-        let shares = causes().map(|cause| format!("stall-share.{cause}"));
+        let kinds = STALLS.iter().map(|(kind, _)| format!("stalls.{kind}"));
+        let shares = causes().map(|cause| format!("stall-share.{cause}")).chain(kinds);
         let all: Vec<String> = NAMED.iter().map(|(known, ..)| (*known).to_owned()).chain(shares).collect();
         let known = [&all[..], &counters().collect::<Vec<_>>()].concat();
         let help = match closest(name, known.iter().map(String::as_str)) {
@@ -153,6 +182,7 @@ impl Metric {
     pub fn about(&self) -> String {
         match self {
             Self::StallShare(cause) => format!("share of issue slots empty for {}", cause.replace('_', " ")),
+            Self::Stalls(kind) => format!("issue slots empty: {kind}"),
             Self::Counter(name) => name.clone(),
             Self::Sum(parts) => parts.iter().map(Self::about).collect::<Vec<_>>().join(" + "),
             other => NAMED.iter().find(|(_, metric, _)| metric == other).map_or("", |(.., about)| about).to_owned(),
@@ -182,6 +212,13 @@ impl Metric {
             Self::StallShare(cause) => {
                 ratio(total(&format!("sm.stall_{cause}")), slots(kernels, &["issued_", "stall_"]))
             }
+            Self::Stalls(kind) => {
+                let causes = STALLS.iter().filter(|(known, _)| known == kind).flat_map(|(_, causes)| *causes);
+                causes.map(|cause| total(&format!("sm.stall_{cause}"))).sum()
+            }
+            Self::BarrierShare => ratio(total("sm.barrier_wait"), total("sm.warp_life")),
+            Self::ExitShare => ratio(total("sm.exit_wait"), total("sm.warp_life")),
+            Self::Rtru => ratio(total("sm.phase_wait"), total("sm.phase_time")),
             Self::L1dHitRate => ratio(total("l1d.hits"), total("l1d.accesses")),
             Self::L2HitRate => ratio(total("l2.hits"), total("l2.accesses")),
             Self::ReadLatency => ratio(total("sm.read_latency"), total("sm.lines_done")),
@@ -197,6 +234,7 @@ impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::StallShare(cause) => write!(f, "stall-share.{cause}"),
+            Self::Stalls(kind) => write!(f, "stalls.{kind}"),
             Self::Counter(name) => f.write_str(name),
             Self::Sum(parts) => {
                 let names: Vec<String> = parts.iter().map(ToString::to_string).collect();
@@ -222,6 +260,7 @@ mod tests {
     #[test]
     fn names_are_found_and_come_back() {
         let names = ["cycles", "memory-traffic", "stall-share.barrier", "network-up.packets", "l2.hits + l2.misses"];
+        let names = names.into_iter().chain(["stalls.data", "stalls.no-warp", "rtru", "barrier-share", "exit-share"]);
         for name in names {
             let metric = Metric::parse(name).unwrap();
             assert_eq!(metric.to_string(), name);
@@ -257,6 +296,33 @@ mod tests {
             [(true, true), (true, false), (true, false)]
         );
         assert_eq!((is("thread-ipc"), is("l2.hits + l2.misses")), ((false, false), (true, false)));
+    }
+
+    #[test]
+    fn kinds_of_stalls_sum_up_to_all_empty_slots() {
+        let mut record = record(2);
+        // Every cause has a digit of its own.
+        for (n, cause) in causes().enumerate() {
+            record.kernels[0].counters.insert(format!("sm.stall_{cause}"), 10_u64.pow(n as u32));
+        }
+        let value = |name: &str| Metric::parse(name).unwrap().value(&record);
+        let sum: f64 = STALLS.iter().map(|(kind, _)| value(&format!("stalls.{kind}"))).sum();
+        assert_eq!(sum, (10_u64.pow(causes().count() as u32) / 9) as f64, "each cause once");
+        let parts = "sm.stall_data_memory + sm.stall_data_alu + sm.stall_fence";
+        assert_eq!(value("stalls.data"), value(parts));
+        assert_eq!(value("stalls.exit"), value("sm.stall_exit_wait"));
+        assert!(Metric::parse("stalls.nothing").is_err());
+    }
+
+    #[test]
+    fn waiting_is_a_share() {
+        let mut record = record(2);
+        let counts =
+            [("phase_wait", 60), ("phase_time", 160), ("barrier_wait", 50), ("exit_wait", 30), ("warp_life", 200)];
+        let counts = counts.map(|(name, value)| (format!("sm.{name}"), value));
+        record.kernels[0].counters.extend(counts);
+        let value = |name: &str| Metric::parse(name).unwrap().value(&record);
+        assert_eq!((value("rtru"), value("barrier-share"), value("exit-share")), (0.375, 0.25, 0.15));
     }
 
     #[test]

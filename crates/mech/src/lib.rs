@@ -22,6 +22,7 @@ macro_rules! mechanisms {
     };
 }
 
+pub mod cost;
 pub mod dispatch;
 pub mod divergence;
 pub mod fetch;

@@ -16,7 +16,7 @@ use raddle_sim::residency::Residency;
 use std::collections::BTreeMap;
 
 mod summary;
-pub use summary::{BlockDivergence, LaunchSummary, THRESHOLDS, rtru};
+pub use summary::{BlockDivergence, LaunchSummary, Phase, THRESHOLDS, rtru};
 
 /// A warp's visit to a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +135,16 @@ impl LaunchRecord {
 pub struct Recorder {
     /// Launches, in order.
     pub launches: Vec<LaunchRecord>,
+    /// Empty issue slots are not looked at.
+    is_without_stalls: bool,
+}
+
+impl Recorder {
+    /// One that does not look at empty issue slots: these are far more than everything else.
+    #[must_use]
+    pub fn without_stalls() -> Self {
+        Self { is_without_stalls: true, ..Self::default() }
+    }
 }
 
 impl Observer for Recorder {
@@ -142,6 +152,10 @@ impl Observer for Recorder {
         if let Some(launch) = self.launches.last_mut() {
             launch.event(event);
         }
+    }
+
+    fn wants_slots(&self) -> bool {
+        !self.is_without_stalls
     }
 }
 

@@ -74,7 +74,7 @@ fn saxpy() -> String {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let commands: [&[&str]; 22] = [
+    let commands: [&[&str]; 24] = [
         &[],
         &["run"],
         &["ptx"],
@@ -97,6 +97,8 @@ fn every_command_has_help_with_an_example() {
         &["measure"],
         &["measure", "barriers"],
         &["measure", "warp-divergence"],
+        &["phases"],
+        &["cost"],
     ];
     for command in commands {
         let help = raddle(&root(), &[command, &["--help"]].concat());

@@ -136,7 +136,7 @@ fn mechanisms_are_checked() {
     run(&["--issue", "gtoo"]).expect(
         2,
         "",
-        "error: --issue gtoo: `mechanism.issue`: there is no `gtoo`; known are lrr, gto, oldest, two-level, by-block, majority, lowest-pc
+        "error: --issue gtoo: `mechanism.issue`: there is no `gtoo`; known are lrr, gto, oldest, two-level, by-block, majority, lowest-pc, mwf-lrr, saws, mwf-gto
  |
  = help: `raddle list mechanisms` says what there is
 ",
@@ -231,4 +231,60 @@ fn lanes_are_drawn() {
     let none = lanes(&["--sm", "99"]);
     assert_eq!(none.code, 2);
     contains(&none.err, "error: SM 99 issued nothing in launch 1\n");
+}
+
+#[test]
+fn counters_of_phases_are_what_is_measured() {
+    for more in [["--issue", "lrr", "--fetch", "lrr"], ["--issue", "mwf-gto", "--fetch", "cff"]] {
+        let kernel = ["tests/reference/gtx480/kernels/reduce.toml", "--json"];
+        let json = |command: &[&str]| -> Value {
+            let ended = raddle(&root(), &[command, &kernel, &more].concat());
+            assert_eq!(ended.code, 0, "{}", ended.err);
+            serde_json::from_str(&ended.out).unwrap()
+        };
+        let (ran, measured) = (json(&["run"]), json(&["measure", "barriers"]));
+        let (counters, measured) = (&ran["launches"][0]["timing"]["total"]["sm"], &measured["launches"][0]);
+        for name in ["barrier_wait", "exit_wait", "phase_wait", "phase_time"] {
+            assert_eq!(counters[name], measured[name], "{name}");
+            assert!(measured[name].as_u64() > Some(0), "{name}");
+        }
+        assert_eq!(counters["warp_life"], measured["life"]);
+        let number = |value: &Value| value.as_f64().unwrap();
+        assert_eq!(number(&measured["rtru"]), number(&counters["phase_wait"]) / number(&counters["phase_time"]));
+    }
+}
+
+#[test]
+fn phases_are_drawn() {
+    let folder = Folder::new();
+    let kernel = root().join("tests/reference/gtx480/kernels/reduce.toml").display().to_string();
+    let phases = |more: &[&str]| folder.raddle(&[&["phases", kernel.as_str()], more].concat());
+    phases(&["-o", "a.svg"]).expect(0, "", "a.svg: 1 block, 8 warps\n");
+    let svg = std::fs::read_to_string(folder.0.join("a.svg")).unwrap();
+    contains(&svg, ">warp 7</text>");
+    contains(&svg, "<title>warp 0 waits at barrier 0, cycles ");
+    let ended = phases(&["-o", "b.png", "--blocks", "2,0", "--json"]);
+    assert_eq!((ended.code, ended.err.as_str()), (0, "b.png: 2 blocks, 16 warps\n"));
+    assert!(std::fs::read(folder.0.join("b.png")).unwrap().starts_with(b"\x89PNG"));
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!((&value["blocks"][0]["block"], &value["blocks"][1]["block"]), (&2.into(), &0.into()));
+    let warp = &value["blocks"][0]["warps"][7];
+    assert!(warp["waits"][0]["leave"].as_u64() >= warp["waits"][0]["arrive"].as_u64());
+    assert!(value["blocks"][0]["phases"][0]["rtru"].as_f64() > Some(0.0));
+    let none = phases(&["--blocks", "99999"]);
+    assert_eq!(none.code, 2);
+    contains(&none.err, "error: block 99999 did not run in launch 1\n");
+    let none = phases(&["--launch", "9"]);
+    contains(&none.err, "error: there is no launch 9\n");
+}
+
+#[test]
+fn costs_follow_from_the_machine() {
+    let ended = raddle(&root(), &["cost", "baws"]);
+    assert_eq!((ended.code, ended.err.as_str()), (0, ""));
+    contains(&ended.out, "48 bits, 6 bytes for each SM; 90 bytes for 15 SMs\n");
+    let ended = raddle(&root(), &["cost", "baws", "--json", "--set", "sm.ctas=16"]);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!((&value["bytes_per_sm"], &value["parts"][0]["bits"]), (&12.into(), &6.into()));
+    assert_eq!(raddle(&root(), &["cost", "nothing"]).code, 2);
 }

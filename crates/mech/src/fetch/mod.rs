@@ -2,4 +2,9 @@
 
 mechanisms! { fetch {
     lrr Lrr,
+    cff Cff,
+    fef Fef,
 } }
+
+#[cfg(test)]
+mod tests;

@@ -20,6 +20,7 @@
 //! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
 use super::by_rank;
+use super::inside::{Inside, LastIssued};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
 use schemars::JsonSchema;
@@ -46,17 +47,6 @@ pub enum Blocks {
     Srr,
 }
 
-/// Which warp of a block comes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Inside {
-    /// Loose round robin.
-    #[default]
-    Lrr,
-    /// The last one, then the oldest.
-    Gto,
-}
-
 /// Parameters.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -70,7 +60,7 @@ pub struct Config {
 /// The scheduler.
 pub struct ByBlock {
     config: Config,
-    last: Option<WarpId>,
+    last: LastIssued,
     last_block: u32,
 }
 
@@ -78,7 +68,7 @@ impl ByBlock {
     /// Nothing issued yet.
     #[must_use]
     pub fn new(config: Config, _: &MachineConfig) -> Self {
-        Self { config, last: None, last_block: 0 }
+        Self { config, last: LastIssued::default(), last_block: 0 }
     }
 
     /// The place of a block in the order of blocks; smaller is earlier.
@@ -93,21 +83,14 @@ impl ByBlock {
         (u64::from(block) + count - first % count) % count
     }
 
-    /// The place of a warp in the order of those of its block.
-    fn place_inside(&self, view: &SchedulerView<'_>, warp: WarpId) -> u64 {
-        match (self.config.inside, self.last) {
-            (Inside::Gto, last) if last == Some(warp) => 0,
-            (Inside::Gto, _) => 1 + view.age[warp.index()],
-            (Inside::Lrr, last) => {
-                let (slots, next) = (view.age.len() as u64, last.map_or(0, |w| u64::from(w.0) + 1));
-                (u64::from(warp.0) + slots - next % slots) % slots
-            }
-        }
+    /// The place of a warp in its block.
+    fn inside(&self, view: &SchedulerView<'_>, warp: WarpId) -> u64 {
+        self.config.inside.place(view, self.last.in_block_of(view, warp), warp)
     }
 
     /// The place of a warp in the order of all.
     fn rank(&self, view: &SchedulerView<'_>, warp: WarpId) -> (u64, u64) {
-        (self.place_of(view, view.table.get(warp).cta), self.place_inside(view, warp))
+        (self.place_of(view, view.table.get(warp).cta), self.inside(view, warp))
     }
 }
 
@@ -120,21 +103,21 @@ impl IssueScheduler for ByBlock {
         self.rank(view, a) < self.rank(view, b)
     }
 
-    fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
+    fn first_of(&self, view: &SchedulerView<'_>, among: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
         // The warps of a block stand side by side: its place is looked up once.
         let mut known = None;
-        eligible.iter().min_by_key(|warp| {
+        among.iter().min_by_key(|warp| {
             let block = view.table.get(*warp).cta;
             let (_, place) = match known {
                 Some(found @ (of, _)) if of == block => found,
                 _ => *known.insert((block, self.place_of(view, block))),
             };
-            (place, self.place_inside(view, *warp))
+            (place, self.inside(view, *warp))
         })
     }
 
     fn issued(&mut self, view: &SchedulerView<'_>, warp: WarpId) {
-        self.last = Some(warp);
+        self.last.set(view, warp);
         self.last_block = view.table.get(warp).cta;
     }
 }

@@ -11,7 +11,9 @@
 //! None.
 //!
 //! # Simplifications
-//! None known. Age is a number that grows with every warp, so two warps are never equally old.
+//! In the paper all warps of a block have one age and the smaller warp identifier goes first. Here age is a number that
+//! grows with every warp, and a block's warps get theirs in order, which is the same. What issued last is a slot: a warp
+//! that is put there before another one issues is taken for it, as in GPGPU-Sim.
 //!
 //! # Counters
 //! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
@@ -25,7 +27,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "gto",
     summary: "greedy then oldest: the last warp while it can issue, else the one that came first",
-    source: "Rogers et al., MICRO 2012",
+    source: "Rogers et al., MICRO 2012; BAWS paper (ICS 2016), section 2.2",
     refuses: &[],
 };
 
@@ -55,8 +57,8 @@ impl IssueScheduler for Gto {
         rank(a) < rank(b)
     }
 
-    fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
-        self.last.filter(|w| eligible.contains(*w)).or_else(|| oldest_of(view, eligible))
+    fn first_of(&self, view: &SchedulerView<'_>, among: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
+        self.last.filter(|w| among.contains(*w)).or_else(|| oldest_of(view, among))
     }
 
     fn issued(&mut self, _: &SchedulerView<'_>, warp: WarpId) {

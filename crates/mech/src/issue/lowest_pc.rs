@@ -53,7 +53,7 @@ impl IssueScheduler for LowestPc {
         rank(view, a) < rank(view, b)
     }
 
-    fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
-        eligible.iter().min_by_key(|w| rank(view, *w))
+    fn first_of(&self, view: &SchedulerView<'_>, among: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
+        among.iter().min_by_key(|w| rank(view, *w))
     }
 }

@@ -51,8 +51,8 @@ impl IssueScheduler for Lrr {
         (a < self.next, a) < (b < self.next, b)
     }
 
-    fn pick(&mut self, _: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
-        eligible.next_from(self.next)
+    fn first_of(&self, _: &SchedulerView<'_>, among: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
+        among.next_from(self.next)
     }
 
     fn issued(&mut self, view: &SchedulerView<'_>, warp: WarpId) {

@@ -78,6 +78,10 @@ impl IssueScheduler for Majority {
         rank(a) < rank(b)
     }
 
+    fn first_of(&self, view: &SchedulerView<'_>, among: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
+        among.iter().min_by_key(|w| self.rank(view, *w, |pc| threads_at(view, pc)))
+    }
+
     fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
         let here = eligible.iter().filter(|w| Some(view.table.get(*w).pc) == self.pc);
         if let Some(oldest) = here.min_by_key(|w| view.age[w.index()]) {

@@ -8,8 +8,17 @@ mechanisms! { issue {
     by_block ByBlock,
     majority Majority,
     lowest_pc LowestPc,
+    mwf_lrr MostWaitingFirst,
+    saws Saws,
+} and {
+    mwf_gto MostWaitingFirst::greedy,
 } }
 
+mod inside;
+#[cfg(test)]
+mod tests;
+
+pub use inside::Inside;
 use raddle_sim::seam::{SchedulerView, WarpId, WarpSet};
 
 /// The member of a set that came to the SM first.

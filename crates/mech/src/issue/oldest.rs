@@ -48,7 +48,7 @@ impl IssueScheduler for Oldest {
         view.age[a.index()] < view.age[b.index()]
     }
 
-    fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
-        oldest_of(view, eligible)
+    fn first_of(&self, view: &SchedulerView<'_>, among: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
+        oldest_of(view, among)
     }
 }

@@ -12,7 +12,8 @@
 //!
 //! # Simplifications
 //! Our reading: leaving and entering take no time, and a warp leaves when its next instruction needs the result, not
-//! when the load issues. The set is brought up to date in cycles in which some warp can issue.
+//! when the load issues. The set is brought up to date in cycles in which some warp can issue. The BAWS paper does not say
+//! how large its set is.
 //!
 //! # Counters
 //! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.

@@ -2,6 +2,7 @@
 
 use super::{BlockRecord, LaunchRecord, WarpRecord};
 use raddle_sim::packet::Cycle;
+use std::collections::BTreeMap;
 
 /// Divergences that are counted, in percent of the warp that did least: the columns of Table 1 of the VTW paper.
 pub const THRESHOLDS: [u32; 4] = [50, 25, 10, 5];
@@ -56,9 +57,18 @@ fn spread([min, max]: [u64; 2]) -> f64 {
 /// How much of the time of a set of warps is spent waiting for the slowest of them: equation 1 of the BAWS paper.
 #[must_use]
 pub fn rtru(times: &[u64]) -> f64 {
+    let [waited, all] = waiting(times);
+    share(waited, all)
+}
+
+/// Cycles warps wait for the slowest of them, and the cycles of that one, for each warp.
+fn waiting(times: &[u64]) -> [u64; 2] {
     let longest = times.iter().copied().max().unwrap_or(0);
-    let waited: u64 = times.iter().map(|t| longest - t).sum();
-    waited as f64 / (times.len() as u64 * longest).max(1) as f64
+    [times.iter().map(|t| longest - t).sum(), times.len() as u64 * longest]
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
 }
 
 /// What follows from the record of a launch.
@@ -78,6 +88,10 @@ pub struct LaunchSummary {
     pub barriers: u64,
     /// For each phase between barriers: in how many blocks it occurs, and its mean RTRU.
     pub phases: Vec<(u64, f64)>,
+    /// Cycles warps had come to the end of a phase and waited for the slowest, summed over all phases.
+    pub phase_wait: u64,
+    /// Cycles of the slowest warp of a phase, for each of its warps, summed over all phases.
+    pub phase_time: u64,
     /// Blocks with an instruction divergence of at least each of [`THRESHOLDS`].
     pub insts_over: [u64; 4],
     /// Blocks with a cycle divergence of at least each of [`THRESHOLDS`].
@@ -101,11 +115,14 @@ impl LaunchSummary {
             let (Some(end), Some(divergence)) = (block.end, BlockDivergence::new(block)) else { continue };
             summary.blocks += 1;
             block.warps.iter().for_each(|warp| summary.add_warp(warp, end));
-            for (n, times) in phase_times(block).iter().enumerate() {
+            for (n, phase) in block.phases().iter().enumerate() {
                 if phases.len() <= n {
                     phases.push(Vec::new());
                 }
-                phases[n].push(rtru(times));
+                phases[n].push(rtru(&phase.times));
+                let [waited, all] = waiting(&phase.times);
+                summary.phase_wait += waited;
+                summary.phase_time += all;
             }
             for (n, threshold) in THRESHOLDS.iter().enumerate() {
                 let least = f64::from(*threshold) / 100.0;
@@ -136,13 +153,19 @@ impl LaunchSummary {
     /// The share of warps' lives spent at barriers.
     #[must_use]
     pub fn barrier_share(&self) -> f64 {
-        self.barrier_wait as f64 / self.life.max(1) as f64
+        share(self.barrier_wait, self.life)
     }
 
     /// The share of warps' lives spent waiting for their block to end.
     #[must_use]
     pub fn exit_share(&self) -> f64 {
-        self.exit_wait as f64 / self.life.max(1) as f64
+        share(self.exit_wait, self.life)
+    }
+
+    /// RTRU of all phases of all blocks together, long ones counting for more.
+    #[must_use]
+    pub fn rtru(&self) -> f64 {
+        share(self.phase_wait, self.phase_time)
     }
 }
 
@@ -156,22 +179,38 @@ fn dwr(record: &LaunchRecord, sms: u32) -> Option<f64> {
     Some(sum / counted as f64)
 }
 
-/// Times of all warps in each phase between barriers.
-fn phase_times(block: &BlockRecord) -> Vec<Vec<u64>> {
-    let mut phases: Vec<Vec<u64>> = Vec::new();
-    for warp in &block.warps {
-        let mut from = warp.start;
-        let visits = warp.waits.iter().filter_map(|w| Some((w.arrive, w.leave?)));
-        let ends = visits.chain(warp.exit.map(|exit| (exit, exit)));
-        for (n, (arrive, leave)) in ends.enumerate() {
-            if phases.len() <= n {
-                phases.push(Vec::new());
+/// A phase of a block: it ends when a barrier lets warps go, and with the block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Phase {
+    /// When it ended.
+    pub end: Cycle,
+    /// How long its warps took for it: those that left the barrier, and those that ended since the phase before.
+    pub times: Vec<u64>,
+}
+
+impl BlockRecord {
+    /// Its phases, in the order they ended.
+    #[must_use]
+    pub fn phases(&self) -> Vec<Phase> {
+        let mut phases: BTreeMap<(Cycle, u8), Vec<u64>> = BTreeMap::new();
+        phases.extend(self.end.map(|_| ((Cycle::MAX, 0), Vec::new())));
+        let mut exits = Vec::new();
+        for warp in &self.warps {
+            let mut from = warp.start;
+            for (wait, leave) in warp.waits.iter().filter_map(|w| Some((w, w.leave?))) {
+                phases.entry((leave, wait.number)).or_default().push(wait.arrive.saturating_sub(from));
+                from = leave;
             }
-            phases[n].push(arrive.saturating_sub(from));
-            from = leave;
+            exits.extend(warp.exit.map(|exit| (exit, exit.saturating_sub(from))));
         }
+        for (exit, time) in exits {
+            // A warp that ends in the cycle in which a barrier lets others go does so after it.
+            let next = phases.range_mut((exit + 1, 0)..).next();
+            next.into_iter().for_each(|(_, times)| times.push(time));
+        }
+        let phase = |((end, _), times): ((Cycle, u8), Vec<u64>)| Phase { end: end.min(self.end.unwrap_or(end)), times };
+        phases.into_iter().map(phase).filter(|phase| !phase.times.is_empty()).collect()
     }
-    phases
 }
 
 /// Of the empty slots of the block's SM during its life, the share after its first warp ended.

@@ -58,8 +58,31 @@ fn waits_at_barriers_and_at_the_end() {
     assert_eq!((summary.barrier_share(), summary.exit_share()), (0.2, 0.1));
     // Phase 0 takes 10 and 30 cycles, phase 1 takes 10 and 20.
     assert_eq!(summary.phases, [(1, rtru(&[10, 30])), (1, rtru(&[10, 20]))]);
+    assert_eq!((summary.phase_wait, summary.phase_time), (20 + 10, 60 + 40));
+    assert_eq!(summary.rtru(), 0.3);
     assert_eq!(summary.insts_over, [1, 1, 1, 1]);
     assert_eq!(summary.cycles_over, [0, 1, 1, 1]);
+}
+
+#[test]
+fn warps_that_end_belong_to_the_phase_in_which_they_do() {
+    let events = [
+        (0, start(0, 0)),
+        (0, warp(0, 0)),
+        (0, warp(1, 0)),
+        (0, warp(2, 0)),
+        (5, exit(2, 0, 1)),
+        (10, arrive(0)),
+        (30, arrive(1)),
+        (30, leave(0)),
+        (30, leave(1)),
+        (30, exit(0, 0, 4)),
+        (50, exit(1, 0, 6)),
+        (50, end(0, 0)),
+    ];
+    let phases = record(1, &events).blocks[0].phases();
+    let phase = |end, times: &[u64]| Phase { end, times: times.to_vec() };
+    assert_eq!(phases, [phase(30, &[10, 30, 5]), phase(50, &[0, 20])]);
 }
 
 #[test]

@@ -8,11 +8,11 @@ mod registry;
 mod schedule;
 mod set;
 
-pub use divergence::{Divergence, Leaving, Outcome, StackEntry, WarpTable};
+pub use divergence::{Divergence, Leaving, Outcome, StackEntry, WarpInfo, WarpTable};
 pub use registry::{Mechanism, MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
 pub use schedule::{
-    Assignment, DispatchView, Dispatcher, FetchScheduler, FetchView, Gating, IssueScheduler, IssueViews, SchedulerView,
-    Shape,
+    Assignment, BlockState, DispatchView, Dispatcher, FetchScheduler, FetchView, Gating, IssueScheduler, IssueViews,
+    SchedulerView, Shape,
 };
 pub use set::{MAX_WARPS, WarpId, WarpSet};
 

@@ -4,6 +4,17 @@ use super::{Cause, WarpId, WarpSet, WarpTable};
 use crate::kernel::{TimedOp, UnitKind};
 use crate::packet::Cycle;
 
+/// A resident block as schedulers see it. The SM's schedulers see the same: their warps are of the same blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockState {
+    /// Number in the grid.
+    pub cta: u64,
+    /// Its warps that wait at a barrier.
+    pub waiting: u32,
+    /// When the first of them came there.
+    pub since: Cycle,
+}
+
 /// What an issue scheduler may look at.
 pub struct SchedulerView<'a> {
     /// Now.
@@ -20,6 +31,8 @@ pub struct SchedulerView<'a> {
     pub age: &'a [u64],
     /// Instructions each warp has issued.
     pub issued: &'a [u64],
+    /// The blocks of the SM, by slot.
+    pub blocks: &'a [BlockState],
     /// The kernel, by program counter.
     pub ops: &'a [TimedOp],
 }
@@ -29,6 +42,12 @@ impl SchedulerView<'_> {
     #[must_use]
     pub fn op(&self, warp: WarpId) -> Option<&TimedOp> {
         self.ops.get(self.table.get(warp).pc as usize)
+    }
+
+    /// The block a warp belongs to.
+    #[must_use]
+    pub fn block(&self, warp: WarpId) -> BlockState {
+        self.blocks.get(self.table.get(warp).cta as usize).copied().unwrap_or_default()
     }
 }
 
@@ -40,11 +59,17 @@ pub trait IssueScheduler: Send {
     /// All warps of the scheduler, the one to be preferred first. Does not change the scheduler.
     fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>);
 
-    /// The warp to issue from, out of `eligible`; `scratch` is for its own use.
-    fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, scratch: &mut Vec<WarpId>) -> Option<WarpId> {
+    /// The warp of `among` that comes first in the priority order, whether or not it can issue; `scratch` is for its own
+    /// use. Asked in every cycle, so worth an answer that does not make the whole order.
+    fn first_of(&self, view: &SchedulerView<'_>, among: &WarpSet, scratch: &mut Vec<WarpId>) -> Option<WarpId> {
         scratch.clear();
         self.priority_order(view, scratch);
-        scratch.iter().copied().find(|w| eligible.contains(*w))
+        scratch.iter().copied().find(|w| among.contains(*w))
+    }
+
+    /// The warp to issue from, out of `eligible`; `scratch` is for its own use.
+    fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, scratch: &mut Vec<WarpId>) -> Option<WarpId> {
+        self.first_of(view, eligible, scratch)
     }
 
     /// Whether `a` comes before `b` in the priority order. Asked only now and then, but worth an answer that does not
@@ -92,6 +117,8 @@ pub struct FetchView<'a> {
     pub now: Cycle,
     /// Warps that want instructions: room in the buffer, no miss on the way, not ended.
     pub wanting: &'a WarpSet,
+    /// Decoded instructions a warp has.
+    pub entries: &'a dyn Fn(WarpId) -> u32,
     /// Slots of the SM.
     pub slots: usize,
     /// The issue schedulers; warp `w` belongs to number `w` modulo their count.
@@ -108,6 +135,11 @@ pub trait FetchScheduler: Send {
     /// A fetch was tried for a warp: it hit, missed or was refused by the cache.
     fn fetched(&mut self, warp: WarpId, hit: bool) {
         let _ = (warp, hit);
+    }
+
+    /// Whether warps that wait at a barrier want instructions; when not, they are not among those it chooses from.
+    fn serves_waiting(&self) -> bool {
+        true
     }
 }
 

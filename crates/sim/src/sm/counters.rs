@@ -52,6 +52,11 @@ counters! {
         read_latency: Cycles, "cycles summed over `lines_done`: of a line from its request to its last sector, of what goes past the data cache from issue to each sector";
         lines_done: Events, "lines of the data cache that came back, and sectors of atomics and of reads that go past it";
         barriers: Events, "arrivals of warps at barriers";
+        barrier_wait: Cycles, "cycles warps waited at barriers, summed over warps";
+        exit_wait: Cycles, "cycles warps had ended and their block had not, summed over warps";
+        warp_life: Cycles, "cycles from the start to the end of a block, summed over its warps";
+        phase_wait: Cycles, "cycles from the end of a warp's phase to that of the slowest warp, summed over warps and phases; a phase ends at a barrier or the warp's end";
+        phase_time: Cycles, "cycles of the slowest warp of a phase, counted for each warp of the phase";
         stack_depth: MostEntries, "entries of a reconvergence stack at most: parts that have separated, and what goes on where they meet";
         ctas: Events, "thread blocks that ended";
         warps: Events, "warps that ended";

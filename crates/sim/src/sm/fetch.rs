@@ -111,12 +111,14 @@ impl Sm<'_> {
     fn pick_fetch(&mut self, now: Cycle) -> Option<WarpId> {
         let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
         let (ages, issued, kernel) = (&self.ages, &self.issued, self.kernel);
+        let (blocks, fronts) = (self.phases.blocks(), &self.fronts);
         let view = FetchView {
             now,
             wanting: &sets.wanting,
+            entries: &|warp| fronts[warp.index()].decoded(),
             slots: self.fronts.len(),
             issue: &self.mechanisms.issue,
-            issue_view: &|n, f| f(&super::view(n, now, used, sets, table, ages, issued, kernel)),
+            issue_view: &|n, f| f(&super::view(n, now, used, sets, table, ages, issued, blocks, kernel)),
         };
         self.mechanisms.fetch.pick(&view)
     }

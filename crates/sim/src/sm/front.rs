@@ -100,7 +100,8 @@ impl Sm<'_> {
             self.refresh_running(warp);
             return;
         }
-        let wants = info.valid && !info.ended && !front.fetching && front.decoded() < self.fetch_below;
+        let serves = self.fetch_waiting || info.blocked != Some(Cause::Barrier);
+        let wants = info.valid && !info.ended && !front.fetching && front.decoded() < self.fetch_below && serves;
         self.sets.wanting.set(warp, wants);
         let place = match info.blocked {
             _ if !info.valid => Place::Free,

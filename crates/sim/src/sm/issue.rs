@@ -123,7 +123,7 @@ impl Sm<'_> {
             }
         }
         let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
-        let seen = view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.kernel);
+        let seen = view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.phases.blocks(), self.kernel);
         self.mechanisms.issue[scheduler].issued(&seen, warp);
     }
 
@@ -131,7 +131,8 @@ impl Sm<'_> {
     fn choose(&mut self, scheduler: usize, now: Cycle, vetoed: &mut Option<Cause>) -> Option<WarpId> {
         loop {
             let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
-            let seen = view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.kernel);
+            let seen =
+                view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.phases.blocks(), self.kernel);
             let picked = self.mechanisms.issue[scheduler].pick(&seen, &self.eligible, &mut self.scratch);
             let warp = picked.filter(|w| self.eligible.contains(*w))?;
             if !self.has_gating {
@@ -152,7 +153,7 @@ impl Sm<'_> {
     /// Warps that are looked at before the pick and whose decoded instructions are wrong drop them.
     fn flush_ahead(&mut self, scheduler: usize, pick: Option<WarpId>, now: Cycle) {
         let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
-        let seen = view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.kernel);
+        let seen = view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.phases.blocks(), self.kernel);
         let policy = &self.mechanisms.issue[scheduler];
         let mut looked_at = std::mem::take(&mut self.scratch);
         looked_at.clear();
@@ -363,6 +364,9 @@ impl Sm<'_> {
         if wait {
             let scheduler = warp.index() % self.scheduler_used.len();
             self.mechanisms.issue[scheduler].barrier(warp, true);
+            if !self.pooled {
+                self.phases.arrive(warp, now, self.table.get(warp));
+            }
         }
         for slot in slots.drain(..) {
             self.release_barriers(slot, now);
@@ -385,8 +389,15 @@ impl Sm<'_> {
                 self.emit(now, EventKind::BarrierLeave { warp: warp.0, slot, number });
                 let scheduler = warp.index() % self.scheduler_used.len();
                 self.mechanisms.issue[scheduler].barrier(*warp, false);
+                if !self.pooled {
+                    self.phases.leave(*warp, slot, now, &mut self.counters);
+                }
             }
             self.scratch = left;
+            if let Some(Some(resident)) = self.residents.get(slot as usize).filter(|_| !self.pooled) {
+                let warps = resident.first_warp..resident.first_warp + self.warps_per_cta;
+                self.phases.released(slot, warps, &self.table, &mut self.counters);
+            }
             self.refresh_touched();
         }
     }

@@ -17,6 +17,7 @@ mod issue;
 mod ldst;
 mod mail;
 mod memory_op;
+mod phases;
 mod port;
 mod replies;
 mod report;
@@ -30,12 +31,14 @@ use crate::gpu::GpuError;
 use crate::kernel::{TimedKernel, TimedOp, UnitKind};
 use crate::packet::Cycle;
 use crate::seam::{
-    Cause, Divergence, FetchScheduler, Gating, IssueScheduler, MAX_WARPS, SchedulerView, WarpId, WarpSet, WarpTable,
+    BlockState, Cause, Divergence, FetchScheduler, Gating, IssueScheduler, MAX_WARPS, SchedulerView, WarpId, WarpSet,
+    WarpTable,
 };
 use collector::{Collector, InstId};
 use counters::SmCounters;
 use fetch::Fetch;
 use ldst::LoadStore;
+use phases::Phases;
 use port::Port;
 use raddle_exec::Launch;
 use raddle_exec::core::{Arrival, Core};
@@ -106,6 +109,7 @@ pub struct Sm<'k> {
     port: Port,
     log: StoreLog,
     residents: Vec<Option<Resident>>,
+    phases: Phases,
     most_ctas: u32,
     warps_per_cta: u16,
     starts: VecDeque<(Cycle, u64)>,
@@ -132,6 +136,8 @@ pub struct Sm<'k> {
     divergence_due: Cycle,
     /// Decoded instructions up to which a warp wants more.
     fetch_below: u32,
+    /// Warps at a barrier want instructions too.
+    fetch_waiting: bool,
     /// What ended the run here, and when.
     fault: Option<(Cycle, Box<Fault>)>,
     /// What kernels printed, by time.
@@ -188,6 +194,7 @@ impl<'k> Sm<'k> {
                 fetch if fetch.only_when_empty => 1,
                 fetch => (fetch.ibuffer + 1).saturating_sub(fetch.width),
             },
+            fetch_waiting: mechanisms.fetch.serves_waiting(),
             mechanisms,
             scheduler_used: vec![WarpSet::new(slots); schedulers],
             fronts: vec![Front::default(); slots],
@@ -206,6 +213,7 @@ impl<'k> Sm<'k> {
             port: Port::new(&config.interconnect),
             log: StoreLog::default(),
             residents: Vec::new(),
+            phases: Phases::new(slots),
             most_ctas,
             warps_per_cta: launch.threads_per_cta().div_ceil(sm.warp_width) as u16,
             starts: VecDeque::new(),
@@ -475,6 +483,7 @@ impl<'k> Sm<'k> {
         }
         let count = self.warps_per_cta;
         self.residents[slot as usize] = Some(Resident { cta, first_warp, left: count });
+        self.phases.start_block(slot, cta, first_warp..first_warp + count, now);
         self.emit(now, EventKind::CtaStart { cta, slot });
         for (warp, _, _, lanes) in &warps {
             self.emit(now, EventKind::WarpStart { warp: warp.0, slot, lanes: *lanes });
@@ -530,6 +539,9 @@ impl<'k> Sm<'k> {
         self.mechanisms.divergence.end_cta(slot, &mut self.table);
         self.ended_ctas.push((now, resident.cta));
         self.counters.ctas += 1;
+        if !self.pooled {
+            self.phases.end_block(slot, u64::from(self.warps_per_cta), now, &mut self.counters);
+        }
         self.emit(now, EventKind::CtaEnd { cta: resident.cta, slot });
     }
 
@@ -553,6 +565,7 @@ impl<'k> Sm<'k> {
         self.set_used(warp, false);
         self.table.free(warp);
         self.counters.warps += 1;
+        self.phases.exit(warp, slot, now);
         let Some(Some(resident)) = self.residents.get_mut(slot as usize) else { return };
         resident.left -= 1;
         if resident.left == 0 {
@@ -572,6 +585,7 @@ fn view<'a>(
     table: &'a WarpTable,
     age: &'a [u64],
     issued: &'a [u64],
+    blocks: &'a [BlockState],
     kernel: &'a TimedKernel<'_>,
 ) -> SchedulerView<'a> {
     SchedulerView {
@@ -582,6 +596,7 @@ fn view<'a>(
         table,
         age,
         issued,
+        blocks,
         ops: &kernel.ops,
     }
 }

@@ -14,14 +14,20 @@ fn registered(seam: Seam, least: usize) -> Vec<&'static str> {
 
 /// Every registered issue scheduler.
 pub fn issue_schedulers() -> Vec<&'static str> {
-    registered(Seam::Issue, 7)
+    registered(Seam::Issue, 10)
 }
 
 /// Every registered issue scheduler, with all parameters that make another one of it.
 pub fn issue_policies() -> Vec<&'static str> {
     let mut all = issue_schedulers();
     all.extend(["by-block blocks=rrb", "by-block blocks=srr", "by-block inside=gto", "by-block blocks=srr inside=gto"]);
+    all.push("saws inside=lrr");
     all
+}
+
+/// Every registered fetch scheduler.
+pub fn fetch_schedulers() -> Vec<&'static str> {
+    registered(Seam::Fetch, 3)
 }
 
 /// Every registered divergence model.
@@ -45,6 +51,13 @@ fn choice(text: &str) -> Choice {
 pub fn with_issue(config: &MachineConfig, scheduler: &str) -> MachineConfig {
     let mut config = config.clone();
     config.mechanism.issue = choice(scheduler);
+    config
+}
+
+/// A machine with another fetch scheduler.
+pub fn with_fetch(config: &MachineConfig, scheduler: &str) -> MachineConfig {
+    let mut config = config.clone();
+    config.mechanism.fetch = choice(scheduler);
     config
 }
 

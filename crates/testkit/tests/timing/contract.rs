@@ -1,13 +1,13 @@
 //! What every registered issue scheduler promises, whatever it prefers.
 
-use crate::common::{issue_policies, presets, with_issue};
+use crate::common::{fetch_schedulers, issue_policies, presets, with_fetch, with_issue};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::event::{Event, EventKind};
 use raddle_sim::gpu::{Observer, RunOptions};
 use raddle_sim::result::Ending;
-use raddle_sim::seam::{IssueScheduler, SchedulerView, WarpId, WarpSet, WarpTable};
+use raddle_sim::seam::{BlockState, IssueScheduler, SchedulerView, WarpId, WarpSet, WarpTable};
 use raddle_testkit::kernel_file::run_timed;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const SLOTS: usize = 48;
 
@@ -41,6 +41,9 @@ fn exercise(name: &str, mut look: impl FnMut(&mut dyn IssueScheduler, &Scheduler
         let mut scheduler = make(&config);
         let (mut table, mut warps) = (WarpTable::new(SLOTS), WarpSet::new(SLOTS));
         let (mut age, mut issued) = (vec![0; SLOTS], vec![0; SLOTS]);
+        // Block numbers are not in the order of slots; several blocks have warps at barriers.
+        let block = |n: u64| BlockState { cta: (n * 5) % 8, waiting: 0, since: 0 };
+        let mut blocks: Vec<BlockState> = (0..SLOTS as u64 / 6).map(block).collect();
         for now in 0..300 {
             let warp = WarpId((random.next() % SLOTS as u64) as u16);
             if random.next().is_multiple_of(4) {
@@ -50,6 +53,13 @@ fn exercise(name: &str, mut look: impl FnMut(&mut dyn IssueScheduler, &Scheduler
                 // Blocks are next to each other in the slots.
                 table.form_static(warp, u32::from(warp.0) / 6, u32::from(warp.0), 0, u32::MAX);
                 (age[warp.index()], issued[warp.index()]) = (now, 0);
+            }
+            let state = &mut blocks[(random.next() % (SLOTS as u64 / 6)) as usize];
+            match random.next() % 6 {
+                0 => state.waiting = 0,
+                1 => *state = BlockState { waiting: 1, since: now, ..*state },
+                2 if state.waiting > 0 => state.waiting += 1,
+                _ => {}
             }
             let eligible = random.part(&warps, 1 + now % 3);
             let mut rest = warps.clone();
@@ -65,6 +75,7 @@ fn exercise(name: &str, mut look: impl FnMut(&mut dyn IssueScheduler, &Scheduler
                 table: &table,
                 age: &age,
                 issued: &issued,
+                blocks: &blocks,
                 ops: &[],
             };
             let picked = look(scheduler.as_mut(), &view, &eligible);
@@ -126,6 +137,85 @@ fn a_pick_is_the_first_of_the_priority_order_that_can_issue() {
 }
 
 #[test]
+fn the_first_of_a_set_is_the_first_in_the_priority_order() {
+    for name in issue_policies() {
+        let mut random = Random(7);
+        exercise(name, |scheduler, view, eligible| {
+            let picked = scheduler.pick(view, eligible, &mut Vec::new());
+            let among = random.part(view.warps, 2);
+            let mut order = Vec::new();
+            scheduler.priority_order(view, &mut order);
+            let first = order.into_iter().find(|w| among.contains(*w));
+            assert_eq!(scheduler.first_of(view, &among, &mut Vec::new()), first, "{name}");
+            picked
+        });
+    }
+}
+
+/// How often in a row a policy may pass over a warp that can issue, where it promises that. The others prefer some warps
+/// for as long as these can issue: the last or the oldest one, those of a block or of a set, those at some place.
+fn most_passed_over(name: &str) -> Option<u32> {
+    // Everybody else has had a turn.
+    (name == "lrr").then_some(SLOTS as u32 - 1)
+}
+
+#[test]
+fn a_warp_that_can_issue_is_not_passed_over_more_often_than_promised() {
+    let mut promised = 0;
+    for name in issue_policies() {
+        let config = with_issue(&presets().remove(0).1, name);
+        let mut scheduler = make(&config);
+        let (mut table, mut warps, none) = (WarpTable::new(SLOTS), WarpSet::new(SLOTS), WarpSet::new(SLOTS));
+        let blocks = vec![BlockState::default(); SLOTS / 6];
+        for n in 0..SLOTS as u16 {
+            warps.set(WarpId(n), true);
+            scheduler.warp_changed(WarpId(n), true);
+            table.form_static(WarpId(n), u32::from(n) / 6, u32::from(n), 0, u32::MAX);
+        }
+        let age: Vec<u64> = (0..SLOTS as u64).collect();
+        let mut random = Random(3);
+        let (mut passed, mut worst, mut lately) = (vec![0; SLOTS], 0, none.clone());
+        for now in 0..5000 {
+            // A warp that could issue still can; a few wait for memory for a while after they issued.
+            let mut waits_for_memory = none.clone();
+            lately.iter().filter(|_| random.next().is_multiple_of(3)).for_each(|w| waits_for_memory.set(w, true));
+            let mut eligible = warps.clone();
+            waits_for_memory.iter().for_each(|w| eligible.set(w, false));
+            let view = SchedulerView {
+                now,
+                warps: &warps,
+                waits_for_memory: &waits_for_memory,
+                waiting: &none,
+                table: &table,
+                age: &age,
+                issued: &age,
+                blocks: &blocks,
+                ops: &[],
+            };
+            let picked = scheduler.pick(&view, &eligible, &mut Vec::new()).expect("some can issue");
+            scheduler.issued(&view, picked);
+            for warp in warps.iter() {
+                let is_over = eligible.contains(warp) && warp != picked;
+                passed[warp.index()] = if is_over { passed[warp.index()] + 1 } else { 0 };
+            }
+            worst = worst.max(passed.iter().copied().max().unwrap_or(0));
+            lately = waits_for_memory;
+            lately.set(picked, true);
+        }
+        match most_passed_over(name) {
+            Some(most) => {
+                assert!(worst <= most, "{name} passed over a warp {worst} times in a row, {most} are promised");
+                promised += 1;
+            }
+            None => {
+                assert!(worst > SLOTS as u32, "{name} passes over a warp {worst} times: `most_passed_over` can say so")
+            }
+        }
+    }
+    assert_eq!(promised, 1);
+}
+
+#[test]
 fn warps_come_before_those_behind_them_in_the_priority_order() {
     for name in issue_policies() {
         exercise(name, |scheduler, view, eligible| {
@@ -153,7 +243,7 @@ fn blocks_come_in_their_order() {
         Some(picked)
     });
     // In rotation: another block every cycle, whoever issued.
-    let (mut turns, mut blocks) = (0, std::collections::BTreeSet::new());
+    let (mut turns, mut blocks) = (0, BTreeSet::new());
     exercise("by-block blocks=rrb", |scheduler, view, eligible| {
         let picked = scheduler.pick(view, eligible, &mut Vec::new())?;
         let count = view.warps.iter().map(|w| u64::from(cta(view, w)) + 1).max().unwrap_or(1);
@@ -273,5 +363,75 @@ fn no_warp_starves() {
             let all = ended.insts[0];
             assert!(ended.insts.iter().all(|n| *n == all), "{preset} with {scheduler}: warps of equal work differ");
         }
+    }
+}
+
+/// Sums over a shared array in ever fewer threads, with a barrier behind each step; every other block does more.
+const BARRIERS: &str = "// run: grid=9 block=256\n// arg: out u32[9] = zero\n.version 6.0\n.target sm_60\n\
+    .address_size 64\n.visible .entry k(.param .u64 out)\n{\n.reg .pred %p<3>;\n.reg .b32 %r<12>;\n.reg .b64 %rd<4>;\n\
+    .shared .align 4 .b8 s[1024];\nld.param.u64 %rd0, [out];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, %ctaid.x;\n\
+    mov.u32 %r2, s;\nmad.lo.u32 %r3, %r0, 4, %r2;\nand.b32 %r4, %r1, 1;\nmul.lo.u32 %r5, %r4, %r0;\nmov.u32 %r6, 0;\n\
+    WORK:\nadd.u32 %r6, %r6, 16;\nsetp.lt.u32 %p0, %r6, %r5;\n@%p0 bra WORK;\nst.shared.u32 [%r3], %r0;\n\
+    mov.u32 %r7, 128;\nSTEP:\nbar.sync 0;\nsetp.ge.u32 %p1, %r0, %r7;\n@%p1 bra NEXT;\nmad.lo.u32 %r8, %r7, 4, %r3;\n\
+    ld.shared.u32 %r9, [%r8];\nld.shared.u32 %r10, [%r3];\nadd.u32 %r9, %r9, %r10;\nst.shared.u32 [%r3], %r9;\nNEXT:\n\
+    shr.u32 %r7, %r7, 1;\nsetp.ne.u32 %p0, %r7, 0;\n@%p0 bra STEP;\nsetp.ne.u32 %p2, %r0, 0;\n@%p2 ret;\n\
+    ld.shared.u32 %r11, [s];\nmul.wide.u32 %rd1, %r1, 4;\nadd.u64 %rd0, %rd0, %rd1;\nst.global.u32 [%rd0], %r11;\nret;\n}\n";
+
+#[test]
+fn barriers_come_to_an_end_whoever_is_preferred_and_fetched_for() {
+    for (preset, config) in presets() {
+        for fetch in fetch_schedulers() {
+            for issue in issue_policies() {
+                let config = with_fetch(&with_issue(&config, issue), fetch);
+                let run = |never_skip: bool| {
+                    let options = || RunOptions { max_cycles: Some(1_000_000), never_skip, ..RunOptions::default() };
+                    let result = run_timed(BARRIERS, &config, options).unwrap().remove(0).result;
+                    assert!(matches!(result.ending, Ending::Completed), "{preset}, {issue}, {fetch}");
+                    (result.cycles, result.total().sm)
+                };
+                let (cycles, counters) = run(false);
+                assert!(
+                    counters.barriers >= 8 * 9 * 256 / u64::from(config.sm.warp_width),
+                    "{preset}, {issue}, {fetch}"
+                );
+                assert_eq!(run(true), (cycles, counters), "{preset}, {issue}, {fetch}: every cycle run");
+            }
+        }
+    }
+}
+
+/// Looks at what it is told of blocks, and issues from the first warp it finds.
+struct Watchful;
+
+impl IssueScheduler for Watchful {
+    fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
+        let slots = (0..view.table.slots() as u16).map(WarpId).filter(|w| view.table.get(*w).valid);
+        let waits = |w: &WarpId| view.table.get(*w).blocked == Some(raddle_sim::seam::Cause::Barrier);
+        for (slot, block) in view.blocks.iter().enumerate() {
+            // The warps of all schedulers count, and a barrier that all have come to has let them go.
+            let own = slots.clone().filter(|w| view.table.get(*w).cta as usize == slot);
+            assert_eq!(block.waiting as usize, own.clone().filter(waits).count(), "cycle {}", view.now);
+            assert!(block.waiting == 0 || block.since <= view.now);
+            assert!(block.waiting == 0 || own.count() > block.waiting as usize);
+        }
+        order.extend(view.warps.iter());
+    }
+}
+
+#[test]
+fn schedulers_are_told_how_many_warps_of_a_block_wait() {
+    use raddle_sim::config::Choice;
+    use raddle_sim::seam::{MechanismInfo, Seam};
+    let info = MechanismInfo { seam: Seam::Issue, name: "watchful", summary: "", source: "", refuses: &[] };
+    let mut registry = raddle_mech::registry();
+    registry.issue(info, |_: raddle_mech::NoConfig, _: &MachineConfig| Watchful);
+    for (_, mut config) in presets() {
+        config.mechanism.issue = Choice::Name("watchful".to_owned());
+        let job = raddle_sim::job::Job::new(BARRIERS, "k").unwrap();
+        let mut job = job.buffer(&[0; 9]).unwrap();
+        let result = job.run(&registry, &config, 9, 256).unwrap();
+        assert!(matches!(result.ending, Ending::Completed));
+        assert_eq!(job.words(0), [255 * 128; 9]);
+        assert!(result.total().sm.barrier_wait > 0);
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! `UPDATE_GOLDEN=1` rewrites the file; a commit that changes it says why.
 
-use crate::common::{folder, presets, with_divergence, with_issue};
+use crate::common::{folder, presets, with_divergence, with_fetch, with_issue};
 use raddle_sim::gpu::RunOptions;
 use raddle_testkit::reference::{self, Case};
 use raddle_testkit::timing::run;
 use std::fmt::Write as _;
 
-/// Kernel, size, preset, issue scheduler.
-const RUNS: [(&str, usize, &str, &str); 20] = [
+/// Kernel, size, preset, issue scheduler; behind a `+` the fetch scheduler, where it is not the preset's.
+const RUNS: [(&str, usize, &str, &str); 23] = [
     ("vecadd", 4096, "gtx480", "gto"),
     ("vecadd", 4096, "gtx480", "lrr"),
     ("vecadd", 4096, "fx5800", "lrr"),
@@ -30,6 +30,9 @@ const RUNS: [(&str, usize, &str, &str); 20] = [
     ("stencil", 64, "vws-sm", "oldest"),
     ("reduce", 16384, "gtx480", "two-level"),
     ("reduce", 8192, "vws-sm", "gto"),
+    ("reduce", 16384, "gtx480", "mwf-lrr"),
+    ("reduce", 16384, "gtx480", "saws"),
+    ("stencil", 128, "gtx480", "mwf-gto+cff"),
 ];
 
 /// Kernel, size, preset, issue scheduler, divergence model.
@@ -66,7 +69,8 @@ fn case(kernel: &str, size: usize) -> Case {
 fn measure(kernel: &str, size: usize, preset: &str, scheduler: &str, model: &str) -> (u64, u64) {
     let presets = presets();
     let config = &presets.iter().find(|p| p.0 == preset).expect("a preset").1;
-    let config = with_divergence(&with_issue(config, scheduler), model);
+    let (scheduler, fetch) = scheduler.split_once('+').unwrap_or((scheduler, config.mechanism.fetch.name()));
+    let config = with_divergence(&with_fetch(&with_issue(config, scheduler), fetch), model);
     let result = run(&case(kernel, size), &config, RunOptions::default());
     (result.cycles, result.total().sm.warp_insts)
 }

@@ -7,6 +7,7 @@ mod counters;
 mod determinism;
 mod divergence;
 mod ending;
+mod fetch;
 mod golden;
 mod litmus;
 mod memory;

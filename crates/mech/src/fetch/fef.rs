@@ -1,0 +1,56 @@
+//! Fewest entries first.
+//!
+//! # What it models
+//! Of the warps that want instructions, the one with the fewest in its buffer; of several, the first after the last one
+//! fetched for.
+//!
+//! # Source
+//! BAWS paper (ICS 2016), section 6.2.
+//!
+//! # Parameters
+//! None.
+//!
+//! # Simplifications
+//! The paper does not say who goes first of warps with equally many. On a machine that fetches only for warps whose buffer
+//! is empty, as `gtx480` and section 2.2 of the paper, all have none and this is `lrr`; `sm.fetch.only_when_empty=false`
+//! and a buffer that holds more than one fetch (`sm.fetch.ibuffer`, `sm.fetch.width`) make a difference.
+//!
+//! # Counters
+//! None of its own; `fetches`, `fetch_misses` and `stall_fetch` show what it does.
+
+use crate::NoConfig;
+use raddle_sim::config::MachineConfig;
+use raddle_sim::seam::{FetchScheduler, FetchView, MechanismInfo, Seam, WarpId};
+
+pub(super) const INFO: MechanismInfo = MechanismInfo {
+    seam: Seam::Fetch,
+    name: "fef",
+    summary: "fewest entries first: the warp with the fewest instructions in its buffer",
+    source: "BAWS paper (ICS 2016), section 6.2",
+    refuses: &[],
+};
+
+/// The scheduler.
+pub struct Fef {
+    /// The warp behind the last one fetched for.
+    next: usize,
+}
+
+impl Fef {
+    /// Starts with the first warp.
+    #[must_use]
+    pub fn new(_: NoConfig, _: &MachineConfig) -> Self {
+        Self { next: 0 }
+    }
+}
+
+impl FetchScheduler for Fef {
+    fn pick(&mut self, view: &FetchView<'_>) -> Option<WarpId> {
+        // Warps before the one to be served next come last.
+        view.wanting.iter().min_by_key(|w| ((view.entries)(*w), w.index() < self.next, *w))
+    }
+
+    fn fetched(&mut self, warp: WarpId, _hit: bool) {
+        self.next = warp.index() + 1;
+    }
+}
