@@ -57,6 +57,7 @@ workloads! {
     laplace_3d "laplace-3d" "../suite/laplace-3d/driver.rs",
     leukocyte "leukocyte" "../suite/leukocyte/driver.rs",
     libor "libor" "../suite/libor/driver.rs",
+    mandelbrot "mandelbrot" "../suite/mandelbrot/driver.rs",
     matmul "matmul" "../suite/matmul/driver.rs",
     merge_sort "merge-sort" "../suite/merge-sort/driver.rs",
     mri_gridding "mri-gridding" "../suite/mri-gridding/driver.rs",
