@@ -46,6 +46,7 @@ workloads! {
     backprop "backprop" "../suite/backprop/driver.rs",
     bfs "bfs" "../suite/bfs/driver.rs",
     cfd "cfd" "../suite/cfd/driver.rs",
+    colouring "colouring" "../suite/colouring/driver.rs",
     components "components" "../suite/components/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
     face_detection "face-detection" "../suite/face-detection/driver.rs",
