@@ -81,6 +81,7 @@ workloads! {
     srad_v2 "srad-v2" "../suite/srad-v2/driver.rs",
     stencil_sync "stencil-sync" "../suite/stencil-sync/driver.rs",
     stream_cluster "stream-cluster" "../suite/stream-cluster/driver.rs",
+    stumps "stumps" "../suite/stumps/driver.rs",
     walsh "walsh" "../suite/walsh/driver.rs",
     weather "weather" "../suite/weather/driver.rs",
 }
