@@ -59,6 +59,7 @@ workloads! {
     laplace_3d "laplace-3d" "../suite/laplace-3d/driver.rs",
     leukocyte "leukocyte" "../suite/leukocyte/driver.rs",
     libor "libor" "../suite/libor/driver.rs",
+    lighting "lighting" "../suite/lighting/driver.rs",
     mandelbrot "mandelbrot" "../suite/mandelbrot/driver.rs",
     matmul "matmul" "../suite/matmul/driver.rs",
     merge_sort "merge-sort" "../suite/merge-sort/driver.rs",
