@@ -52,6 +52,7 @@ workloads! {
     face_detection "face-detection" "../suite/face-detection/driver.rs",
     forest "forest" "../suite/forest/driver.rs",
     galerkin "galerkin" "../suite/galerkin/driver.rs",
+    game_physics "game-physics" "../suite/game-physics/driver.rs",
     heart_wall "heart-wall" "../suite/heart-wall/driver.rs",
     histogram "histogram" "../suite/histogram/driver.rs",
     hotspot "hotspot" "../suite/hotspot/driver.rs",
