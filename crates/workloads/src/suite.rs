@@ -71,6 +71,7 @@ workloads! {
     nearest_neighbour "nearest-neighbour" "../suite/nearest-neighbour/driver.rs",
     neural_net "neural-net" "../suite/neural-net/driver.rs",
     nqueens "nqueens" "../suite/nqueens/driver.rs",
+    octree "octree" "../suite/octree/driver.rs",
     page_view_count "page-view-count" "../suite/page-view-count/driver.rs",
     pair_forces "pair-forces" "../suite/pair-forces/driver.rs",
     radix_sort "radix-sort" "../suite/radix-sort/driver.rs",
