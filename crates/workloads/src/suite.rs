@@ -80,6 +80,7 @@ workloads! {
     ray_depth "ray-depth" "../suite/ray-depth/driver.rs",
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
     sha1 "sha1" "../suite/sha1/driver.rs",
+    similarity "similarity" "../suite/similarity/driver.rs",
     spmv "spmv" "../suite/spmv/driver.rs",
     srad_v1 "srad-v1" "../suite/srad-v1/driver.rs",
     srad_v2 "srad-v2" "../suite/srad-v2/driver.rs",
