@@ -78,6 +78,7 @@ workloads! {
     radix_sort "radix-sort" "../suite/radix-sort/driver.rs",
     ray_bvh "ray-bvh" "../suite/ray-bvh/driver.rs",
     ray_depth "ray-depth" "../suite/ray-depth/driver.rs",
+    reduction "reduction" "../suite/reduction/driver.rs",
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
     sha1 "sha1" "../suite/sha1/driver.rs",
     similarity "similarity" "../suite/similarity/driver.rs",
