@@ -45,6 +45,7 @@ workloads! {
     b_plus_tree "b-plus-tree" "../suite/b-plus-tree/driver.rs",
     backprop "backprop" "../suite/backprop/driver.rs",
     bfs "bfs" "../suite/bfs/driver.rs",
+    bitonic_sort "bitonic-sort" "../suite/bitonic-sort/driver.rs",
     cfd "cfd" "../suite/cfd/driver.rs",
     colouring "colouring" "../suite/colouring/driver.rs",
     components "components" "../suite/components/driver.rs",
