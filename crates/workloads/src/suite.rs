@@ -57,6 +57,7 @@ workloads! {
     heart_wall "heart-wall" "../suite/heart-wall/driver.rs",
     histogram "histogram" "../suite/histogram/driver.rs",
     hotspot "hotspot" "../suite/hotspot/driver.rs",
+    hybrid_sort "hybrid-sort" "../suite/hybrid-sort/driver.rs",
     kmeans "kmeans" "../suite/kmeans/driver.rs",
     laplace_3d "laplace-3d" "../suite/laplace-3d/driver.rs",
     leukocyte "leukocyte" "../suite/leukocyte/driver.rs",
