@@ -49,6 +49,7 @@ workloads! {
     cfd "cfd" "../suite/cfd/driver.rs",
     colouring "colouring" "../suite/colouring/driver.rs",
     components "components" "../suite/components/driver.rs",
+    convolution "convolution" "../suite/convolution/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
     face_detection "face-detection" "../suite/face-detection/driver.rs",
     forest "forest" "../suite/forest/driver.rs",
