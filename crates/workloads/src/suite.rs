@@ -52,6 +52,7 @@ workloads! {
     convolution "convolution" "../suite/convolution/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
     face_detection "face-detection" "../suite/face-detection/driver.rs",
+    fft "fft" "../suite/fft/driver.rs",
     forest "forest" "../suite/forest/driver.rs",
     galerkin "galerkin" "../suite/galerkin/driver.rs",
     game_physics "game-physics" "../suite/game-physics/driver.rs",
