@@ -46,6 +46,7 @@ workloads! {
     backprop "backprop" "../suite/backprop/driver.rs",
     bfs "bfs" "../suite/bfs/driver.rs",
     bitonic_sort "bitonic-sort" "../suite/bitonic-sort/driver.rs",
+    black_scholes "black-scholes" "../suite/black-scholes/driver.rs",
     cfd "cfd" "../suite/cfd/driver.rs",
     colouring "colouring" "../suite/colouring/driver.rs",
     components "components" "../suite/components/driver.rs",
