@@ -63,6 +63,7 @@ workloads! {
     hybrid_sort "hybrid-sort" "../suite/hybrid-sort/driver.rs",
     kmeans "kmeans" "../suite/kmeans/driver.rs",
     laplace_3d "laplace-3d" "../suite/laplace-3d/driver.rs",
+    lbm "lbm" "../suite/lbm/driver.rs",
     leukocyte "leukocyte" "../suite/leukocyte/driver.rs",
     libor "libor" "../suite/libor/driver.rs",
     lighting "lighting" "../suite/lighting/driver.rs",
