@@ -86,6 +86,7 @@ workloads! {
     ray_bvh "ray-bvh" "../suite/ray-bvh/driver.rs",
     ray_depth "ray-depth" "../suite/ray-depth/driver.rs",
     reduction "reduction" "../suite/reduction/driver.rs",
+    sad "sad" "../suite/sad/driver.rs",
     scalar_prod "scalar-prod" "../suite/scalar-prod/driver.rs",
     sha1 "sha1" "../suite/sha1/driver.rs",
     similarity "similarity" "../suite/similarity/driver.rs",
