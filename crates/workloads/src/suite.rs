@@ -81,6 +81,7 @@ workloads! {
     page_view_count "page-view-count" "../suite/page-view-count/driver.rs",
     page_view_rank "page-view-rank" "../suite/page-view-rank/driver.rs",
     pair_forces "pair-forces" "../suite/pair-forces/driver.rs",
+    pathfinder "pathfinder" "../suite/pathfinder/driver.rs",
     prefix_scan "prefix-scan" "../suite/prefix-scan/driver.rs",
     radix_sort "radix-sort" "../suite/radix-sort/driver.rs",
     ray_bvh "ray-bvh" "../suite/ray-bvh/driver.rs",
