@@ -75,6 +75,7 @@ workloads! {
     mum "mum" "../suite/mum/driver.rs",
     mum_plus "mum-plus" "../suite/mum-plus/driver.rs",
     nearest_neighbour "nearest-neighbour" "../suite/nearest-neighbour/driver.rs",
+    needleman_wunsch "needleman-wunsch" "../suite/needleman-wunsch/driver.rs",
     neural_net "neural-net" "../suite/neural-net/driver.rs",
     nqueens "nqueens" "../suite/nqueens/driver.rs",
     octree "octree" "../suite/octree/driver.rs",
