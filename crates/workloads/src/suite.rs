@@ -67,6 +67,7 @@ workloads! {
     leukocyte "leukocyte" "../suite/leukocyte/driver.rs",
     libor "libor" "../suite/libor/driver.rs",
     lighting "lighting" "../suite/lighting/driver.rs",
+    lud "lud" "../suite/lud/driver.rs",
     mandelbrot "mandelbrot" "../suite/mandelbrot/driver.rs",
     matmul "matmul" "../suite/matmul/driver.rs",
     merge_sort "merge-sort" "../suite/merge-sort/driver.rs",
