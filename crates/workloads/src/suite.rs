@@ -57,6 +57,7 @@ workloads! {
     forest "forest" "../suite/forest/driver.rs",
     galerkin "galerkin" "../suite/galerkin/driver.rs",
     game_physics "game-physics" "../suite/game-physics/driver.rs",
+    gaussian "gaussian" "../suite/gaussian/driver.rs",
     heart_wall "heart-wall" "../suite/heart-wall/driver.rs",
     histogram "histogram" "../suite/histogram/driver.rs",
     hotspot "hotspot" "../suite/hotspot/driver.rs",
