@@ -52,6 +52,7 @@ workloads! {
     components "components" "../suite/components/driver.rs",
     convolution "convolution" "../suite/convolution/driver.rs",
     coulomb "coulomb" "../suite/coulomb/driver.rs",
+    cutcp "cutcp" "../suite/cutcp/driver.rs",
     face_detection "face-detection" "../suite/face-detection/driver.rs",
     fft "fft" "../suite/fft/driver.rs",
     forest "forest" "../suite/forest/driver.rs",
