@@ -101,6 +101,7 @@ workloads! {
     stencil_sync "stencil-sync" "../suite/stencil-sync/driver.rs",
     stream_cluster "stream-cluster" "../suite/stream-cluster/driver.rs",
     stumps "stumps" "../suite/stumps/driver.rs",
+    tpacf "tpacf" "../suite/tpacf/driver.rs",
     walsh "walsh" "../suite/walsh/driver.rs",
     weather "weather" "../suite/weather/driver.rs",
 }
