@@ -3,6 +3,8 @@
 use crate::prelude::*;
 
 const BLOCK: (usize, usize) = (32, 8);
+/// Between pixels.
+const STEP: i32 = 400;
 
 fn escape(real: f32, imaginary: f32, most: i32) -> i32 {
     let (mut x, mut y) = (0.0f32, 0.0f32);
@@ -18,15 +20,16 @@ fn escape(real: f32, imaginary: f32, most: i32) -> i32 {
 
 pub fn run(run: &mut Run<'_>) -> Result {
     let (width, height, most) = (run.size("width")?, run.size("height")?, run.size("steps")? as i32);
-    // A window of a sixteenth of a unit where the edge is ragged, in parts of 1/65536.
-    let step = 4096 / width as i32;
-    let [left, top] = [-50_800, 5_600].map(|corner| corner + run.rng.below(400) as i32);
+    // A window where the edge is ragged, in parts of 2^-24.
+    let corner =
+        |middle: i32, pixels: usize, rng: &mut Rng| middle - pixels as i32 * STEP / 2 + rng.below(20_000) as i32;
+    let (left, top) = (corner(-12_503_900, width, &mut run.rng), corner(1_890_800, height, &mut run.rng));
     let steps = run.zeros::<i32>("steps", width * height)?;
-    let numbers = [width as i32, height as i32, left, top, step, most].map(Into::into);
+    let numbers = [width as i32, height as i32, left, top, STEP, most].map(Into::into);
     let grid = (width.div_ceil(BLOCK.0), height.div_ceil(BLOCK.1));
     run.launch("escape", grid, BLOCK, &[&numbers[..], &[steps.into()]].concat())?;
 
-    let at = |from: i32, i: usize| (from + i as i32 * step) as f32 * (1.0 / 65536.0);
+    let at = |from: i32, i: usize| (from + i as i32 * STEP) as f32 * (1.0 / 16_777_216.0);
     let pixel = |i: usize| escape(at(left, i % width), at(top, i / width), most);
     run.check("steps", steps, &(0..width * height).map(pixel).collect::<Vec<_>>())
 }
