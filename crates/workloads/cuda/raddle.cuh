@@ -166,9 +166,6 @@ RADDLE_FN float floorf(float v) { return __builtin_floorf(v); }
 RADDLE_FN float ceilf(float v) { return __builtin_ceilf(v); }
 RADDLE_FN float truncf(float v) { return __builtin_truncf(v); }
 RADDLE_FN float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-// Never fused with an addition.
-RADDLE_FN float __fmul_rn(float a, float b) { return __nvvm_mul_rn_f(a, b); }
-RADDLE_FN float __fadd_rn(float a, float b) { return __nvvm_add_rn_f(a, b); }
 RADDLE_FN float sqrtf(float v) { return __nvvm_sqrt_rn_f(v); }
 RADDLE_FN double sqrt(double v) { return __nvvm_sqrt_rn_d(v); }
 RADDLE_FN float rsqrtf(float v) { return __nvvm_rsqrt_approx_f(v); }
@@ -214,5 +211,9 @@ RADDLE_FN void sincosf(float v, float *s, float *c) {
     *s = sin(v);
     *c = cos(v);
 }
+
+// ---- Rounded by themselves, never fused ---------------------------------------------------------------------------
+
+RADDLE_FN float __fmul_rn(float a, float b) { return __nvvm_mul_rn_f(a, b); }
 
 #undef RADDLE_FN

@@ -9,7 +9,7 @@
 //! * [`suite`]: the list; one line for each workload.
 //! * [`manifest`]: what a workload is, read from its folder.
 //! * [`run`]: running one: what a driver gets to work with.
-//! * [`rng`]: where inputs come from, and `dna`: texts of four letters; [`compare`]: results against what they should be.
+//! * [`rng`]: where inputs come from, and `dna` and `web`: texts; [`compare`]: results against what they should be.
 //! * [`compile`]: CUDA C++ to PTX; [`measure`]: what kernels are like on a machine.
 //!
 //! A driver is the host program: it makes the input from a seed, launches, loops where the algorithm does, computes
@@ -26,6 +26,7 @@ mod prelude;
 pub mod rng;
 pub mod run;
 pub mod suite;
+mod web;
 
 pub use error::Error;
 pub use manifest::{Class, Manifest, Size};

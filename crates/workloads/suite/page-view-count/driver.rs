@@ -1,6 +1,7 @@
 //! Page views in a log: how many addresses have seen each URL.
 
 use crate::prelude::*;
+use crate::web;
 use std::collections::{BTreeMap, BTreeSet};
 
 const BLOCK: usize = 256;
@@ -47,7 +48,7 @@ pub fn run(run: &mut Run<'_>) -> Result {
             seen.entry(url).or_default().insert(address);
         }
     }
-    let want: BTreeMap<u32, u32> = seen.iter().map(|(url, by)| (hash(url), by.len() as u32)).collect();
+    let want: BTreeMap<u32, u32> = seen.iter().map(|(url, by)| (web::hash(url), by.len() as u32)).collect();
     let found = want.len();
 
     let urls_buffer = run.zeros::<u32>("urls", found)?;
@@ -63,27 +64,9 @@ pub fn run(run: &mut Run<'_>) -> Result {
     run.check("views", views, &numbers)
 }
 
-/// FNV-1a.
-fn hash(url: &str) -> u32 {
-    url.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
-}
-
 /// Lines of URL, address and time. The `n`-th page is seen about a `n`-th as often as the first.
 fn log(rng: &mut Rng, lines: usize, urls: usize, addresses: usize) -> String {
-    const WORDS: [&str; 8] = ["news", "sport", "weather", "archive", "people", "city", "science", "index"];
-    let mut pages = Vec::new();
-    let mut hashes = BTreeSet::new();
-    while pages.len() < urls {
-        let mut url = format!("http://www.{}.org", WORDS[rng.index(WORDS.len())]);
-        for _ in 0..=rng.index(4) {
-            url += "/";
-            url += WORDS[rng.index(WORDS.len())];
-        }
-        url += &format!("/{}.html", rng.below(10_000));
-        if hashes.insert(hash(&url)) {
-            pages.push(url);
-        }
-    }
+    let pages = web::pages(rng, urls);
     let part = |rng: &mut Rng| rng.below(256);
     let readers: Vec<String> =
         (0..addresses).map(|_| format!("{}.{}.{}.{}", part(rng), part(rng), part(rng), part(rng))).collect();
