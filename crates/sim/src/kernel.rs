@@ -2,7 +2,7 @@
 
 use crate::config::{MachineConfig, OpTiming};
 use raddle_exec::Program;
-use raddle_exec::op::{MemSpace, Op};
+use raddle_exec::op::{Class, MemSpace, NONE, Op};
 use raddle_ptx::ir::{Base, Function, Inst, Operand, RegId, Space};
 use raddle_ptx::isa::{Opcode, Type, Word};
 
@@ -76,6 +76,8 @@ pub struct TimedOp {
     pub bytes: u8,
     /// Elements per lane.
     pub count: u8,
+    /// Branches on which threads can part that it lies behind, before they meet again.
+    pub nesting: u16,
     /// Address of a parameter or constant that is known beforehand.
     pub fixed_address: Option<u64>,
     /// Registers the scoreboard checks, the written ones first.
@@ -150,8 +152,40 @@ impl<'p> TimedKernel<'p> {
             let inst = &function.insts[origin.inst.index()];
             if op.hidden { blank(config) } else { timed(config, op, function, inst, base[origin.func.index()]) }
         });
-        Self { program, ops: ops.collect(), registers: registers.min(usize::from(u16::MAX)) }
+        let mut ops: Vec<TimedOp> = ops.collect();
+        for (op, nesting) in ops.iter_mut().zip(nesting(&program.ops)) {
+            op.nesting = nesting;
+        }
+        Self { program, ops, registers: registers.min(usize::from(u16::MAX)) }
     }
+}
+
+/// For each operation, the branches it lies behind on which threads can part, and have not met again. Functions that
+/// are called start anew.
+fn nesting(ops: &[Op]) -> Vec<u16> {
+    let mut nesting = vec![0u16; ops.len()];
+    let (mut seen, mut open) = (vec![usize::MAX; ops.len()], Vec::new());
+    for (branch, op) in ops.iter().enumerate() {
+        if op.class != Class::Branch || op.guard == NONE || op.uniform {
+            continue;
+        }
+        open.extend([op.target as usize, branch + 1]);
+        while let Some(pc) = open.pop() {
+            if pc == op.reconverge as usize || pc >= ops.len() || seen[pc] == branch {
+                continue;
+            }
+            seen[pc] = branch;
+            nesting[pc] = nesting[pc].saturating_add(1);
+            match ops[pc].class {
+                Class::Branch if ops[pc].guard == NONE => open.push(ops[pc].target as usize),
+                Class::Branch => open.extend([ops[pc].target as usize, pc + 1]),
+                Class::BranchTable | Class::Return => {}
+                Class::Exit | Class::Trap if ops[pc].guard == NONE => {}
+                _ => open.push(pc + 1),
+            }
+        }
+    }
+    nesting
 }
 
 fn blank(config: &MachineConfig) -> TimedOp {
@@ -164,6 +198,7 @@ fn blank(config: &MachineConfig) -> TimedOp {
         bypass_l1: false,
         bytes: 4,
         count: 1,
+        nesting: 0,
         fixed_address: None,
         hazards: [0; MAX_READS + MAX_WRITES],
         hazard_count: 0,

@@ -136,7 +136,7 @@ fn mechanisms_are_checked() {
     run(&["--issue", "gtoo"]).expect(
         2,
         "",
-        "error: --issue gtoo: `mechanism.issue`: there is no `gtoo`; known are lrr, gto, oldest, two-level, by-block, majority, lowest-pc, mwf-lrr, saws, mwf-gto
+        "error: --issue gtoo: `mechanism.issue`: there is no `gtoo`; known are lrr, gto, oldest, two-level, by-block, majority, mwf-lrr, saws, lowest-pc, pdom-priority, mwf-gto
  |
  = help: `raddle list mechanisms` says what there is
 ",

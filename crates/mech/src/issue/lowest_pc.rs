@@ -16,10 +16,10 @@
 //! # Counters
 //! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
-use super::by_rank;
+use super::Ranked;
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
-use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
+use raddle_sim::seam::{MechanismInfo, Seam};
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
@@ -29,31 +29,10 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     refuses: &[],
 };
 
-/// The scheduler.
-pub struct LowestPc;
-
-impl LowestPc {
-    /// It remembers nothing.
+impl Ranked {
+    /// The lowest program counter.
     #[must_use]
-    pub fn new(_: NoConfig, _: &MachineConfig) -> Self {
-        Self
-    }
-}
-
-fn rank(view: &SchedulerView<'_>, warp: WarpId) -> (u32, u64) {
-    (view.table.get(warp).pc, view.age[warp.index()])
-}
-
-impl IssueScheduler for LowestPc {
-    fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
-        by_rank(view, order, |w| rank(view, w));
-    }
-
-    fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
-        rank(view, a) < rank(view, b)
-    }
-
-    fn first_of(&self, view: &SchedulerView<'_>, among: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
-        among.iter().min_by_key(|w| rank(view, *w))
+    pub fn by_pc(_: NoConfig, _: &MachineConfig) -> Self {
+        Self { rank: |view, warp| view.table.get(warp).pc }
     }
 }

@@ -7,19 +7,22 @@ mechanisms! { issue {
     two_level TwoLevel,
     by_block ByBlock,
     majority Majority,
-    lowest_pc LowestPc,
     mwf_lrr MostWaitingFirst,
     saws Saws,
 } and {
+    lowest_pc Ranked::by_pc,
+    pdom_priority Ranked::by_nesting,
     mwf_gto MostWaitingFirst::greedy,
 } }
 
 mod inside;
+mod ranked;
 #[cfg(test)]
 mod tests;
 
 pub use inside::Inside;
 use raddle_sim::seam::{SchedulerView, WarpId, WarpSet};
+pub use ranked::Ranked;
 
 /// The member of a set that came to the SM first.
 fn oldest_of(view: &SchedulerView<'_>, set: &WarpSet) -> Option<WarpId> {

@@ -144,7 +144,8 @@ fn runs_alike(source: &str, config: &MachineConfig, what: &str) {
 #[test]
 fn kernels_run_alike_under_every_model() {
     let machines = litmus_machines();
-    let policies = ["lrr", "gto", "by-block", "by-block blocks=rrb", "majority", "two-level", "lowest-pc"];
+    let policies =
+        ["lrr", "gto", "by-block", "by-block blocks=rrb", "majority", "two-level", "lowest-pc", "pdom-priority"];
     let sources: Vec<_> = (0..if long() { 40 } else { 4 }).map(crate::structured::kernel).collect();
     for (m, model) in models().into_iter().enumerate() {
         for (n, source) in sources.iter().enumerate() {
@@ -196,6 +197,23 @@ fn a_deadlock_names_the_blocked_warps_under_every_model() {
             assert_eq!(format!("{result:#?}"), format!("{:#?}", run(true)), "{model} on {preset}");
         }
     }
+}
+
+#[test]
+fn threads_inside_a_branch_go_before_those_behind_it() {
+    // Odd threads have much to do inside, all threads behind.
+    let inside = "add.u32 %r0, %r0, %r1;\n".repeat(24);
+    let body = format!(
+        "mov.u32 %r0, %tid.x;\nand.b32 %r1, %r0, 1;\nsetp.ne.u32 %p0, %r1, 0;\n@%p0 bra I;\nbra E;\nI:\n{inside}E:\n{inside}"
+    );
+    let source = kernel(512, &body);
+    let issued = |policy: &str| {
+        let config = with_issue(&with_divergence(&timing::machine("fx5800", &["gpu.sms=1"]), "dwf"), policy);
+        run_timed(&source, &config, RunOptions::default).unwrap().remove(0).result.total().sm.warp_insts
+    };
+    // The more threads meet at E, the fewer warps go on from there. Without branches it would be `oldest`.
+    let counts = ["pdom-priority", "oldest", "lrr"].map(issued);
+    assert!(counts[0] < counts[1] && counts[0] < counts[2], "warp-instructions: {counts:?}");
 }
 
 /// A kernel in which every thread of an SM is at an operation of its own.

@@ -108,6 +108,30 @@ fn mistakes_are_found_with_their_place() {
 }
 
 #[test]
+fn a_choice_can_be_run_with_some_of_another_axis() {
+    let text = GOOD.replacen("preset = \"fx5800\"", "with = { sets = [64], scheduler = [\"lrr\", \"gto\"] }", 1);
+    let e = parse(Path::new(""), "x", &text).unwrap();
+    let [lrr, gto, oldest] = ["lrr", "gto", "oldest"].map(|label| e.axes[0].find(label).unwrap());
+    assert!(e.runs(&[lrr, 1, 1]) && e.runs(&[gto, 1, 1]) && e.runs(&[oldest, 0, 0]));
+    assert!(!e.runs(&[gto, 0, 1]) && !e.runs(&[oldest, 1, 1]));
+    let wrong = |with: &str| changed("preset = \"fx5800\"", &format!("with = {with}"));
+    assert_eq!(wrong("{ set = [64] }"), "26:10: there is no axis `set` [did you mean `sets`?]");
+    assert!(wrong("{ sets = [65] }").starts_with("26:18: axis `sets` has no `65`"));
+    assert!(wrong("{ machine = [\"plain\"] }").starts_with("26:10: `with` is about the choices on other axes"));
+}
+
+#[test]
+fn a_figure_can_show_some_of_the_bars() {
+    let e = parse(Path::new(""), "x", GOOD).unwrap();
+    assert_eq!(e.figures[0].choices.len(), e.axes[0].variants.len(), "all when left out");
+    let text = GOOD.replacen("rows = \"sets\"", "choices = [\"gto\", \"lrr\"]", 1);
+    let e = parse(Path::new(""), "x", &text).unwrap();
+    assert_eq!(e.figures[1].choices, ["gto", "lrr"].map(|label| e.axes[0].find(label).unwrap()), "in this order");
+    let wrong = changed("rows = \"sets\"", "choices = [\"gtoo\"]");
+    assert_eq!(wrong, "45:12: axis `scheduler` has no `gtoo` [did you mean `gto`?]");
+}
+
+#[test]
 fn stacks_have_parts_with_names() {
     let stack = "metric = \"thread-ipc\"";
     let good = GOOD.replacen(stack, "stack = ['few = sm.issued_1_4 + sm.issued_5_8', 'sm.stall_fetch']", 1);
