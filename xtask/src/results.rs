@@ -70,7 +70,11 @@ fn renew(name: &str, store: &Path) -> Result {
     let experiment = experiment(name)?;
     let grid = Grid::new(&experiment)?;
     let results = Store::create(store)?;
-    let missing = grid.points.iter().filter(|point| !results.has(&point.key)).count();
+    let mut missing = 0;
+    for point in grid.points.iter().filter(|point| !results.has(&point.key)) {
+        // What was refused would be refused again.
+        missing += usize::from(!results.failure(&point.key)?.is_some_and(|failure| failure.is_refusal));
+    }
     println!("results: {missing} of {} points of {name} have no result yet", grid.points.len());
     drop(results);
     if missing > 0 {

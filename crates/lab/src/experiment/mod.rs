@@ -18,6 +18,7 @@ pub type At = Option<Range<usize>>;
 
 /// The experiments that come with Raddle: name and text.
 pub const BUILT_IN: &[(&str, &str)] = &[
+    ("baws", include_str!("../../../../experiments/baws.toml")),
     ("matrix", include_str!("../../../../experiments/matrix.toml")),
     ("tbc", include_str!("../../../../experiments/tbc.toml")),
 ];
