@@ -58,7 +58,7 @@ pub fn run() -> Result {
     let cluster = Cluster::start(&beside.join("slurm"), beside.join("raddle"))?;
     let result = cluster
         .disturbed()
-        .and_then(|()| cluster.failing())
+        .and_then(|()| cluster.unfit())
         .and_then(|()| cluster.lost())
         .and_then(|()| cluster.refused());
     if result.is_err() {
@@ -305,12 +305,12 @@ impl Cluster {
         Ok(files)
     }
 
-    /// Points that fail are run once.
-    fn failing(&self) -> Result {
-        let (code, said) = self.ended("failing", &["lab", "run", "wrong.toml", "--store", "failing", "--slurm"])?;
-        check(code == Some(1), "points that cannot run ran")?;
-        check(said.contains("2 points: 0 known, 0 run") && said.contains(", 2 failed"), "failures are not counted")?;
-        check(said.contains("failed: ") && said.contains("registers"), "the error of a point is not told")
+    /// Points that a machine refuses are run once.
+    fn unfit(&self) -> Result {
+        let (code, said) = self.ended("unfit", &["lab", "run", "wrong.toml", "--store", "unfit", "--slurm"])?;
+        check(code == Some(0), "points that a machine refuses are failures")?;
+        check(said.contains("2 points: 0 known, 0 run") && said.contains(", 2 refused"), "refusals are not counted")?;
+        check(said.contains("refused: ") && said.contains("registers"), "the reason of a refusal is not told")
     }
 
     /// Tasks that come to nothing are tried so often and no more.
