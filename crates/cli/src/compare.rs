@@ -8,10 +8,11 @@ use clap::ValueEnum;
 use raddle_lab::experiment::{
     Against, Axis, Base, Change, Experiment, Figure, Mean, Part, Repeats, Rows, Variant, Vary, slots, workloads,
 };
-use raddle_lab::figure::{Cell, Table, Trouble, Values};
+use raddle_lab::figure::{Trouble, Values};
 use raddle_lab::grid::Grid;
 use raddle_lab::metric::Metric;
 use raddle_lab::store::Store;
+use raddle_lab::table::{Cell, Table};
 use raddle_lab::work::{self, InMemory, Results};
 use raddle_lab::{export, markdown};
 use raddle_runtime::Problem;

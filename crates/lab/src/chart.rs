@@ -8,8 +8,8 @@
 //! ```
 
 use crate::drawing::{Anchor, Drawing, Ink, SLANT, Shape, Text, Turn};
-use crate::figure::{Cell, Table};
 use crate::font::Font;
+use crate::table::{Cell, Table};
 
 /// What a chart is made for.
 #[derive(Clone, Copy, Debug)]
@@ -191,7 +191,7 @@ impl<'t> Chart<'t> {
     fn new(table: &'t Table, layout: Layout) -> Self {
         let bars = shown(table);
         let fonts = [Font::new(false), Font::new(true)];
-        let width = |row: &crate::figure::TableRow, text: &str| fonts[usize::from(row.is_mean)].width(text, SIZE);
+        let width = |row: &crate::table::TableRow, text: &str| fonts[usize::from(row.is_mean)].width(text, SIZE);
         let widest_line =
             table.rows.iter().flat_map(|row| lines(&row.name).into_iter().map(move |line| width(row, &line)));
         // Other fonts than ours may be wider.
@@ -423,7 +423,7 @@ impl<'t> Chart<'t> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::figure::{Gap, Over, TableRow};
+    use crate::table::{Gap, Over, TableRow};
 
     fn cell(value: f64, paper: Option<f64>, over: Option<Over>) -> Result<Cell, Gap> {
         Ok(Cell { value, low: value - 0.01, high: value + 0.01, paper, parts: Vec::new(), over })

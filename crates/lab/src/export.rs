@@ -5,12 +5,12 @@
 //! long table: a row for each value.
 
 use crate::error::{Error, writing};
-use crate::figure::{Cell, Gap, Table};
 use crate::key::Key;
 use crate::metric::counters;
 use crate::point::Program;
 use crate::record::{KernelCounts, Record};
 use crate::store::Store;
+use crate::table::{Cell, Gap, Table};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;

@@ -12,7 +12,7 @@
 //! * [`record`], [`key`]: what a run leaves behind, and the hash of what determines it.
 //! * [`store`]: all records, safe against kills and full disks; [`export`]: one table of them.
 //! * [`work`], [`slurm`]: running points on this machine, and on a cluster.
-//! * [`metric`], [`figure`]: values from records, and tables of them with their spread.
+//! * [`metric`], [`figure`], [`table`]: values from records, and tables of them with their spread.
 //! * [`chart`], [`lanes`], [`phases`]: a table, what lanes did, and how warps waited, as a [`drawing`], which [`svg`] and [`png`] write in their
 //!   formats, with the [`font`] that comes with the program.
 //! * [`report`], [`markdown`]: the page with all of it, and tables in the book.
@@ -38,6 +38,7 @@ pub mod report;
 pub mod slurm;
 pub mod store;
 pub mod svg;
+pub mod table;
 pub mod work;
 
 pub use error::Error;

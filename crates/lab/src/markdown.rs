@@ -1,7 +1,7 @@
 //! Figures as text: a value with its spread, and tables in Markdown.
 
 use crate::chart::{number, small};
-use crate::figure::{Cell, Gap, Table};
+use crate::table::{Cell, Gap, Table};
 use std::fmt::Write as _;
 
 /// A value with its spread, as in `≈1.005 ±0.010`, and what it is over where that is not all: `1.04 (8 of 9)`. Where

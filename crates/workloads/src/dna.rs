@@ -1,10 +1,57 @@
 //! Texts of four letters, for workloads that look for pieces in them.
 
-use crate::rng::Rng;
+use crate::prelude::*;
+use raddle_runtime::device::Buffer;
 use std::ops::RangeInclusive;
 
+/// What to look for, and where.
+pub(crate) struct Search {
+    pub(crate) reference: Vec<u8>,
+    /// All queries, one after the other.
+    pub(crate) queries: Vec<u8>,
+    /// Where each begins; the last place is the end.
+    pub(crate) first: Vec<i32>,
+    /// Letters of a match that counts.
+    pub(crate) shortest: usize,
+}
+
+impl Search {
+    /// As large as the manifest says.
+    pub(crate) fn new(run: &mut Run<'_>) -> Result<Self> {
+        let (letters, count) = (run.size("reference")?, run.size("queries")?);
+        let lengths = run.size("shortest_query")?..=run.size("longest_query")?;
+        let shortest = run.size("shortest_match")?;
+        let reference = genome(letters, &mut run.rng);
+        let (queries, first) = queries(&reference, count, lengths, &mut run.rng);
+        Ok(Self { reference, queries, first, shortest })
+    }
+
+    /// Compares what was found for every place in a query with the longest match that begins there: its letters and where
+    /// the reference has it, as `longest` says; 0 where it is too short.
+    pub(crate) fn check(
+        &self,
+        run: &mut Run<'_>,
+        [lengths, places]: [Buffer<i32>; 2],
+        longest: impl Fn(&[u8]) -> (usize, usize),
+    ) -> Result {
+        let mut want = [(); 2].map(|()| vec![0; self.queries.len()]);
+        for ends in self.first.windows(2) {
+            let (from, to) = (ends[0] as usize, ends[1] as usize);
+            for begin in from..=to - self.shortest {
+                let (length, place) = longest(&self.queries[begin..to]);
+                if length >= self.shortest {
+                    want[0][begin] = length as i32;
+                    want[1][begin] = place as i32;
+                }
+            }
+        }
+        run.check("lengths", lengths, &want[0])?;
+        run.check("places", places, &want[1])
+    }
+}
+
 /// A text in which some stretches repeat others with a few changes. Letters are 0 to 3.
-pub(crate) fn genome(letters: usize, rng: &mut Rng) -> Vec<u8> {
+fn genome(letters: usize, rng: &mut Rng) -> Vec<u8> {
     let mut text: Vec<u8> = Vec::with_capacity(letters);
     while text.len() < letters {
         let length = 50 + rng.index(250);
@@ -20,7 +67,7 @@ pub(crate) fn genome(letters: usize, rng: &mut Rng) -> Vec<u8> {
 
 /// Pieces from anywhere in a text, one after the other, and where each begins; the last place is the end. One letter in
 /// fifty is wrong, and one piece in ten is foreign.
-pub(crate) fn queries(text: &[u8], count: usize, lengths: RangeInclusive<usize>, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {
+fn queries(text: &[u8], count: usize, lengths: RangeInclusive<usize>, rng: &mut Rng) -> (Vec<u8>, Vec<i32>) {
     let (mut queries, mut first) = (Vec::new(), vec![0i32]);
     for _ in 0..count {
         let length = lengths.start() + rng.index(lengths.end() - lengths.start() + 1);

@@ -7,22 +7,24 @@ mechanisms! { issue {
     two_level TwoLevel,
     by_block ByBlock,
     majority Majority,
-    mwf_lrr MostWaitingFirst,
-    saws Saws,
 } and {
+    mwf_lrr ByWaiting::mwf_lrr,
+    saws ByWaiting::saws,
     lowest_pc Ranked::by_pc,
     pdom_priority Ranked::by_nesting,
-    mwf_gto MostWaitingFirst::greedy,
+    mwf_gto ByWaiting::mwf_gto,
 } }
 
 mod inside;
 mod ranked;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 pub use inside::Inside;
 use raddle_sim::seam::{SchedulerView, WarpId, WarpSet};
 pub use ranked::Ranked;
+pub use waiting::ByWaiting;
 
 /// The member of a set that came to the SM first.
 fn oldest_of(view: &SchedulerView<'_>, set: &WarpSet) -> Option<WarpId> {

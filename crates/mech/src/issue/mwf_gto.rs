@@ -17,7 +17,11 @@
 //! # Counters
 //! None of its own; `phase_wait` and `stall_barrier` show what it is for.
 
-use super::mwf_lrr::REFUSES;
+use super::Inside;
+use super::mwf_lrr::rank;
+use super::waiting::{ByWaiting, REFUSES};
+use crate::NoConfig;
+use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{MechanismInfo, Seam};
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
@@ -27,3 +31,11 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     source: "BAWS paper (ICS 2016), section 4.1",
     refuses: REFUSES,
 };
+
+impl ByWaiting {
+    /// Most waiting first; a warp of a block goes on as long as it can.
+    #[must_use]
+    pub fn mwf_gto(_: NoConfig, _: &MachineConfig) -> Self {
+        Self::new(rank, Inside::Gto)
+    }
+}

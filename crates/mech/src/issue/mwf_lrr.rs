@@ -20,12 +20,11 @@
 //! # Counters
 //! None of its own; `phase_wait` and `stall_barrier` show what it is for.
 
-use super::by_rank;
-use super::inside::{Inside, LastIssued};
+use super::Inside;
+use super::waiting::{ByWaiting, REFUSES};
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
-use raddle_sim::seam::{IssueScheduler, MechanismInfo, Refusal, SchedulerView, Seam, WarpId, WarpSet};
-use std::cmp::Reverse;
+use raddle_sim::seam::{BlockState, MechanismInfo, Seam};
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
@@ -35,59 +34,15 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     refuses: REFUSES,
 };
 
-const REASON: &str = "its warps hold threads of several blocks, so waiting warps cannot be counted by block";
-
-/// What schedulers that know how many warps of a block wait do not work with.
-pub(super) const REFUSES: &[Refusal] = &[
-    Refusal { seam: Seam::Divergence, name: "dwf", reason: REASON },
-    Refusal { seam: Seam::Divergence, name: "dwf-wb", reason: REASON },
-];
-
-/// The scheduler, with either order inside a block.
-pub struct MostWaitingFirst {
-    inside: Inside,
-    last: LastIssued,
+/// Most waiting warps first.
+pub(super) fn rank(block: BlockState) -> u64 {
+    u64::from(u32::MAX - block.waiting)
 }
 
-impl MostWaitingFirst {
-    /// Nothing issued yet; warps of a block take turns.
+impl ByWaiting {
+    /// Most waiting first; warps of a block take turns.
     #[must_use]
-    pub fn new(_: NoConfig, _: &MachineConfig) -> Self {
-        Self { inside: Inside::Lrr, last: LastIssued::default() }
-    }
-
-    /// Nothing issued yet; a warp goes on as long as it can.
-    #[must_use]
-    pub fn greedy(_: NoConfig, _: &MachineConfig) -> Self {
-        Self { inside: Inside::Gto, last: LastIssued::default() }
-    }
-
-    /// The place of a warp in the order of all.
-    fn rank(&self, view: &SchedulerView<'_>, warp: WarpId) -> (Reverse<u32>, u64, u64) {
-        let block = view.block(warp);
-        let place = self.inside.place(view, self.last.in_block_of(view, warp), warp);
-        (Reverse(block.waiting), block.cta, place)
-    }
-}
-
-impl IssueScheduler for MostWaitingFirst {
-    fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
-        by_rank(view, order, |w| self.rank(view, w));
-    }
-
-    fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
-        self.rank(view, a) < self.rank(view, b)
-    }
-
-    fn first_of(&self, view: &SchedulerView<'_>, among: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
-        among.iter().min_by_key(|w| self.rank(view, *w))
-    }
-
-    fn issued(&mut self, view: &SchedulerView<'_>, warp: WarpId) {
-        self.last.set(view, warp);
-    }
-
-    fn warp_changed(&mut self, warp: WarpId, _: bool) {
-        self.last.forget(warp);
+    pub fn mwf_lrr(_: NoConfig, _: &MachineConfig) -> Self {
+        Self::new(rank, Inside::Lrr)
     }
 }

@@ -17,12 +17,11 @@
 //! # Counters
 //! None of its own; `phase_wait` and `stall_barrier` show what it is for.
 
-use super::by_rank;
-use super::inside::{Inside, LastIssued};
-use super::mwf_lrr::REFUSES;
+use super::Inside;
+use super::waiting::{ByWaiting, REFUSES};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::packet::Cycle;
-use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
+use raddle_sim::seam::{BlockState, MechanismInfo, Seam};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,45 +47,15 @@ impl Default for Config {
     }
 }
 
-/// The scheduler.
-pub struct Saws {
-    inside: Inside,
-    last: LastIssued,
+/// The earliest first arrival first.
+fn rank(block: BlockState) -> Cycle {
+    if block.waiting == 0 { Cycle::MAX } else { block.since }
 }
 
-impl Saws {
-    /// Nothing issued yet.
+impl ByWaiting {
+    /// The first block at a barrier first.
     #[must_use]
-    pub fn new(config: Config, _: &MachineConfig) -> Self {
-        Self { inside: config.inside, last: LastIssued::default() }
-    }
-
-    /// The place of a warp in the order of all.
-    fn rank(&self, view: &SchedulerView<'_>, warp: WarpId) -> (Cycle, u64, u64) {
-        let block = view.block(warp);
-        let since = if block.waiting == 0 { Cycle::MAX } else { block.since };
-        (since, block.cta, self.inside.place(view, self.last.in_block_of(view, warp), warp))
-    }
-}
-
-impl IssueScheduler for Saws {
-    fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
-        by_rank(view, order, |w| self.rank(view, w));
-    }
-
-    fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
-        self.rank(view, a) < self.rank(view, b)
-    }
-
-    fn first_of(&self, view: &SchedulerView<'_>, among: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
-        among.iter().min_by_key(|w| self.rank(view, *w))
-    }
-
-    fn issued(&mut self, view: &SchedulerView<'_>, warp: WarpId) {
-        self.last.set(view, warp);
-    }
-
-    fn warp_changed(&mut self, warp: WarpId, _: bool) {
-        self.last.forget(warp);
+    pub fn saws(config: Config, _: &MachineConfig) -> Self {
+        Self::new(rank, config.inside)
     }
 }

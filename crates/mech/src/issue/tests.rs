@@ -59,16 +59,16 @@ fn machine() -> MachineConfig {
     Machine::load(Source::Preset("gtx480"), &[""; 0]).unwrap().config
 }
 
-fn mwf_lrr() -> MostWaitingFirst {
-    MostWaitingFirst::new(NoConfig {}, &machine())
+fn mwf_lrr() -> ByWaiting {
+    ByWaiting::mwf_lrr(NoConfig {}, &machine())
 }
 
-fn mwf_gto() -> MostWaitingFirst {
-    MostWaitingFirst::greedy(NoConfig {}, &machine())
+fn mwf_gto() -> ByWaiting {
+    ByWaiting::mwf_gto(NoConfig {}, &machine())
 }
 
-fn saws() -> Saws {
-    Saws::new(Default::default(), &machine())
+fn saws() -> ByWaiting {
+    ByWaiting::saws(Default::default(), &machine())
 }
 
 #[test]

@@ -364,9 +364,7 @@ impl Sm<'_> {
         if wait {
             let scheduler = warp.index() % self.scheduler_used.len();
             self.mechanisms.issue[scheduler].barrier(warp, true);
-            if !self.pooled {
-                self.phases.arrive(warp, now, self.table.get(warp));
-            }
+            self.phases.arrive(warp, now, self.table.get(warp));
         }
         for slot in slots.drain(..) {
             self.release_barriers(slot, now);
@@ -389,12 +387,10 @@ impl Sm<'_> {
                 self.emit(now, EventKind::BarrierLeave { warp: warp.0, slot, number });
                 let scheduler = warp.index() % self.scheduler_used.len();
                 self.mechanisms.issue[scheduler].barrier(*warp, false);
-                if !self.pooled {
-                    self.phases.leave(*warp, slot, now, &mut self.counters);
-                }
+                self.phases.leave(*warp, slot, now, &mut self.counters);
             }
             self.scratch = left;
-            if let Some(Some(resident)) = self.residents.get(slot as usize).filter(|_| !self.pooled) {
+            if let Some(Some(resident)) = self.residents.get(slot as usize) {
                 let warps = resident.first_warp..resident.first_warp + self.warps_per_cta;
                 self.phases.released(slot, warps, &self.table, &mut self.counters);
             }

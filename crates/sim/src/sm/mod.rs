@@ -7,6 +7,7 @@
 //! What warps could do next is kept in sets ([`state::Sets`]) that events bring up to date; a cycle in which nothing
 //! can move is recognised and skipped, with its slots charged to the causes the sets say.
 
+mod blocks;
 pub mod cache;
 pub mod coalesce;
 pub mod collector;
@@ -34,6 +35,7 @@ use crate::seam::{
     BlockState, Cause, Divergence, FetchScheduler, Gating, IssueScheduler, MAX_WARPS, SchedulerView, WarpId, WarpSet,
     WarpTable,
 };
+use blocks::Resident;
 use collector::{Collector, InstId};
 use counters::SmCounters;
 use fetch::Fetch;
@@ -61,16 +63,6 @@ pub struct SmMechanisms {
     pub fetch: Box<dyn FetchScheduler>,
     /// Gating scheme.
     pub gating: Box<dyn Gating>,
-}
-
-/// A resident block.
-#[derive(Clone, Debug)]
-struct Resident {
-    /// Number in the grid.
-    cta: u64,
-    first_warp: u16,
-    /// Warps that have not been retired.
-    left: u16,
 }
 
 /// How an SM looks from outside, for the dispatcher.
@@ -213,7 +205,7 @@ impl<'k> Sm<'k> {
             port: Port::new(&config.interconnect),
             log: StoreLog::default(),
             residents: Vec::new(),
-            phases: Phases::new(slots),
+            phases: Phases::new(slots, pool.is_none()),
             most_ctas,
             warps_per_cta: launch.threads_per_cta().div_ceil(sm.warp_width) as u16,
             starts: VecDeque::new(),
@@ -440,138 +432,6 @@ impl<'k> Sm<'k> {
         self.insts.release(inst);
         self.scoreboard.release(op, row, lanes);
         self.refresh_row(row, warp);
-    }
-
-    fn start_blocks(&mut self, now: Cycle) {
-        while self.starts.front().is_some_and(|s| s.0 <= now) {
-            if let Some((_, cta)) = self.starts.pop_front() {
-                self.start_block(now, cta);
-            }
-        }
-    }
-
-    fn start_block(&mut self, now: Cycle, cta: u64) {
-        let slot = self.core.start_cta(cta);
-        let (first_row, rows) = self.core.cta_rows(slot);
-        let width = self.config.sm.warp_width;
-        let first_warp = slot as u16 * self.warps_per_cta;
-        let threads = self.core.live_threads(slot);
-        self.scoreboard.reserve((first_row + rows) as usize);
-        if self.row_warps.len() < (first_row + rows) as usize {
-            self.row_warps.resize_with((first_row + rows) as usize, Vec::new);
-        }
-        self.row_blocks.resize(self.row_warps.len(), 0);
-        self.row_blocks[first_row as usize..(first_row + rows) as usize].fill(slot);
-        let mut warps = Vec::with_capacity(usize::from(self.warps_per_cta));
-        for n in 0..u32::from(self.warps_per_cta) {
-            let warp = WarpId(first_warp + n as u16);
-            let (row, base) = (first_row + n * width / 32, (n * width % 32) as u8);
-            let lanes = width.min(threads - n * width);
-            let mask = (u32::MAX >> (32 - lanes)) << base;
-            if base == 0 {
-                self.row_warps[row as usize].clear();
-            }
-            self.row_warps[row as usize].push(warp);
-            warps.push((warp, row, base, mask));
-            if !self.pooled {
-                self.fronts[warp.index()] = Front::default();
-                self.use_slot(warp);
-            }
-        }
-        if self.residents.len() <= slot as usize {
-            self.residents.resize(slot as usize + 1, None);
-        }
-        let count = self.warps_per_cta;
-        self.residents[slot as usize] = Some(Resident { cta, first_warp, left: count });
-        self.phases.start_block(slot, cta, first_warp..first_warp + count, now);
-        self.emit(now, EventKind::CtaStart { cta, slot });
-        for (warp, _, _, lanes) in &warps {
-            self.emit(now, EventKind::WarpStart { warp: warp.0, slot, lanes: *lanes });
-        }
-        self.mechanisms.divergence.start_cta(slot, &warps, &mut self.table);
-        if !self.pooled {
-            warps.iter().for_each(|(warp, ..)| self.tell_threads(*warp));
-        }
-        self.refresh_touched();
-    }
-
-    /// A slot is used by a warp that was not there before.
-    fn use_slot(&mut self, warp: WarpId) {
-        self.ages[warp.index()] = self.next_age;
-        self.next_age += 1;
-        self.issued[warp.index()] = 0;
-        self.issued_threads[warp.index()] = 0;
-        self.set_used(warp, true);
-    }
-
-    fn set_used(&mut self, warp: WarpId, used: bool) {
-        let scheduler = warp.index() % self.scheduler_used.len();
-        self.scheduler_used[scheduler].set(warp, used);
-        self.mechanisms.issue[scheduler].warp_changed(warp, used);
-    }
-
-    /// An instruction of a warp whose threads change warps has ended.
-    fn finish(&mut self, warp: WarpId) {
-        let front = &self.fronts[warp.index()];
-        if self.pooled && front.in_flight == 0 && front.atomics == 0 && !front.fence {
-            self.mechanisms.divergence.finished(warp, &mut self.table);
-            self.refresh_touched();
-        }
-        self.refresh_all_waiting();
-    }
-
-    /// Blocks that have no thread left and nothing in flight end.
-    fn retire_blocks(&mut self, now: Cycle) {
-        for n in (0..self.ending.len()).rev() {
-            let slot = self.ending[n];
-            let (first, rows) = self.core.cta_rows(slot);
-            if (first..first + rows).all(|row| self.scoreboard.busy(row, u32::MAX) == state::Hazard::None) {
-                self.ending.remove(n);
-                self.counters.warps += u64::from(self.warps_per_cta);
-                self.end_block(now, slot);
-            }
-        }
-    }
-
-    fn end_block(&mut self, now: Cycle, slot: u32) {
-        let Some(resident) = self.residents[slot as usize].take() else { return };
-        self.core.end_cta(slot);
-        self.mechanisms.divergence.end_cta(slot, &mut self.table);
-        self.ended_ctas.push((now, resident.cta));
-        self.counters.ctas += 1;
-        if !self.pooled {
-            self.phases.end_block(slot, u64::from(self.warps_per_cta), now, &mut self.counters);
-        }
-        self.emit(now, EventKind::CtaEnd { cta: resident.cta, slot });
-    }
-
-    /// Frees warps that have ended and have nothing outstanding, and blocks whose warps are all gone.
-    fn retire(&mut self, now: Cycle) {
-        if self.pooled {
-            self.retire_blocks(now);
-            return;
-        }
-        while let Some(warp) = self.sets.at(Place::Drained).next_from(WarpId(0)) {
-            self.retire_warp(now, warp);
-        }
-    }
-
-    fn retire_warp(&mut self, now: Cycle, warp: WarpId) {
-        let slot = self.table.get(warp).cta;
-        let (warp_insts, thread_insts) = (self.issued[warp.index()], self.issued_threads[warp.index()]);
-        self.emit(now, EventKind::WarpExit { warp: warp.0, slot, warp_insts, thread_insts });
-        self.sets.put(warp, Place::Free);
-        self.sets.wanting.set(warp, false);
-        self.set_used(warp, false);
-        self.table.free(warp);
-        self.counters.warps += 1;
-        self.phases.exit(warp, slot, now);
-        let Some(Some(resident)) = self.residents.get_mut(slot as usize) else { return };
-        resident.left -= 1;
-        if resident.left == 0 {
-            self.end_block(now, slot);
-        }
-        self.refresh_touched();
     }
 }
 

@@ -34,6 +34,8 @@ struct Block {
 /// Where warps are between barriers.
 #[derive(Debug)]
 pub(super) struct Phases {
+    /// Warps are of one block each; where they are not, there is nothing to follow.
+    has_blocks: bool,
     states: Vec<BlockState>,
     blocks: Vec<Block>,
     /// When the phase of each warp began.
@@ -43,9 +45,9 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    /// For this many warps.
-    pub(super) fn new(slots: usize) -> Self {
-        Self { states: Vec::new(), blocks: Vec::new(), from: vec![0; slots], arrived: vec![None; slots] }
+    /// For this many warps, each of one block or of several.
+    pub(super) fn new(slots: usize, has_blocks: bool) -> Self {
+        Self { has_blocks, states: Vec::new(), blocks: Vec::new(), from: vec![0; slots], arrived: vec![None; slots] }
     }
 
     /// The blocks as schedulers see them, by slot.
@@ -70,6 +72,9 @@ impl Phases {
 
     /// Lanes of a warp have come to a barrier; the warp waits when it has none that can go on.
     pub(super) fn arrive(&mut self, warp: WarpId, now: Cycle, info: &WarpInfo) {
+        if !self.has_blocks {
+            return;
+        }
         self.arrived[warp.index()] = Some(now);
         if info.blocked == Some(Cause::Barrier) {
             let state = &mut self.states[info.cta as usize];
@@ -91,6 +96,9 @@ impl Phases {
 
     /// All who waited at a barrier of a block have left it: a phase has ended. Others of its warps may wait at another one.
     pub(super) fn released(&mut self, slot: u32, warps: Range<u16>, table: &WarpTable, counters: &mut SmCounters) {
+        if !self.has_blocks {
+            return;
+        }
         let waits = |w: &u16| {
             let blocked = table.get(WarpId(*w)).blocked == Some(Cause::Barrier);
             blocked && self.arrived[usize::from(*w)].is_some()
@@ -109,6 +117,9 @@ impl Phases {
 
     /// A block has ended, with this many warps.
     pub(super) fn end_block(&mut self, slot: u32, warps: u64, now: Cycle, counters: &mut SmCounters) {
+        if !self.has_blocks {
+            return;
+        }
         self.end_phase(slot, counters);
         let block = &self.blocks[slot as usize];
         counters.warp_life += warps * (now - block.start);
@@ -128,7 +139,7 @@ mod tests {
 
     /// A block of four warps in slot 0.
     fn block(table: &mut WarpTable) -> Phases {
-        let mut phases = Phases::new(4);
+        let mut phases = Phases::new(4, true);
         phases.start_block(0, 7, 0..4, 100);
         (0..4).for_each(|n| table.form_static(WarpId(n), 0, u32::from(n), 0, u32::MAX));
         phases

@@ -1,6 +1,6 @@
 //! Pieces of DNA against a reference: the host sorts its suffixes, threads look for their queries among them.
 
-use crate::dna;
+use crate::dna::{Search, SuffixArray};
 use crate::prelude::*;
 
 const BLOCK: usize = 192;
@@ -15,23 +15,21 @@ fn pack(letters: &[u8]) -> Vec<u32> {
 }
 
 pub fn run(run: &mut Run<'_>) -> Result {
-    let (letters, count) = (run.size("reference")?, run.size("queries")?);
-    let [least, most, shortest] = ["shortest_query", "longest_query", "shortest_match"].map(|key| run.size(key));
-    let (least, most, shortest) = (least?, most?, shortest?);
-    let reference = dna::genome(letters, &mut run.rng);
-    let (queries, first) = dna::queries(&reference, count, least..=most, &mut run.rng);
+    let search = Search::new(run)?;
+    let Search { reference, queries, first, shortest } = &search;
+    let (letters, count) = (reference.len(), first.len() - 1);
 
-    let array = dna::SuffixArray::new(&reference);
+    let array = SuffixArray::new(reference);
     let order: Vec<i32> = array.order.iter().map(|from| *from as i32).collect();
     let key = |key: u32| (0..KEY).rev().map(|i| (key >> (2 * i) & 3) as u8).collect::<Vec<_>>();
     let bucket = |k: u32| if k < 1 << (2 * KEY) { array.before(&key(k)) } else { letters };
     let buckets: Vec<i32> = (0..=1 << (2 * KEY)).map(|k| bucket(k) as i32).collect();
 
-    let reference_buffer = run.upload("reference", &pack(&reference))?;
+    let reference_buffer = run.upload("reference", &pack(reference))?;
     let order_buffer = run.upload("order", &order)?;
     let bucket_buffer = run.upload("buckets", &buckets)?;
-    let query_buffer = run.upload("queries", &pack(&queries))?;
-    let first_buffer = run.upload("first", &first)?;
+    let query_buffer = run.upload("queries", &pack(queries))?;
+    let first_buffer = run.upload("first", first)?;
     let lengths = run.zeros::<i32>("lengths", queries.len())?;
     let places = run.zeros::<i32>("places", queries.len())?;
     let args = [
@@ -42,25 +40,17 @@ pub fn run(run: &mut Run<'_>) -> Result {
         query_buffer.into(),
         first_buffer.into(),
         (count as i32).into(),
-        (shortest as i32).into(),
+        (*shortest as i32).into(),
         lengths.into(),
         places.into(),
     ];
     run.launch("match_sorted", count.div_ceil(BLOCK), BLOCK, &args)?;
 
-    let mut want = (vec![0; queries.len()], vec![0; queries.len()]);
-    for ends in first.windows(2) {
-        for begin in ends[0] as usize..=ends[1] as usize - shortest {
-            let query = &queries[begin..ends[1] as usize];
-            let after = array.before(query);
-            let [before, behind] = [after.wrapping_sub(1), after].map(|index| (array.common(index, query), index));
-            let (length, index) = if behind.0 > before.0 { behind } else { before };
-            if length >= shortest {
-                want.0[begin] = length as i32;
-                want.1[begin] = array.order[index] as i32;
-            }
-        }
-    }
-    run.check("lengths", lengths, &want.0)?;
-    run.check("places", places, &want.1)
+    // The neighbours of where the query would stand; of equal ones the first.
+    search.check(run, [lengths, places], |query| {
+        let after = array.before(query);
+        let [before, behind] = [after.wrapping_sub(1), after].map(|index| (array.common(index, query), index));
+        let (length, index) = if behind.0 > before.0 { behind } else { before };
+        (length, array.order.get(index).copied().unwrap_or(0))
+    })
 }

@@ -1,6 +1,6 @@
 //! Pieces of DNA against a reference: the host builds its suffix tree, threads walk along it.
 
-use crate::dna;
+use crate::dna::{Search, SuffixArray};
 use crate::prelude::*;
 
 const BLOCK: usize = 256;
@@ -91,11 +91,9 @@ fn first_places(nodes: &[Node], letters: usize) -> Vec<usize> {
 }
 
 pub fn run(run: &mut Run<'_>) -> Result {
-    let (letters, count) = (run.size("reference")?, run.size("queries")?);
-    let [least, most, shortest] = ["shortest_query", "longest_query", "shortest_match"].map(|key| run.size(key));
-    let (least, most, shortest) = (least?, most?, shortest?);
-    let reference = dna::genome(letters, &mut run.rng);
-    let (queries, first) = dna::queries(&reference, count, least..=most, &mut run.rng);
+    let search = Search::new(run)?;
+    let Search { reference, queries, first, shortest } = &search;
+    let count = first.len() - 1;
 
     let text = [&reference[..], &[END]].concat();
     let tree = suffix_tree(&text);
@@ -107,8 +105,8 @@ pub fn run(run: &mut Run<'_>) -> Result {
     let text_buffer = run.upload("reference", &text)?;
     let node_buffer = run.upload("nodes", nodes.as_flattened())?;
     let child_buffer = run.upload("children", &children)?;
-    let query_buffer = run.upload("queries", &queries)?;
-    let first_buffer = run.upload("first", &first)?;
+    let query_buffer = run.upload("queries", queries)?;
+    let first_buffer = run.upload("first", first)?;
     let lengths = run.zeros::<i32>("lengths", queries.len())?;
     let places = run.zeros::<i32>("places", queries.len())?;
     let args = [
@@ -118,23 +116,12 @@ pub fn run(run: &mut Run<'_>) -> Result {
         query_buffer.into(),
         first_buffer.into(),
         (count as i32).into(),
-        (shortest as i32).into(),
+        (*shortest as i32).into(),
         lengths.into(),
         places.into(),
     ];
     run.launch("match", count.div_ceil(BLOCK), BLOCK, &args)?;
 
-    let mut want = (vec![0; queries.len()], vec![0; queries.len()]);
-    let array = dna::SuffixArray::new(&reference);
-    for ends in first.windows(2) {
-        for begin in ends[0]..=ends[1] - shortest as i32 {
-            let (length, place) = array.longest(&queries[begin as usize..ends[1] as usize]);
-            if length >= shortest {
-                want.0[begin as usize] = length as i32;
-                want.1[begin as usize] = place as i32;
-            }
-        }
-    }
-    run.check("lengths", lengths, &want.0)?;
-    run.check("places", places, &want.1)
+    let array = SuffixArray::new(reference);
+    search.check(run, [lengths, places], |query| array.longest(query))
 }
