@@ -63,6 +63,9 @@ pub struct Args {
     /// Dispatchers of thread blocks
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "What is varied")]
     dispatch: Vec<String>,
+    /// Ganging of narrow warps
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "What is varied")]
+    ganging: Vec<String>,
     /// Power gating
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "What is varied")]
     gating: Vec<String>,
@@ -229,6 +232,7 @@ impl Args {
             (&self.divergence, Seam::Divergence),
             (&self.fetch, Seam::Fetch),
             (&self.dispatch, Seam::Dispatch),
+            (&self.ganging, Seam::Ganging),
             (&self.gating, Seam::Gating),
         ];
         for (names, seam) in seams {

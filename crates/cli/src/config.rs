@@ -73,6 +73,9 @@ pub struct MachineArgs {
     /// Dispatcher of thread blocks
     #[arg(long, value_name = "NAME", help_heading = "Machine")]
     dispatch: Option<String>,
+    /// Ganging of narrow warps
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    ganging: Option<String>,
     /// Power gating
     #[arg(long, value_name = "NAME", help_heading = "Machine")]
     gating: Option<String>,
@@ -131,6 +134,7 @@ impl MachineArgs {
             "divergence" => "--divergence",
             "fetch" => "--fetch",
             "dispatch" => "--dispatch",
+            "ganging" => "--ganging",
             _ => "--gating",
         });
         let file = self.config.is_some().then_some("--config");
@@ -149,6 +153,7 @@ impl MachineArgs {
             ("divergence", &self.divergence),
             ("fetch", &self.fetch),
             ("dispatch", &self.dispatch),
+            ("ganging", &self.ganging),
             ("gating", &self.gating),
         ];
         all.into_iter().filter_map(|(seam, name)| Some((seam, name.as_deref()?)))

@@ -26,6 +26,7 @@ pub mod cost;
 pub mod dispatch;
 pub mod divergence;
 pub mod fetch;
+pub mod ganging;
 pub mod gating;
 pub mod issue;
 
@@ -41,6 +42,7 @@ pub fn registry() -> Registry {
     issue::register(&mut registry);
     fetch::register(&mut registry);
     dispatch::register(&mut registry);
+    ganging::register(&mut registry);
     gating::register(&mut registry);
     registry
 }

@@ -125,7 +125,10 @@ impl LaunchRecord {
                     None => stalls.push([at, at + cycles]),
                 }
             }
-            EventKind::Thread { .. } | EventKind::Issue { .. } | EventKind::Request { .. } => {}
+            EventKind::Thread { .. }
+            | EventKind::Issue { .. }
+            | EventKind::Request { .. }
+            | EventKind::Gangs { .. } => {}
         }
     }
 }

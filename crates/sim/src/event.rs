@@ -17,6 +17,11 @@ pub struct Event {
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
+    /// Warps by the size of the gang they are in, from now on.
+    Gangs {
+        /// By size; those of size 1 go by themselves.
+        sizes: [u16; 9],
+    },
     /// A block became resident.
     CtaStart {
         /// Number in the grid.

@@ -461,7 +461,7 @@ impl Run<'_, '_, '_, '_> {
                 ctas: self.done,
                 residency: self.residency,
                 output,
-                schedulers: self.gpu.config.sm.issue.schedulers,
+                schedulers: self.gpu.config.sm.schedulers(),
             },
             kernel,
         )

@@ -33,7 +33,7 @@ impl Residency {
         registers: Option<u32>,
     ) -> Result<Self, GpuError> {
         let sm = &config.sm;
-        let threads = launch.threads_per_cta().next_multiple_of(sm.warp_width);
+        let threads = launch.threads_per_cta().next_multiple_of(sm.warp_width * sm.slices.max(1));
         let grain = sm.register_grain.max(1);
         let registers = registers.unwrap_or_else(|| {
             let (module, kernel) = (&program.image.module, program.layout.kernel);

@@ -44,7 +44,7 @@ impl Cff {
     /// Starts with the first issue scheduler.
     #[must_use]
     pub fn new(_: NoConfig, machine: &MachineConfig) -> Self {
-        let schedulers = machine.sm.issue.schedulers.max(1) as usize;
+        let schedulers = machine.sm.schedulers().max(1) as usize;
         Self { turn: 0, schedulers, own: WarpSet::new(1), scratch: Vec::new() }
     }
 }

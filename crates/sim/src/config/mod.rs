@@ -75,6 +75,9 @@ pub struct SmConfig {
     pub warp_width: u32,
     /// Lanes of an execution pipeline; a wider warp occupies it for several cycles.
     pub simd_width: u32,
+    /// Slices of the datapath, each with the lanes of a narrow warp and with schedulers, units and a fetch scheduler of its
+    /// own; 1, or as many as warps make 32 lanes. What slices want of memory in a cycle is one access.
+    pub slices: u32,
     /// Resident threads at most.
     pub threads: u32,
     /// Resident thread blocks at most.
@@ -115,6 +118,14 @@ pub struct SmConfig {
     pub ejection_buffer: u32,
 }
 
+impl SmConfig {
+    /// Issue schedulers of all slices.
+    #[must_use]
+    pub fn schedulers(&self) -> u32 {
+        self.issue.schedulers * self.slices.max(1)
+    }
+}
+
 /// Instruction fetch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -125,12 +136,14 @@ pub struct FetchConfig {
     pub ibuffer: u32,
     /// Instructions one fetch brings.
     pub width: u32,
-    /// Warps fetched for in a cycle.
+    /// Warps fetched for in a cycle: the ports of the L1 instruction cache.
     pub warps_per_cycle: u32,
     /// Fetch for a warp only when its buffer is empty; otherwise as soon as one fetch fits.
     pub only_when_empty: bool,
     /// Bytes an instruction takes in memory.
     pub instruction_bytes: u32,
+    /// Bytes of the instruction cache of a slice, in lines of 32 bytes; 0 for none.
+    pub l0_bytes: u32,
 }
 
 /// Issue.
@@ -459,6 +472,8 @@ pub struct MechanismConfig {
     pub fetch: Choice,
     /// Which block goes to which SM.
     pub dispatch: Choice,
+    /// Which warps of different slices go in lock-step.
+    pub ganging: Choice,
     /// Which lanes are powered.
     pub gating: Choice,
 }

@@ -53,9 +53,9 @@ fn gpu(check: &mut Check, config: &MachineConfig) {
 }
 
 fn mechanism(check: &mut Check, mechanism: &MechanismConfig) {
-    let MechanismConfig { divergence, issue, fetch, dispatch, gating } = mechanism;
+    let MechanismConfig { divergence, issue, fetch, dispatch, ganging, gating } = mechanism;
     for (name, choice) in
-        [("divergence", divergence), ("issue", issue), ("fetch", fetch), ("dispatch", dispatch), ("gating", gating)]
+        [("divergence", divergence), ("issue", issue), ("fetch", fetch), ("dispatch", dispatch), ("ganging", ganging), ("gating", gating)]
     {
         check.rule(!choice.name().is_empty(), &format!("mechanism.{name}"), || "must name a mechanism".to_owned());
         if let Choice::Table(table) = choice {

@@ -80,6 +80,7 @@ fn sm() -> SmConfig {
     SmConfig {
         warp_width: 32,
         simd_width: 32,
+        slices: 1,
         threads: 1536,
         ctas: 8,
         registers: 32768,
@@ -93,6 +94,7 @@ fn sm() -> SmConfig {
             warps_per_cycle: 1,
             only_when_empty: true,
             instruction_bytes: 8,
+            l0_bytes: 0,
         },
         issue: IssueConfig { schedulers: 2, per_warp: 1 },
         collector: CollectorConfig {

@@ -4,11 +4,13 @@
 //! serves one SM (a scheduler object one scheduler), so mechanisms need no locks.
 
 mod divergence;
+mod ganging;
 mod registry;
 mod schedule;
 mod set;
 
 pub use divergence::{Divergence, Leaving, Outcome, StackEntry, WarpInfo, WarpTable};
+pub use ganging::{Gang, GangView, Ganging, MemorySplit, Reform};
 pub use registry::{Mechanism, MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
 pub use schedule::{
     Assignment, BlockState, DispatchView, Dispatcher, FetchScheduler, FetchView, Gating, IssueScheduler, IssueViews,

@@ -1,6 +1,6 @@
 //! Mechanisms by name: what they are, their parameters, how to make one.
 
-use super::{Dispatcher, Divergence, FetchScheduler, Gating, IssueScheduler};
+use super::{Dispatcher, Divergence, FetchScheduler, Ganging, Gating, IssueScheduler};
 use crate::config::{Choice, MachineConfig, MechanismConfig, Value};
 use crate::sm::SmMechanisms;
 use schemars::JsonSchema;
@@ -18,13 +18,16 @@ pub enum Seam {
     Fetch,
     /// Which block goes to which SM.
     Dispatch,
+    /// Which warps of different slices go in lock-step.
+    Ganging,
     /// Which lanes are powered.
     Gating,
 }
 
 impl Seam {
     /// All seams.
-    pub const ALL: [Self; 5] = [Self::Divergence, Self::Issue, Self::Fetch, Self::Dispatch, Self::Gating];
+    pub const ALL: [Self; 6] =
+        [Self::Divergence, Self::Issue, Self::Fetch, Self::Dispatch, Self::Ganging, Self::Gating];
 
     /// The key under `mechanism` in a machine file.
     #[must_use]
@@ -34,6 +37,7 @@ impl Seam {
             Self::Issue => "issue",
             Self::Fetch => "fetch",
             Self::Dispatch => "dispatch",
+            Self::Ganging => "ganging",
             Self::Gating => "gating",
         }
     }
@@ -46,6 +50,7 @@ impl Seam {
             Self::Issue => &config.issue,
             Self::Fetch => &config.fetch,
             Self::Dispatch => &config.dispatch,
+            Self::Ganging => &config.ganging,
             Self::Gating => &config.gating,
         }
     }
@@ -100,6 +105,7 @@ enum Maker {
     Issue(Make<dyn IssueScheduler>),
     Fetch(Make<dyn FetchScheduler>),
     Dispatch(Make<dyn Dispatcher>),
+    Ganging(Make<dyn Ganging>),
     Gating(Make<dyn Gating>),
 }
 
@@ -156,6 +162,8 @@ impl Registry {
         fetch: Fetch => dyn FetchScheduler,
         /// Adds a dispatcher.
         dispatch: Dispatch => dyn Dispatcher,
+        /// Adds a ganging unit.
+        ganging: Ganging => dyn Ganging,
         /// Adds a gating scheme.
         gating: Gating => dyn Gating,
     }
@@ -224,6 +232,7 @@ impl Mechanism {
             Maker::Issue(make) => make(parameters, machine).map(drop),
             Maker::Fetch(make) => make(parameters, machine).map(drop),
             Maker::Dispatch(make) => make(parameters, machine).map(drop),
+            Maker::Ganging(make) => make(parameters, machine).map(drop),
             Maker::Gating(make) => make(parameters, machine).map(drop),
         }
     }
@@ -246,13 +255,18 @@ impl Mechanisms<'_> {
     /// When a mechanism cannot be made; a checked machine's can.
     pub fn for_sm(&self) -> Result<SmMechanisms, String> {
         let mut issue = Vec::new();
-        for _ in 0..self.config.sm.issue.schedulers {
-            issue.push(made!(self, Issue)?);
+        let mut fetch = Vec::new();
+        for _ in 0..self.config.sm.slices.max(1) {
+            for _ in 0..self.config.sm.issue.schedulers {
+                issue.push(made!(self, Issue)?);
+            }
+            fetch.push(made!(self, Fetch)?);
         }
         Ok(SmMechanisms {
             divergence: made!(self, Divergence)?,
             issue,
-            fetch: made!(self, Fetch)?,
+            fetch,
+            ganging: made!(self, Ganging)?,
             gating: made!(self, Gating)?,
         })
     }

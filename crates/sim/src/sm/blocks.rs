@@ -29,7 +29,7 @@ impl Sm<'_> {
         let slot = self.core.start_cta(cta);
         let (first_row, rows) = self.core.cta_rows(slot);
         let width = self.config.sm.warp_width;
-        let first_warp = slot as u16 * self.warps_per_cta;
+        let first_warp = slot as u16 * self.slots_per_cta;
         let threads = self.core.live_threads(slot);
         self.scoreboard.reserve((first_row + rows) as usize);
         if self.row_warps.len() < (first_row + rows) as usize {
@@ -64,6 +64,7 @@ impl Sm<'_> {
             self.emit(now, EventKind::WarpStart { warp: warp.0, slot, lanes: *lanes });
         }
         self.mechanisms.divergence.start_cta(slot, &warps, &mut self.table);
+        self.start_gangs(now, &warps);
         if !self.pooled {
             warps.iter().for_each(|(warp, ..)| self.tell_threads(*warp));
         }

@@ -14,6 +14,7 @@ counters! {
         mem_insts: WarpInsts, "instructions issued to the load-store unit";
         branches: WarpInsts, "branches issued";
         divergent_branches: WarpInsts, "branches after which a warp's lanes were at different places";
+        issue_cycles: Cycles, "cycles in which an instruction was issued";
         issued_1_4: Slots, "slots with an instruction of 1 to 4 active lanes";
         issued_5_8: Slots, "slots with an instruction of 5 to 8 active lanes";
         issued_9_12: Slots, "slots with an instruction of 9 to 12 active lanes";
@@ -36,8 +37,16 @@ counters! {
         stall_mechanism: Slots, "empty slots: a mechanism forbade the instruction";
         stall_no_warp: Slots, "empty slots: there was no warp";
         fetches: Events, "fetches that found their instructions";
+        fetches_l0: Events, "those of them that the cache of a slice had";
         fetch_misses: Events, "fetches that had to wait for a line";
         fetch_flushes: Events, "times decoded instructions were dropped because the warp was elsewhere";
+        gang_issues: Events, "times a gang issued";
+        gang_insts: WarpInsts, "instructions issued by warps of a gang";
+        gang_time: Cycles, "cycles warps were in a gang, summed over warps";
+        gang_splits: Events, "times a gang fell apart";
+        gang_joins: Events, "times two gangs or warps became one gang";
+        slice_accesses: Events, "accesses that the slices made together";
+        slice_access_insts: WarpInsts, "instructions in them";
         bank_conflicts: Cycles, "cycles operands waited for a register bank";
         shared_accesses: WarpInsts, "accesses to shared memory";
         shared_conflicts: Cycles, "cycles accesses to shared memory took beyond the first";

@@ -6,29 +6,92 @@ use super::port::Port;
 use crate::config::MachineConfig;
 use crate::event::EventKind;
 use crate::packet::{Cycle, Purpose};
-use crate::seam::{FetchView, WarpId};
+use crate::seam::{FetchView, WarpId, WarpSet};
 use std::collections::VecDeque;
 
 /// Where instructions are in memory.
 const CODE_BASE: u64 = 0xF000_0000;
 
+/// Bytes of a line of a slice's cache.
+const L0_LINE: u64 = 32;
+
+/// Whom something is fetched for: a warp, or several of a gang.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Want {
+    /// The first of them.
+    warp: WarpId,
+    /// The others: the `n`th bit is the warp `n` behind it.
+    behind: u8,
+}
+
+impl Want {
+    fn one(warp: WarpId) -> Self {
+        Self { warp, behind: 0 }
+    }
+
+    fn token(self) -> u32 {
+        u32::from(self.warp.0) | u32::from(self.behind) << 16
+    }
+
+    fn of(token: u32) -> Self {
+        Self { warp: WarpId(token as u16), behind: (token >> 16) as u8 }
+    }
+
+    fn warps(self) -> impl Iterator<Item = WarpId> {
+        let others = (0..8).filter(move |n| self.behind >> n & 1 != 0);
+        std::iter::once(self.warp).chain(others.map(move |n| WarpId(self.warp.0 + n)))
+    }
+}
+
+/// The instruction cache of a slice: lines, the one used last last.
+#[derive(Clone, Debug, Default)]
+struct L0 {
+    lines: Vec<u64>,
+}
+
+impl L0 {
+    /// Whether it has a line; it is then the one used last.
+    fn has(&mut self, line: u64) -> bool {
+        let Some(at) = self.lines.iter().position(|known| *known == line) else { return false };
+        self.lines[at..].rotate_left(1);
+        true
+    }
+
+    fn fill(&mut self, line: u64, most: usize) {
+        if most == 0 || self.has(line) {
+            return;
+        }
+        if self.lines.len() == most {
+            self.lines.remove(0);
+        }
+        self.lines.push(line);
+    }
+}
+
 /// The fetch stage of an SM.
 pub struct Fetch {
     /// Instruction cache.
     pub cache: Cache,
-    /// What has been fetched: the time it is there, warp and operation. It is decoded in the cycle after that.
-    buffer: VecDeque<(Cycle, WarpId, u32)>,
+    /// What has been fetched: the time it is there, for whom, and the operation. It is decoded in the cycle after that.
+    buffer: VecDeque<(Cycle, Want, u32)>,
     instruction_bytes: u64,
     sector: u32,
+    l0: Vec<L0>,
+    l0_lines: usize,
+    /// Warps that one slice chooses from.
+    wanting: WarpSet,
 }
 
 impl Fetch {
-    pub(super) fn new(config: &MachineConfig, sm: u16) -> Self {
+    pub(super) fn new(config: &MachineConfig, sm: u16, slots: usize) -> Self {
         Self {
             cache: Cache::new(&config.sm.l1i, sm, config.l2.sector),
             buffer: VecDeque::new(),
             instruction_bytes: u64::from(config.sm.fetch.instruction_bytes),
             sector: config.l2.sector,
+            l0: vec![L0::default(); config.sm.slices as usize],
+            l0_lines: (u64::from(config.sm.fetch.l0_bytes) / L0_LINE) as usize,
+            wanting: WarpSet::new(slots),
         }
     }
 
@@ -39,64 +102,51 @@ impl Fetch {
     pub(super) fn can_send(&self, port: &Port) -> bool {
         self.cache.queue.front().is_some_and(|r| port.accepts(r))
     }
+
+    fn address(&self, pc: u32) -> u64 {
+        CODE_BASE + u64::from(pc) * self.instruction_bytes
+    }
 }
 
 impl Sm<'_> {
     /// Fetched instructions go to the buffers of their warps.
     pub(super) fn decode(&mut self, now: Cycle) {
         let width = self.config.sm.fetch.width;
-        while let Some(&(at, warp, pc)) = self.fetch.buffer.front()
+        while let Some(&(at, want, pc)) = self.fetch.buffer.front()
             && at < now
         {
             self.fetch.buffer.pop_front();
-            let front = &mut self.fronts[warp.index()];
-            front.fetching = false;
-            if self.table.get(warp).valid && !self.table.get(warp).ended {
-                // What lies behind the program is fetched too: the warp is found to be elsewhere and drops it.
-                for next in pc..pc + width {
-                    front.push(next);
+            for warp in want.warps() {
+                let front = &mut self.fronts[warp.index()];
+                front.fetching = false;
+                if self.table.get(warp).valid && !self.table.get(warp).ended {
+                    // What lies behind the program is fetched too: the warp is found to be elsewhere and drops it.
+                    for next in pc..pc + width {
+                        front.push(next);
+                    }
+                    front.next_pc = pc + width;
                 }
-                front.next_pc = pc + width;
+                self.refresh(warp);
             }
-            self.refresh(warp);
         }
     }
 
     /// Chooses warps and looks their instructions up.
     pub(super) fn fetch_stage(&mut self, now: Cycle) {
-        for _ in 0..self.config.sm.fetch.warps_per_cycle {
-            // A line that has come serves those who wait for it first.
-            if let Some(waiter) = self.fetch.cache.next_ready() {
-                let warp = WarpId(waiter as u16);
-                let pc = self.fronts[warp.index()].next_pc;
-                self.fetch.buffer.push_back((now, warp, pc));
-                continue;
-            }
-            if self.sets.wanting.is_empty() {
-                break;
-            }
-            let Some(warp) = self.pick_fetch(now) else { break };
-            let pc = self.fronts[warp.index()].next_pc;
-            let address = CODE_BASE + u64::from(pc) * self.fetch.instruction_bytes;
-            let present = self.fetch.cache.is_present();
-            let answer = if present {
-                self.fetch.cache.read(address, Purpose::Inst, u32::from(warp.0), now)
-            } else {
-                Answer::Hit
-            };
-            match answer {
-                Answer::Hit => {
-                    self.counters.fetches += 1;
-                    let latency = if present { self.fetch.cache.latency() } else { 0 };
-                    self.fetch.buffer.push_back((now + Cycle::from(latency), warp, pc));
+        let ports = self.config.sm.fetch.warps_per_cycle;
+        if self.slices.len() > 1 {
+            self.fetch_for_slices(now, ports);
+        } else {
+            for _ in 0..ports {
+                if self.serve_waiting(now) {
+                    continue;
                 }
-                Answer::Pending | Answer::Miss => self.counters.fetch_misses += 1,
-                Answer::Fail => {}
-            }
-            self.mechanisms.fetch.fetched(warp, answer == Answer::Hit);
-            if answer != Answer::Fail {
-                self.fronts[warp.index()].fetching = true;
-                self.sets.wanting.set(warp, false);
+                if self.sets.wanting.is_empty() {
+                    break;
+                }
+                let Some(warp) = self.pick_fetch(0, now) else { break };
+                let answer = self.look_up_code(Want::one(warp), now);
+                self.mechanisms.fetch[0].fetched(warp, answer == Answer::Hit);
             }
         }
         if self.fetch.can_send(&self.port)
@@ -108,18 +158,136 @@ impl Sm<'_> {
         }
     }
 
-    fn pick_fetch(&mut self, now: Cycle) -> Option<WarpId> {
+    /// A line that has come serves those who wait for it first.
+    #[inline]
+    fn serve_waiting(&mut self, now: Cycle) -> bool {
+        let Some(waiter) = self.fetch.cache.next_ready() else { return false };
+        let want = Want::of(waiter);
+        let pc = self.fronts[want.warp.index()].next_pc;
+        self.fill_l0(want, pc);
+        self.fetch.buffer.push_back((now, want, pc));
+        true
+    }
+
+    /// A warp that goes by itself leaves its line in the cache of its slice.
+    fn fill_l0(&mut self, want: Want, pc: u32) {
+        if self.fetch.l0_lines > 0 && want.behind == 0 {
+            let line = self.fetch.address(pc) / L0_LINE;
+            let slice = self.slices.of(want.warp.index());
+            self.fetch.l0[slice].fill(line, self.fetch.l0_lines);
+        }
+    }
+
+    /// Looks the next instruction of warps up in the L1.
+    #[inline]
+    fn look_up_code(&mut self, want: Want, now: Cycle) -> Answer {
+        let pc = self.fronts[want.warp.index()].next_pc;
+        let address = self.fetch.address(pc);
+        let present = self.fetch.cache.is_present();
+        let answer =
+            if present { self.fetch.cache.read(address, Purpose::Inst, want.token(), now) } else { Answer::Hit };
+        match answer {
+            Answer::Hit => {
+                self.counters.fetches += 1;
+                let latency = if present { self.fetch.cache.latency() } else { 0 };
+                self.fill_l0(want, pc);
+                self.fetch.buffer.push_back((now + Cycle::from(latency), want, pc));
+            }
+            Answer::Pending | Answer::Miss => self.counters.fetch_misses += 1,
+            Answer::Fail => return answer,
+        }
+        for warp in want.warps() {
+            self.fronts[warp.index()].fetching = true;
+            self.sets.wanting.set(warp, false);
+        }
+        answer
+    }
+
+    /// Gangs are fetched for first, then slices in turn, as many as the L1 has ports; what the cache of a slice has needs
+    /// none.
+    fn fetch_for_slices(&mut self, now: Cycle, ports: u32) {
+        let mut ports = ports;
+        while ports > 0 && self.serve_waiting(now) {
+            ports -= 1;
+        }
+        if self.sets.wanting.is_empty() {
+            return;
+        }
+        if self.gangs.active {
+            for _ in 0..self.gangs.unit.per_cycle() {
+                let Some(want) = (ports > 0).then(|| self.pick_gang_fetch()).flatten() else { break };
+                ports -= 1;
+                self.look_up_code(want, now);
+            }
+        }
+        let count = self.slices.len();
+        for step in 0..count {
+            let slice = (now as usize + step) % count;
+            let Some(warp) = self.pick_fetch(slice, now) else { continue };
+            let pc = self.fronts[warp.index()].next_pc;
+            let line = self.fetch.address(pc) / L0_LINE;
+            if self.fetch.l0_lines > 0 && self.fetch.l0[slice].has(line) {
+                self.counters.fetches += 1;
+                self.counters.fetches_l0 += 1;
+                self.fetch.buffer.push_back((now, Want::one(warp), pc));
+                self.fronts[warp.index()].fetching = true;
+                self.sets.wanting.set(warp, false);
+                self.mechanisms.fetch[slice].fetched(warp, true);
+            } else if ports > 0 {
+                ports -= 1;
+                let answer = self.look_up_code(Want::one(warp), now);
+                self.mechanisms.fetch[slice].fetched(warp, answer == Answer::Hit);
+            }
+        }
+    }
+
+    /// The next gang that wants instructions, in turn.
+    fn pick_gang_fetch(&mut self) -> Option<Want> {
+        let (sets, count) = (self.gangs.table.len(), self.slices.len());
+        for step in 0..sets {
+            let set = (self.gangs.next_fetch + step) % sets;
+            for gang in self.gangs.table.gangs(set) {
+                let warps = super::gang_table::slices(*gang).map(|slice| WarpId((set * count + slice) as u16));
+                let mut wanting = warps.filter(|warp| self.sets.wanting.contains(*warp));
+                let Some(warp) = wanting.next() else { continue };
+                let pc = self.fronts[warp.index()].next_pc;
+                let alike = wanting.filter(|other| self.fronts[other.index()].next_pc == pc);
+                let behind = alike.fold(0, |mask, other| mask | 1 << (other.0 - warp.0));
+                let last = self.gangs.table.gangs(set).last() == Some(gang);
+                self.gangs.next_fetch = if last { (set + 1) % sets } else { set };
+                return Some(Want { warp, behind });
+            }
+        }
+        None
+    }
+
+    /// The warp to fetch for in a slice.
+    fn pick_fetch(&mut self, slice: usize, now: Cycle) -> Option<WarpId> {
+        let count = self.slices.len();
+        if count > 1 {
+            let own = (0..64).step_by(count).fold(0u64, |word, n| word | 1 << (n + slice));
+            let mut any = 0;
+            for n in 0..self.fetch.wanting.word_count() {
+                let alone = if self.gangs.active { !self.gangs.members.word(n) } else { u64::MAX };
+                let word = self.sets.wanting.word(n) & own & alone;
+                self.fetch.wanting.set_word(n, word);
+                any |= word;
+            }
+            if any == 0 {
+                return None;
+            }
+        }
         let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
         let (ages, issued, kernel) = (&self.ages, &self.issued, self.kernel);
         let (blocks, fronts) = (self.phases.blocks(), &self.fronts);
         let view = FetchView {
             now,
-            wanting: &sets.wanting,
+            wanting: if count > 1 { &self.fetch.wanting } else { &sets.wanting },
             entries: &|warp| fronts[warp.index()].decoded(),
             slots: self.fronts.len(),
             issue: &self.mechanisms.issue,
             issue_view: &|n, f| f(&super::view(n, now, used, sets, table, ages, issued, blocks, kernel)),
         };
-        self.mechanisms.fetch.pick(&view)
+        self.mechanisms.fetch[slice].pick(&view)
     }
 }

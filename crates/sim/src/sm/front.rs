@@ -23,6 +23,9 @@ impl Sm<'_> {
             }
         }
         while let Some(warp) = self.table.take_touched() {
+            if self.gangs.active {
+                self.gangs.moved(warp.index() / self.slices.len());
+            }
             self.refresh(warp);
         }
         if self.regroups {
@@ -189,6 +192,12 @@ impl Sm<'_> {
         cause
     }
 
+    /// Whether a warp of a scheduler that is in no gang could issue to a unit.
+    fn has_ready_alone(&self, scheduler: usize, unit: UnitKind) -> bool {
+        let (own, ready) = (&self.scheduler_used[scheduler], self.sets.ready(unit));
+        (0..own.word_count()).any(|n| own.word(n) & ready.word(n) & self.gangs.free(n) != 0)
+    }
+
     fn find_idle_cause(&self, scheduler: usize) -> Cause {
         let own = &self.scheduler_used[scheduler];
         let sets = &self.sets;
@@ -199,6 +208,9 @@ impl Sm<'_> {
             [(UnitKind::Mem, Cause::UnitMem), (UnitKind::Sfu, Cause::UnitSfu), (UnitKind::Sp, Cause::UnitSp)]
         {
             if own.meets(sets.ready(unit)) {
+                if self.gangs.active && !self.has_ready_alone(scheduler, unit) {
+                    return Cause::Mechanism;
+                }
                 let full = unit == UnitKind::Mem && self.ldst.is_stalled();
                 return if full { Cause::BackPressure } else { cause };
             }

@@ -1,6 +1,7 @@
 //! Issue and the way to the arithmetic units: each scheduler picks a warp, the instruction is executed functionally,
 //! collects its operands, enters its unit and is written back.
 
+use super::slices::Slice;
 use super::state::Place;
 use super::{Sm, view};
 use crate::event::EventKind;
@@ -29,32 +30,37 @@ pub(super) struct Issuing<'a> {
 impl Sm<'_> {
     /// Results of the arithmetic units are written back.
     pub(super) fn write_back(&mut self, now: Cycle) {
-        while let Some(inst) = self.units.next_done(now) {
-            let entry = self.insts.get(inst);
-            let (warp, pc) = (entry.warp, entry.pc);
-            for number in self.op(pc).write_numbers() {
-                self.collector.write(*number, warp);
+        for slice in 0..self.slices.len() {
+            while let Some(inst) = self.slices.get(slice).units.next_done(now) {
+                let entry = self.insts.get(inst);
+                let (warp, pc) = (entry.warp, entry.pc);
+                for number in self.op(pc).write_numbers() {
+                    self.slices.get(slice).collector.write(*number, warp);
+                }
+                self.complete(inst);
             }
-            self.complete(inst);
         }
     }
 
     /// Instructions with their operands enter the arithmetic units.
     pub(super) fn execute(&mut self, now: Cycle) {
-        let output = &self.collector.output;
-        if output[UnitKind::Sp as usize].is_empty() && output[UnitKind::Sfu as usize].is_empty() {
-            return;
-        }
-        for pipeline in 0..self.units.len() {
-            let kind = self.units.kind(pipeline);
-            let Some(inst) = self.collector.output[kind as usize].front() else { continue };
-            let entry = self.insts.get(inst);
-            let (passes, extra) = entry.extra;
-            let timing = self.op(entry.pc).timing;
-            let latency = timing.latency + extra;
-            if self.units.accepts(pipeline, latency, now) {
-                self.collector.take(kind);
-                self.units.enter(pipeline, inst, latency, timing.interval * passes, now);
+        for slice in 0..self.slices.len() {
+            let Slice { collector, units } = self.slices.get(slice);
+            let output = &collector.output;
+            if output[UnitKind::Sp as usize].is_empty() && output[UnitKind::Sfu as usize].is_empty() {
+                continue;
+            }
+            for pipeline in 0..units.len() {
+                let kind = units.kind(pipeline);
+                let Some(inst) = collector.output[kind as usize].front() else { continue };
+                let entry = self.insts.get(inst);
+                let (passes, extra) = entry.extra;
+                let timing = self.kernel.ops[entry.pc as usize].timing;
+                let latency = timing.latency + extra;
+                if units.accepts(pipeline, latency, now) {
+                    collector.take(kind);
+                    units.enter(pipeline, inst, latency, timing.interval * passes, now);
+                }
             }
         }
     }
@@ -62,36 +68,47 @@ impl Sm<'_> {
     /// One cycle of the operand collector.
     pub(super) fn collect(&mut self) {
         let (insts, ops) = (&self.insts, &self.kernel.ops);
-        self.collector.step(|inst| {
-            let entry = insts.get(inst);
-            (ops[entry.pc as usize].reads(), entry.warp)
-        });
+        for slice in 0..self.slices.len() {
+            self.slices.get(slice).collector.step(|inst| {
+                let entry = insts.get(inst);
+                (ops[entry.pc as usize].reads(), entry.warp)
+            });
+        }
     }
 
     /// Every scheduler issues, or its slot is charged to a cause.
     pub(super) fn issue_stage(&mut self, now: Cycle, memory: &DeviceMemory) {
         let count = self.scheduler_used.len();
+        let used = if self.gangs.active { self.issue_gangs(now, memory) } else { 0 };
+        if self.fault.is_some() {
+            return;
+        }
         // Who comes first changes every cycle.
         let mut scheduler = if count.is_power_of_two() { now as usize & (count - 1) } else { now as usize % count };
         for _ in 0..count {
-            self.schedule(scheduler, now, memory);
+            if used >> scheduler & 1 == 0 {
+                self.schedule(scheduler, now, memory);
+            }
             scheduler = if scheduler + 1 == count { 0 } else { scheduler + 1 };
             if self.fault.is_some() {
                 return;
             }
         }
+        if self.gangs.active {
+            self.settle_gangs(now);
+        }
     }
 
     fn schedule(&mut self, scheduler: usize, now: Cycle, memory: &DeviceMemory) {
         let own = &self.scheduler_used[scheduler];
-        let open = |unit: UnitKind| if self.collector.accepts(unit) { u64::MAX } else { 0 };
+        let open = |unit: UnitKind| if self.slices.accepts(scheduler, unit) { u64::MAX } else { 0 };
         let (sp, sfu, mem) = (open(UnitKind::Sp), open(UnitKind::Sfu), open(UnitKind::Mem));
         let sets = &self.sets;
         let (on_sp, on_sfu, on_mem) = (sets.ready(UnitKind::Sp), sets.ready(UnitKind::Sfu), sets.ready(UnitKind::Mem));
         let mut any = 0;
         for n in 0..own.word_count() {
             let ready = on_sp.word(n) & sp | on_sfu.word(n) & sfu | on_mem.word(n) & mem;
-            let eligible = ready & own.word(n);
+            let eligible = ready & own.word(n) & self.gangs.free(n);
             self.eligible.set_word(n, eligible);
             any |= eligible;
         }
@@ -111,14 +128,12 @@ impl Sm<'_> {
             if n > 0 {
                 let unit = info.valid && info.blocked.is_none();
                 let unit = unit.then(|| self.op(info.pc).unit);
-                let again = unit.is_some_and(|u| self.sets.ready(u).contains(warp) && self.collector.accepts(u));
+                let again = unit.is_some_and(|u| self.sets.ready(u).contains(warp) && self.slices.accepts(scheduler, u));
                 if !again {
                     break;
                 }
             }
-            if let Err((pc, fault)) = self.issue(warp, now, memory, n == 0) {
-                let lanes = self.table.lanes(warp);
-                self.fault = Some((now, Box::new(self.core.fault(pc, lanes, fault))));
+            if !self.issue_or_fault(warp, now, memory, n == 0) {
                 return;
             }
         }
@@ -157,17 +172,31 @@ impl Sm<'_> {
         let policy = &self.mechanisms.issue[scheduler];
         let mut looked_at = std::mem::take(&mut self.scratch);
         looked_at.clear();
-        looked_at.extend(sets.at(Place::Hazard).iter().filter(|w| used[scheduler].contains(*w)));
+        let (gangs, own) = (&self.gangs.members, &used[scheduler]);
+        looked_at.extend(sets.at(Place::Hazard).iter().filter(|w| own.contains(*w) && !gangs.contains(*w)));
         if let Some(pick) = pick {
             looked_at.retain(|w| policy.is_before(&seen, *w, pick));
         }
         for warp in looked_at.drain(..) {
-            let pc = self.table.get(warp).pc;
-            self.fronts[warp.index()].flush(pc);
-            self.counters.fetch_flushes += 1;
-            self.refresh(warp);
+            self.drop_decoded(warp);
         }
         self.scratch = looked_at;
+    }
+
+    /// The decoded instructions of a warp are wrong: it drops them.
+    pub(super) fn drop_decoded(&mut self, warp: WarpId) {
+        let pc = self.table.get(warp).pc;
+        self.fronts[warp.index()].flush(pc);
+        self.counters.fetch_flushes += 1;
+        self.refresh(warp);
+    }
+
+    /// Issues the instruction a warp is at; false when that ended the run.
+    pub(super) fn issue_or_fault(&mut self, warp: WarpId, now: Cycle, memory: &DeviceMemory, first: bool) -> bool {
+        let Err((pc, fault)) = self.issue(warp, now, memory, first) else { return true };
+        let lanes = self.table.lanes(warp);
+        self.fault = Some((now, Box::new(self.core.fault(pc, lanes, fault))));
+        false
     }
 
     /// Issues the instruction a warp is at.
@@ -205,7 +234,7 @@ impl Sm<'_> {
         self.table.for_each_row(warp, mask, |row, lanes| {
             self.scoreboard.reserve_writes(timed, row, lanes, timed.unit == UnitKind::Mem);
         });
-        self.collector.push(timed.unit, inst);
+        self.slices.collector(warp).push(timed.unit, inst);
         let failed = |fault| (pc, fault);
         if timed.unit == UnitKind::Mem {
             if timed.mem == MemKind::Fence {
@@ -236,6 +265,7 @@ impl Sm<'_> {
         if first {
             *self.counters.issued_bucket(mask.count_ones()) += 1;
         }
+        self.counters.issue_cycles += u64::from(self.last_issue != now || self.counters.issue_cycles == 0);
         self.last_issue = now;
         if op.hidden {
             return;

@@ -7,7 +7,6 @@ use super::coalesce::Access;
 use super::collector::InstId;
 use super::port::Port;
 use crate::config::MachineConfig;
-use crate::kernel::UnitKind;
 use crate::packet::{Cycle, Reply};
 use std::collections::VecDeque;
 
@@ -24,8 +23,8 @@ pub struct LoadStore {
     pub l1t: Cache,
     /// The instruction that hands out its requests.
     pub(super) current: Option<InstId>,
-    /// Requests on their way to the data cache's tags, with the time they get there.
-    pub(super) lookups: VecDeque<(Cycle, InstId, Access)>,
+    /// Requests on their way to the data cache's tags, with the time they get there and their token.
+    pub(super) lookups: VecDeque<(Cycle, InstId, Access, u32)>,
     /// Loads on their way through shared memory, with the time they are done.
     pub(super) shared: VecDeque<(Cycle, InstId)>,
     /// Hits of the constant and the texture cache, with the time their data come.
@@ -193,7 +192,7 @@ impl LoadStore {
 impl Sm<'_> {
     /// One cycle of it.
     pub(super) fn ldst_cycle(&mut self, now: Cycle) {
-        if self.collector.output[UnitKind::Mem as usize].is_empty() && self.ldst.is_empty() {
+        if !self.slices.has_memory() && self.ldst.is_empty() {
             return;
         }
         self.ldst_writeback(now);
@@ -203,11 +202,13 @@ impl Sm<'_> {
         self.look_up(now);
         self.hand_out(now);
         if self.ldst.current.is_none()
-            && let Some(inst) = self.collector.take(UnitKind::Mem)
+            && let Some(inst) = self.take_memory()
         {
             self.ldst.current = Some(inst);
-            let entry = self.insts.get_mut(inst);
-            entry.pending = entry.accesses.len() as u32;
+            if !self.is_carrier(inst) {
+                let entry = self.insts.get_mut(inst);
+                entry.pending = entry.accesses.len() as u32;
+            }
         }
     }
 }

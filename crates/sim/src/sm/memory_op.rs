@@ -15,63 +15,120 @@ const LOCAL_BASE: u64 = 0x1_0000_0000;
 /// Where textures are.
 const TEXTURE_BASE: u64 = 0x100_0000_0000;
 
+/// What the lanes of an instruction touch.
+#[derive(Clone, Copy, Debug)]
+pub struct Footprint {
+    /// By lane; those in local memory as the timing model lays it out.
+    pub addresses: [u64; 32],
+    /// Lanes by where their addresses point.
+    pub spaces: Spaces,
+    /// A line of the constant cache that all of them read.
+    pub fixed: Option<u64>,
+}
+
 /// Lanes of an access by where their addresses point.
-#[derive(Clone, Copy, Debug, Default)]
-struct Spaces {
-    global: u32,
-    shared: u32,
-    local: u32,
-    constant: u32,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spaces {
+    /// Global memory.
+    pub global: u32,
+    /// Shared memory.
+    pub shared: u32,
+    /// Local memory.
+    pub local: u32,
+    /// Constants and parameters.
+    pub constant: u32,
+    /// Textures.
+    pub texture: u32,
 }
 
 impl Sm<'_> {
-    /// Executes a memory instruction for the lanes of `active` and fills in the requests of `inst`.
+    /// Executes a memory instruction for the lanes of `active`. Its requests are made at once, or with those of the other
+    /// slices when it comes to the load-store unit.
     pub(super) fn memory_op(&mut self, inst: InstId, issuing: Issuing<'_>) -> Result<(), LaneFault> {
+        let Some(footprint) = self.touch(inst, issuing)? else { return Ok(()) };
+        if self.slices.len() > 1 {
+            *self.insts.get_mut(inst).footprint = Some(footprint);
+        } else {
+            self.make_requests(inst, &footprint);
+        }
+        Ok(())
+    }
+
+    /// Executes a memory instruction; what it touches, unless that is nothing or the requests are there.
+    fn touch(&mut self, inst: InstId, issuing: Issuing<'_>) -> Result<Option<Footprint>, LaneFault> {
         let Issuing { warp, op, pc, active, now, .. } = issuing;
         let timed = self.op(pc);
         if timed.mem == MemKind::Texture {
-            return self.texture_op(inst, issuing);
+            return self.texture_op(issuing).map(Some);
         }
         if timed.mem == MemKind::Fence || active == 0 {
-            return self.perform(issuing);
+            return self.perform(issuing).map(|()| None);
         }
         if let Some(address) = timed.fixed_address {
-            self.insts.get_mut(inst).accesses.push(super::coalesce::Access {
-                address,
-                bytes: self.config.sm.l1c.line,
-                lanes: active,
-                byte_mask: u128::MAX,
-            });
-            return self.perform(issuing);
+            let spaces = Spaces { constant: active, ..Spaces::default() };
+            let footprint = Footprint { addresses: [address; 32], spaces, fixed: Some(address) };
+            return self.perform(issuing).map(|()| Some(footprint));
         }
-        let addresses = self.core.addresses(op, self.table.lanes(warp), active);
+        let mut addresses = self.core.addresses(op, self.table.lanes(warp), active);
         let spaces = spaces(timed.space, &addresses, active);
         if op.class == Class::Atomic && spaces.global != 0 {
-            return self.global_atomic(inst, issuing);
+            return self.global_atomic(inst, issuing).map(|()| None);
         }
         self.perform(issuing)?;
         if timed.mem == MemKind::Store {
             self.log.end_group(now);
         }
-        let lane_bytes = u32::from(timed.bytes) * u32::from(timed.count);
+        if spaces.local != 0 {
+            let threads = u64::from(self.config.sm.threads) * u64::from(self.config.gpu.sms);
+            let lanes = self.table.lanes(warp);
+            let first = u64::from(self.id) * u64::from(self.config.sm.threads);
+            for lane in lanes_in(spaces.local) {
+                let home = lanes.home(lane);
+                let number = first + u64::from(home.row.saturating_sub(1)) * 32 + u64::from(home.lane);
+                let offset = match timed.space {
+                    MemSpace::Local => addresses[lane],
+                    _ => addresses[lane] - raddle_exec::memory::LOCAL_WINDOW,
+                };
+                addresses[lane] = LOCAL_BASE + (offset / 4 * threads + number) * 4;
+            }
+        }
+        Ok(Some(Footprint { addresses, spaces, fixed: None }))
+    }
+
+    /// The requests of what an instruction touches.
+    pub(super) fn make_requests(&mut self, inst: InstId, footprint: &Footprint) {
+        let Footprint { addresses, spaces, fixed } = footprint;
         let entry = self.insts.get_mut(inst);
+        let timed = &self.kernel.ops[entry.pc as usize];
+        if let Some(address) = *fixed {
+            let (bytes, lanes) = (self.config.sm.l1c.line, spaces.constant);
+            entry.accesses.push(super::coalesce::Access { address, bytes, lanes, byte_mask: u128::MAX });
+            return;
+        }
         if spaces.shared != 0 {
             let config = &self.config.sm.shared;
-            entry.bank_cycles = bank_cycles(&addresses, spaces.shared, config.banks, config.groups);
+            entry.bank_cycles = bank_cycles(addresses, spaces.shared, config.banks, config.groups);
             self.counters.shared_accesses += 1;
         }
         let is_write = timed.mem == MemKind::Store;
+        let lane_bytes = u32::from(timed.bytes) * u32::from(timed.count);
         let (coalescing, sector) = (self.config.sm.coalescing, self.config.l2.sector);
+        if spaces.texture != 0 {
+            let segment = self.config.sm.l1t.line;
+            let rules = Rules { coalescing, lane_bytes: 4, segment, sector, exclusive: false, is_write };
+            coalesce(rules, addresses, spaces.texture, &mut entry.accesses);
+            self.counters.texture_loads += entry.accesses.len() as u64;
+        }
         if spaces.constant != 0 {
             let segment = self.config.sm.l1c.line;
             let rules = Rules { coalescing, lane_bytes: 4, segment, sector, exclusive: false, is_write };
-            coalesce(rules, &addresses, spaces.constant, &mut entry.accesses);
+            coalesce(rules, addresses, spaces.constant, &mut entry.accesses);
         }
         if spaces.global != 0 {
             let past = timed.bypass_l1 && !is_write || self.config.sm.l1d.sets == 0;
             let segment = if past { sector } else { self.config.sm.l1d.line.min(self.config.l2.line) };
             let rules = Rules { coalescing, lane_bytes, segment, sector, exclusive: false, is_write };
-            coalesce(rules, &addresses, spaces.global, &mut entry.accesses);
+            coalesce(rules, addresses, spaces.global, &mut entry.accesses);
             let count = entry.accesses.len() as u64;
             *(if is_write { &mut self.counters.global_stores } else { &mut self.counters.global_loads }) += count;
         } else if spaces.local != 0 {
@@ -79,30 +136,15 @@ impl Sm<'_> {
             let segment = if self.config.sm.l1d.sets == 0 { sector } else { self.config.sm.l1d.line };
             let rules = Rules { coalescing, lane_bytes: 4, segment, sector, exclusive: false, is_write };
             let threads = u64::from(self.config.sm.threads) * u64::from(self.config.gpu.sms);
-            let lanes = self.table.lanes(warp);
-            let first = u64::from(self.id) * u64::from(self.config.sm.threads);
-            let number = |lane: usize| {
-                let home = lanes.home(lane);
-                first + u64::from(home.row.saturating_sub(1)) * 32 + u64::from(home.lane)
-            };
             for word in 0..lane_bytes.div_ceil(4) {
                 // Words of the same offset lie side by side for all threads.
-                let mut own = [0; 32];
-                for lane in lanes_in(spaces.local) {
-                    let offset = match timed.space {
-                        MemSpace::Local => addresses[lane],
-                        _ => addresses[lane] - raddle_exec::memory::LOCAL_WINDOW,
-                    };
-                    let index = offset / 4 + u64::from(word);
-                    own[lane] = LOCAL_BASE + (index * threads + number(lane)) * 4;
-                }
+                let own = addresses.map(|address| address + u64::from(word) * threads * 4);
                 coalesce(rules, &own, spaces.local, &mut entry.accesses);
             }
             let count = entry.accesses.len() as u64;
             *(if is_write { &mut self.counters.local_stores } else { &mut self.counters.local_loads }) += count;
         }
         entry.shared = spaces.shared != 0 && entry.accesses.is_empty();
-        Ok(())
     }
 
     /// What the instruction does to registers and memory.
@@ -113,29 +155,18 @@ impl Sm<'_> {
     }
 
     /// Texture fetches: texels of four bytes, row by row, each texture by itself.
-    fn texture_op(&mut self, inst: InstId, issuing: Issuing<'_>) -> Result<(), LaneFault> {
+    fn texture_op(&mut self, issuing: Issuing<'_>) -> Result<Footprint, LaneFault> {
         let Issuing { warp, op, active, .. } = issuing;
         let texels = self.core.texels(op, self.table.lanes(warp), active);
         self.perform(issuing)?;
-        let (mut addresses, mut inside) = ([0; 32], 0);
+        let (mut addresses, mut spaces) = ([0; 32], Spaces::default());
         for lane in lanes_in(active) {
             if let Some((texture, texel)) = texels[lane] {
                 addresses[lane] = TEXTURE_BASE + ((texture as u64) << 32) + 4 * texel;
-                inside |= 1 << lane;
+                spaces.texture |= 1 << lane;
             }
         }
-        let rules = Rules {
-            coalescing: self.config.sm.coalescing,
-            lane_bytes: 4,
-            segment: self.config.sm.l1t.line,
-            sector: self.config.l2.sector,
-            exclusive: false,
-            is_write: false,
-        };
-        let entry = self.insts.get_mut(inst);
-        coalesce(rules, &addresses, inside, &mut entry.accesses);
-        self.counters.texture_loads += entry.accesses.len() as u64;
-        Ok(())
+        Ok(Footprint { addresses, spaces, fixed: None })
     }
 
     /// Global atomics are executed at the memory partition: the requests carry what to do.

@@ -8,12 +8,15 @@
 //! can move is recognised and skipped, with its slots charged to the causes the sets say.
 
 mod blocks;
+mod bundle;
 pub mod cache;
 pub mod coalesce;
 pub mod collector;
 pub mod counters;
 mod fetch;
 mod front;
+pub mod gang_table;
+mod gangs;
 mod issue;
 mod ldst;
 mod mail;
@@ -23,6 +26,7 @@ mod port;
 mod replies;
 mod report;
 mod requests;
+mod slices;
 pub mod state;
 pub mod units;
 
@@ -32,13 +36,15 @@ use crate::gpu::GpuError;
 use crate::kernel::{TimedKernel, TimedOp, UnitKind};
 use crate::packet::Cycle;
 use crate::seam::{
-    BlockState, Cause, Divergence, FetchScheduler, Gating, IssueScheduler, MAX_WARPS, SchedulerView, WarpId, WarpSet,
+    BlockState, Cause, Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, MAX_WARPS, SchedulerView, WarpId, WarpSet,
     WarpTable,
 };
 use blocks::Resident;
-use collector::{Collector, InstId};
+use bundle::Parts;
+use collector::InstId;
 use counters::SmCounters;
 use fetch::Fetch;
+use gangs::Gangs;
 use ldst::LoadStore;
 use phases::Phases;
 use port::Port;
@@ -46,9 +52,9 @@ use raddle_exec::Launch;
 use raddle_exec::core::{Arrival, Core};
 use raddle_exec::fault::Fault;
 use raddle_exec::memory::{DeviceMemory, StoreLog};
+use slices::Slices;
 use state::{Front, InFlightTable, Place, Scoreboard, Sets};
 use std::collections::VecDeque;
-use units::Units;
 
 pub use mail::Mail;
 pub use report::BlockedWarp;
@@ -59,10 +65,29 @@ pub struct SmMechanisms {
     pub divergence: Box<dyn Divergence>,
     /// One issue scheduler for each of the SM's schedulers.
     pub issue: Vec<Box<dyn IssueScheduler>>,
-    /// Fetch scheduler.
-    pub fetch: Box<dyn FetchScheduler>,
+    /// One fetch scheduler for each slice.
+    pub fetch: Vec<Box<dyn FetchScheduler>>,
+    /// Ganging unit.
+    pub ganging: Box<dyn Ganging>,
     /// Gating scheme.
     pub gating: Box<dyn Gating>,
+}
+
+/// A ganging unit for nobody, when the SM has taken its own.
+struct NoGangs;
+
+impl Ganging for NoGangs {
+    fn is_active(&self) -> bool {
+        false
+    }
+
+    fn per_cycle(&self) -> usize {
+        0
+    }
+
+    fn rank(&self, _: &crate::seam::GangView) -> u64 {
+        0
+    }
 }
 
 /// How an SM looks from outside, for the dispatcher.
@@ -94,16 +119,19 @@ pub struct Sm<'k> {
     row_warps: Vec<Vec<WarpId>>,
     scoreboard: Scoreboard,
     insts: InFlightTable,
-    collector: Collector,
-    units: Units,
+    slices: Slices,
+    gangs: Gangs,
     ldst: LoadStore,
     fetch: Fetch,
     port: Port,
+    parts: Parts,
     log: StoreLog,
     residents: Vec<Option<Resident>>,
     phases: Phases,
     most_ctas: u32,
     warps_per_cta: u16,
+    /// Slots of a block: its warps begin in the first slice.
+    slots_per_cta: u16,
     starts: VecDeque<(Cycle, u64)>,
     /// Blocks that ended in this window.
     ended_ctas: Vec<(Cycle, u64)>,
@@ -168,7 +196,9 @@ impl<'k> Sm<'k> {
         let slots = (sm.threads / sm.warp_width) as usize;
         let pool = mechanisms.divergence.pool(slots);
         let slots = pool.unwrap_or(slots).min(MAX_WARPS);
-        let schedulers = sm.issue.schedulers as usize;
+        let slices = sm.slices.max(1) as usize;
+        let schedulers = sm.schedulers() as usize;
+        let gangs = Gangs::new(std::mem::replace(&mut mechanisms.ganging, Box::new(NoGangs)), slots, slices);
         Ok(Self {
             id,
             config,
@@ -186,7 +216,7 @@ impl<'k> Sm<'k> {
                 fetch if fetch.only_when_empty => 1,
                 fetch => (fetch.ibuffer + 1).saturating_sub(fetch.width),
             },
-            fetch_waiting: mechanisms.fetch.serves_waiting(),
+            fetch_waiting: mechanisms.fetch.iter().any(|fetch| fetch.serves_waiting()),
             mechanisms,
             scheduler_used: vec![WarpSet::new(slots); schedulers],
             fronts: vec![Front::default(); slots],
@@ -198,16 +228,18 @@ impl<'k> Sm<'k> {
             row_warps: Vec::new(),
             scoreboard: Scoreboard::new(kernel.registers),
             insts: InFlightTable::default(),
-            collector: Collector::new(&sm.collector, &sm.units),
-            units: Units::new(&sm.units),
+            slices: Slices::new(sm),
+            gangs,
             ldst: LoadStore::new(config, id),
-            fetch: Fetch::new(config, id),
+            fetch: Fetch::new(config, id, slots),
             port: Port::new(&config.interconnect),
+            parts: Parts::default(),
             log: StoreLog::default(),
             residents: Vec::new(),
             phases: Phases::new(slots, pool.is_none()),
             most_ctas,
             warps_per_cta: launch.threads_per_cta().div_ceil(sm.warp_width) as u16,
+            slots_per_cta: (launch.threads_per_cta().div_ceil(sm.warp_width) as u16).next_multiple_of(slices as u16),
             starts: VecDeque::new(),
             ended_ctas: Vec::new(),
             arrivals: Vec::new(),
@@ -269,7 +301,7 @@ impl<'k> Sm<'k> {
     #[must_use]
     pub fn counters(&self) -> SmCounters {
         let stack_depth = u64::from(self.mechanisms.divergence.stack_depth());
-        SmCounters { bank_conflicts: self.collector.conflicts, stack_depth, ..self.counters.clone() }
+        SmCounters { bank_conflicts: self.slices.conflicts(), stack_depth, ..self.counters.clone() }
     }
 
     /// The first-level caches' counters: instructions, data, constants, textures.
@@ -328,7 +360,7 @@ impl<'k> Sm<'k> {
         self.execute(now);
         self.ldst_cycle(now);
         if self.skip_idle && self.front_is_quiet(now) {
-            self.collector.end_cycle();
+            self.slices.end_cycle();
             self.charge_slots(now, 1);
             self.counters.cycles += 1;
             return;
@@ -346,8 +378,8 @@ impl<'k> Sm<'k> {
     /// load-store unit takes nothing.
     #[inline]
     fn front_moves(&self, mem_busy: bool) -> bool {
-        let issues = |unit: UnitKind| self.collector.accepts(unit) && !self.sets.ready(unit).is_empty();
-        self.collector.can_move(mem_busy)
+        let issues = |unit: UnitKind| self.slices.any_accepts(unit) && self.has_ready(unit);
+        self.slices.can_move(mem_busy)
             || self.fetch.is_busy()
             || issues(UnitKind::Sp)
             || issues(UnitKind::Mem)
@@ -356,6 +388,17 @@ impl<'k> Sm<'k> {
             || !self.sets.at(Place::Hazard).is_empty()
             || !self.sets.at(Place::Drained).is_empty()
             || !self.ending.is_empty()
+            || self.gangs.active && (self.gangs_can_issue() || self.gangs_can_join())
+    }
+
+    /// Whether a warp can issue to a unit by itself.
+    #[inline]
+    fn has_ready(&self, unit: UnitKind) -> bool {
+        let ready = self.sets.ready(unit);
+        if !self.gangs.active || self.gangs.splits_by_memory() {
+            return !ready.is_empty();
+        }
+        (0..ready.word_count()).any(|n| ready.word(n) & self.gangs.free(n) != 0)
     }
 
     /// Whether everything in front of the units stands still in this cycle, in which they have had their turn.
@@ -375,8 +418,9 @@ impl<'k> Sm<'k> {
         at(self.starts.front().map(|s| s.0));
         at(Some(self.divergence_due));
         at(self.port.inbox.front().map(|r| r.0));
-        at(self.units.next_event(now));
+        at(self.slices.next_event(now));
         at(self.ldst.next_event());
+        at(self.gangs.next_event());
         at(self.mechanisms.gating.next_event(now));
         for scheduler in &self.mechanisms.issue {
             at(scheduler.next_event(now));

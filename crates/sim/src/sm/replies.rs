@@ -1,6 +1,7 @@
 //! What comes back to an SM: replies from memory, and results on their way to the registers.
 
 use super::Sm;
+use super::bundle::PART;
 use super::collector::InstId;
 use super::ldst::PAST_L1;
 use crate::packet::{Cycle, Purpose, Reply};
@@ -56,18 +57,20 @@ impl Sm<'_> {
     pub(super) fn ldst_writeback(&mut self, now: Cycle) {
         if let Some(inst) = self.ldst.writeback {
             // Registers of one bank are written one after the other.
-            let entry = self.insts.get(inst);
-            let (warp, numbers) = (entry.warp, self.op(entry.pc).write_numbers());
+            let (warp, pc) = self.writer(inst);
+            let numbers = self.op(pc).write_numbers();
             let left = &numbers[usize::from(self.ldst.written)..];
-            let count = left.iter().take_while(|number| self.collector.write(**number, warp)).count();
+            let count = left.iter().take_while(|number| self.slices.collector(WarpId(warp)).write(**number, warp)).count();
             self.ldst.written += count as u8;
             if count == left.len() {
                 self.ldst.writeback = None;
                 self.ldst.written = 0;
-                if self.insts.get(inst).shared {
-                    self.complete(inst);
-                } else {
+                if inst & PART != 0 || !self.insts.get(inst).shared {
                     self.part_came(inst);
+                } else if self.is_carrier(inst) {
+                    self.bundle_done(inst);
+                } else {
+                    self.complete(inst);
                 }
             }
         }
@@ -100,10 +103,8 @@ impl Sm<'_> {
             Purpose::Texture => self.ldst.l1t.fill(token, now),
             Purpose::Const => self.ldst.l1c.fill(token, now),
             Purpose::GlobalWrite | Purpose::LocalWrite => {
-                let warp = WarpId(token as u16);
-                self.fronts[warp.index()].stores -= 1;
                 self.ldst.responses.pop_front();
-                self.refresh(warp);
+                self.store_acknowledged(token);
                 return;
             }
             _ if token & PAST_L1 != 0 => {
@@ -115,7 +116,7 @@ impl Sm<'_> {
                 let Some(reply) = self.ldst.responses.pop_front() else { return };
                 self.counters.reads_done += 1;
                 self.counters.lines_done += 1;
-                self.counters.read_latency += now - self.insts.get(inst).at;
+                self.counters.read_latency += now - self.issued_at(inst);
                 if let Some(work) = reply.atomic {
                     self.finish_atomic(inst, work);
                 }
@@ -144,7 +145,8 @@ impl Sm<'_> {
         }
     }
 
-    fn finish_atomic(&mut self, inst: InstId, work: Box<AtomicWork>) {
+    fn finish_atomic(&mut self, token: u32, work: Box<AtomicWork>) {
+        let inst = self.owner(token);
         let entry = self.insts.get(inst);
         let (warp, pc) = (WarpId(entry.warp), entry.pc);
         self.core.finish_atomic(&self.kernel.program.ops[pc as usize], entry.lanes(), &work);
@@ -155,6 +157,10 @@ impl Sm<'_> {
 
     /// A part of a load has come; the last one ends the instruction, unless it still hands out requests.
     pub(super) fn part_came(&mut self, inst: InstId) {
+        if inst & PART != 0 {
+            self.bundle_part_came(inst);
+            return;
+        }
         let entry = self.insts.get_mut(inst);
         entry.pending -= 1;
         if entry.pending == 0 && self.ldst.current != Some(inst) {

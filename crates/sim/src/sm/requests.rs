@@ -38,22 +38,21 @@ impl Sm<'_> {
 
     /// The request that has reached the tags of the data cache.
     pub(super) fn look_up(&mut self, now: Cycle) {
-        let Some(&(at, inst, access)) = self.ldst.lookups.front() else { return };
+        let Some(&(at, inst, access, token)) = self.ldst.lookups.front() else { return };
         if at > now {
             return;
         }
         let entry = self.insts.get(inst);
-        let (warp, local) = (entry.warp, entry.local);
+        let local = entry.local;
         let is_store = self.op(entry.pc).mem == MemKind::Store;
         let purpose = purpose(is_store, local);
         let answer = if is_store {
             let Access { address, bytes, byte_mask, .. } = access;
-            let token = u32::from(warp);
             let request =
                 Request { sm: self.id, token, purpose, address, bytes, posted: false, byte_mask, atomic: None };
             self.ldst.l1d.write(request, now)
         } else {
-            self.ldst.l1d.read(access.address, purpose, inst, now)
+            self.ldst.l1d.read(access.address, purpose, token, now)
         };
         self.ldst.stalled = answer == Answer::Fail;
         if answer == Answer::Fail {
@@ -63,15 +62,19 @@ impl Sm<'_> {
         }
         self.ldst.refused = None;
         self.ldst.lookups.pop_front();
-        if is_store {
-            let front = &mut self.fronts[usize::from(warp)];
-            if answer == Answer::Hit {
-                // The line keeps it: nothing has to be acknowledged.
-                front.stores -= access.bytes.div_ceil(self.ldst.sector);
-            }
+        if is_store && answer == Answer::Hit {
+            // The line keeps it: nothing has to be acknowledged.
+            let sectors = access.bytes.div_ceil(self.ldst.sector);
+            self.for_each_front(token, |front| front.stores -= sectors);
+            self.store_kept(token);
+        }
+        if self.is_carrier(inst) {
+            self.bundle_looked_up(inst);
+        } else if is_store {
             self.store_left(inst);
-        } else if answer == Answer::Hit {
-            self.part_came(inst);
+        }
+        if !is_store && answer == Answer::Hit {
+            self.part_came(token);
         }
     }
 
@@ -124,6 +127,10 @@ impl Sm<'_> {
         }
         self.ldst.current = None;
         self.ldst.stalled = false;
+        if !entry.members.is_empty() {
+            self.bundle_leaves(inst);
+            return;
+        }
         match op.mem {
             MemKind::Store => {
                 // The instruction is done; its entry stays until its requests have left the queue.
@@ -147,8 +154,9 @@ impl Sm<'_> {
 
     fn read_only(&mut self, inst: InstId, now: Cycle, purpose: Purpose) -> bool {
         let Some(&access) = self.insts.get(inst).accesses.last() else { return true };
+        let token = self.token(inst, &access, 1, inst);
         let cache = if purpose == Purpose::Const { &mut self.ldst.l1c } else { &mut self.ldst.l1t };
-        let answer = if cache.is_present() { cache.read(access.address, purpose, inst, now) } else { Answer::Hit };
+        let answer = if cache.is_present() { cache.read(access.address, purpose, token, now) } else { Answer::Hit };
         self.ldst.stalled = answer == Answer::Fail;
         if answer == Answer::Fail {
             self.ldst.stuck = match purpose {
@@ -156,6 +164,9 @@ impl Sm<'_> {
                 _ => Stuck::Texture(self.ldst.l1t.version()),
             };
             self.counters.memory_stalls += 1;
+            if token != inst {
+                self.parts.release(token);
+            }
             return false;
         }
         let entry = self.insts.get_mut(inst);
@@ -164,10 +175,12 @@ impl Sm<'_> {
         if answer == Answer::Hit {
             let constant = purpose == Purpose::Const;
             let latency = if constant { self.ldst.l1c.latency() } else { self.ldst.l1t.latency() };
-            if latency == 0 {
+            if latency > 0 {
+                self.ldst.hits[usize::from(!constant)].push_back((now + Cycle::from(latency), token));
+            } else if token == inst {
                 entry.pending -= 1;
             } else {
-                self.ldst.hits[usize::from(!constant)].push_back((now + Cycle::from(latency), inst));
+                self.bundle_hit(token);
             }
         }
         empty
@@ -183,9 +196,14 @@ impl Sm<'_> {
         let entry = self.insts.get_mut(inst);
         let Some(access) = entry.accesses.pop() else { return true };
         let (warp, pc, empty) = (entry.warp, entry.pc, entry.accesses.is_empty());
-        self.ldst.lookups.push_back((now + Cycle::from(latency), inst, access));
-        if self.op(pc).mem == MemKind::Store {
-            self.fronts[usize::from(warp)].stores += access.bytes.div_ceil(self.ldst.sector);
+        entry.pending += u32::from(!entry.members.is_empty());
+        let sectors = access.bytes.div_ceil(self.ldst.sector);
+        let is_store = self.op(pc).mem == MemKind::Store;
+        let (replies, own) = if is_store { (sectors, u32::from(warp)) } else { (1, inst) };
+        let token = self.token(inst, &access, replies, own);
+        self.ldst.lookups.push_back((now + Cycle::from(latency), inst, access, token));
+        if is_store {
+            self.for_each_front(token, |front| front.stores += sectors);
         }
         empty
     }
@@ -193,11 +211,13 @@ impl Sm<'_> {
     /// Loads that go past the L1, and everything when there is none.
     fn hand_past_l1(&mut self, inst: InstId, now: Cycle) -> bool {
         let entry = self.insts.get(inst);
-        let Some(&Access { address, bytes, byte_mask, .. }) = entry.accesses.last() else { return true };
+        let Some(&access) = entry.accesses.last() else { return true };
+        let Access { address, bytes, byte_mask, .. } = access;
         let is_store = self.op(entry.pc).mem == MemKind::Store;
         let purpose = purpose(is_store, entry.local);
         let token = if is_store { u32::from(entry.warp) } else { inst | PAST_L1 };
-        let request = Request { sm: self.id, token, purpose, address, bytes, posted: false, byte_mask, atomic: None };
+        let mut request =
+            Request { sm: self.id, token, purpose, address, bytes, posted: false, byte_mask, atomic: None };
         if !self.port.accepts(&request) {
             self.ldst.stuck = Stuck::Port(self.port.flits(&request));
             self.ldst.stalled = true;
@@ -205,12 +225,14 @@ impl Sm<'_> {
             return false;
         }
         let replies = bytes.div_ceil(self.ldst.sector);
+        let token = self.token(inst, &access, replies, token & !PAST_L1);
+        request.token = token | request.token & PAST_L1;
         let entry = self.insts.get_mut(inst);
         entry.accesses.pop();
-        let (warp, empty) = (entry.warp, entry.accesses.is_empty());
+        let empty = entry.accesses.is_empty();
         if is_store {
-            self.fronts[usize::from(warp)].stores += replies;
-        } else {
+            self.for_each_front(token, |front| front.stores += replies);
+        } else if entry.members.is_empty() {
             // Every sector comes by itself.
             entry.pending += replies - 1;
         }
@@ -221,8 +243,9 @@ impl Sm<'_> {
 
     fn hand_atomic(&mut self, inst: InstId, now: Cycle) -> bool {
         let entry = self.insts.get_mut(inst);
-        let Some(&Access { address, bytes, .. }) = entry.accesses.last() else { return true };
-        let request = Request {
+        let Some(&access) = entry.accesses.last() else { return true };
+        let Access { address, bytes, .. } = access;
+        let mut request = Request {
             sm: self.id,
             token: inst | PAST_L1,
             purpose: Purpose::Atomic,
@@ -240,9 +263,12 @@ impl Sm<'_> {
             return false;
         }
         let replies = bytes.div_ceil(self.ldst.sector);
+        request.token = self.token(inst, &access, replies, inst) | PAST_L1;
         let entry = self.insts.get_mut(inst);
         entry.accesses.pop();
-        entry.pending += replies - 1;
+        if entry.members.is_empty() {
+            entry.pending += replies - 1;
+        }
         let empty = entry.accesses.is_empty();
         self.ldst.stalled = false;
         self.send(request, now);

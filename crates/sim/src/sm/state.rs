@@ -5,6 +5,7 @@ use crate::packet::Cycle;
 use crate::seam::{WarpId, WarpSet};
 use crate::sm::coalesce::Access;
 use crate::sm::collector::InstId;
+use crate::sm::memory_op::Footprint;
 use raddle_exec::atomics::AtomicWork;
 use raddle_exec::core::{Home, Lanes, lanes_in};
 
@@ -236,6 +237,10 @@ pub struct InFlight {
     pub shared: bool,
     /// Its accesses are to local memory.
     pub local: bool,
+    /// What it touches, until it comes to the load-store unit with those of other slices.
+    pub footprint: Box<Option<Footprint>>,
+    /// The instructions whose requests it carries, when it stands for those of several slices.
+    pub members: Vec<InstId>,
 }
 
 impl InFlight {
@@ -280,6 +285,7 @@ impl InFlightTable {
         let slot = &mut self.slots[id as usize];
         slot.accesses.clear();
         slot.work.clear();
+        slot.members.clear();
         self.free.push(id);
     }
 

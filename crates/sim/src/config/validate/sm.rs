@@ -21,6 +21,7 @@ pub fn check(check: &mut Check, config: &MachineConfig) {
         check.rule(sm.threads.is_multiple_of(sm.warp_width), "sm.threads", || {
             format!("must be a multiple of `sm.warp_width`, {}, not {}", sm.warp_width, sm.threads)
         });
+        slices(check, config);
         check.rule(sm.shared.groups > 0 && sm.warp_width.is_multiple_of(sm.shared.groups), "sm.shared.groups", || {
             format!("must divide `sm.warp_width`, {}, and {} does not", sm.warp_width, sm.shared.groups)
         });
@@ -35,11 +36,13 @@ pub fn check(check: &mut Check, config: &MachineConfig) {
     check.range("sm.shared.latency", sm.shared.latency, 1, MAX_LATENCY);
     if check.range("sm.issue.schedulers", sm.issue.schedulers, 1, 64) && has_width && has_threads {
         let warps = sm.threads / sm.warp_width;
+        let slices = sm.slices.clamp(1, 8);
         check.rule(warps as usize <= MAX_WARPS, "sm.threads", || {
             format!("are {warps} warps of `sm.warp_width`, {}; an SM has at most {MAX_WARPS}", sm.warp_width)
         });
-        check.rule(sm.issue.schedulers <= warps, "sm.issue.schedulers", || {
-            format!("is {}, more than the {warps} warps of an SM", sm.issue.schedulers)
+        check.rule(sm.issue.schedulers * slices <= warps, "sm.issue.schedulers", || match slices {
+            1 => format!("is {}, more than the {warps} warps of an SM", sm.issue.schedulers),
+            _ => format!("is {} in each of {slices} slices, more than the {warps} warps of an SM", sm.issue.schedulers),
         });
     }
     check.range("sm.issue.per_warp", sm.issue.per_warp, 1, 8);
@@ -49,8 +52,28 @@ pub fn check(check: &mut Check, config: &MachineConfig) {
     caches(check, config);
 }
 
+/// Slices, and what does not go with them.
+fn slices(check: &mut Check, config: &MachineConfig) {
+    let sm = &config.sm;
+    let whole = 32 / sm.warp_width;
+    let fits = check.rule(sm.slices == 1 || sm.slices == whole, "sm.slices", || {
+        format!("must be 1, or {whole} as that many warps of `sm.warp_width`, {}, make 32 lanes", sm.warp_width)
+    });
+    if !fits || sm.slices == 1 {
+        return;
+    }
+    check.rule(sm.threads.is_multiple_of(32), "sm.threads", || {
+        format!("must be a multiple of 32 when there are slices, not {}", sm.threads)
+    });
+    let model = config.mechanism.divergence.name();
+    check.rule(model.starts_with("pdom"), "mechanism.divergence", || {
+        format!("`{model}` moves threads between warps, which cannot leave their slice; `sm.slices` must be 1")
+    });
+}
+
 fn fetch(check: &mut Check, fetch: &FetchConfig, l1i: &CacheConfig) {
     check.range("sm.fetch.warps_per_cycle", fetch.warps_per_cycle, 1, 64);
+    check.range("sm.fetch.l0_bytes", fetch.l0_bytes, 0, 1 << 20);
     check.range("sm.fetch.ibuffer", fetch.ibuffer, 1, MAX_IBUFFER as u32);
     if check.range("sm.fetch.width", fetch.width, 1, 64) {
         check.rule(fetch.width <= fetch.ibuffer, "sm.fetch.width", || {

@@ -1,0 +1,6 @@
+//! Ganging units.
+
+mechanisms! { ganging {
+    none NoGanging,
+    vws Vws,
+} }

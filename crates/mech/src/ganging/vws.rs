@@ -1,0 +1,194 @@
+//! Variable warp sizing.
+//!
+//! # What it models
+//! The warp ganging unit. The warps of 32 neighbouring threads begin as a gang: they are fetched for once and issue in
+//! lock-step, so that they are one access to memory. Where their control flow parts, those that stay together are a smaller
+//! gang, and a warp that is left alone goes on by itself in its slice. Gangs go before warps that are alone.
+//!
+//! # Source
+//! VWS paper (ISCA 2015), sections 4.2 to 4.5.
+//!
+//! # Parameters
+//! `order`, `gangs`, `split`, `reform` and `wait`; the paper's I-VWS is the default, E-VWS has `reform = "opportunistic"`.
+//!
+//! # Simplifications
+//! As many gangs are fetched for in a cycle as may issue in one, ports of the instruction cache permitting; the paper has one
+//! fetch scheduler for gangs and does not say how often it asks. A gang falls apart in the cycle after its warps' places are
+//! known. What is decoded for a warp stays with it when it leaves a gang.
+//!
+//! # Counters
+//! `gang_issues`, `gang_insts`, `gang_time`, `gang_splits`, `gang_joins`; `stall_mechanism` where a warp of a gang could
+//! issue and the gang could not.
+
+use raddle_sim::config::MachineConfig;
+use raddle_sim::seam::{Gang, GangView, Ganging, MechanismInfo, MemorySplit, Reform, Seam};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(super) const INFO: MechanismInfo = MechanismInfo {
+    seam: Seam::Ganging,
+    name: "vws",
+    summary: "variable warp sizing: narrow warps go in gangs as long as their control flow is the same",
+    source: "VWS paper (ISCA 2015), section 4",
+    refuses: &[],
+};
+
+/// Which gang goes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// The one of most warps; of equal ones the last one issued, then the one that came first.
+    #[default]
+    Bgto,
+    /// The last one issued, then the one that came first.
+    Gto,
+    /// In turn.
+    Lrr,
+    /// The one at the lowest program counter.
+    Lpc,
+    /// The one of fewest warps; of equal ones as `bgto`.
+    Lgto,
+}
+
+/// What happens when data come from memory at different times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Split {
+    /// The warps of a gang wait for each other.
+    #[default]
+    None,
+    /// Those that got their data together go on as a gang.
+    Group,
+    /// The gang falls apart.
+    Impatient,
+}
+
+/// How gangs come together again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Join {
+    /// Never.
+    #[default]
+    None,
+    /// When parts of an original gang happen to be at the same operation.
+    Opportunistic,
+    /// The same, and they wait for each other where branches meet.
+    Sync,
+}
+
+/// Parameters.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Which gang goes first: `bgto`, `gto`, `lrr`, `lpc` or `lgto`.
+    pub order: Order,
+    /// Gangs that issue in a cycle at most.
+    #[schemars(range(min = 1, max = 64))]
+    pub gangs: u32,
+    /// What happens when data come from memory at different times: `none`, `group` or `impatient`.
+    pub split: Split,
+    /// How gangs come together again: `none`, `opportunistic` or `sync`.
+    pub reform: Join,
+    /// Cycles that parts of a gang wait for each other where branches meet, with `reform = "sync"`.
+    #[schemars(range(min = 0, max = 100_000))]
+    pub wait: u32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self { order: Order::Bgto, gangs: 2, split: Split::None, reform: Join::None, wait: 10 }
+    }
+}
+
+/// The ganging unit.
+pub struct Vws {
+    config: Config,
+    /// The gang that issued last; of those of one cycle the first.
+    last: Option<Gang>,
+}
+
+impl Vws {
+    /// Nothing issued yet.
+    #[must_use]
+    pub fn new(config: Config, _: &MachineConfig) -> Self {
+        Self { config, last: None }
+    }
+}
+
+/// Where a gang stands in a round.
+fn place(gang: Gang) -> u64 {
+    u64::from(gang.set) * 8 + u64::from(gang.mask.trailing_zeros())
+}
+
+impl Ganging for Vws {
+    fn per_cycle(&self) -> usize {
+        self.config.gangs as usize
+    }
+
+    fn rank(&self, view: &GangView) -> u64 {
+        let last = self.last.map(place);
+        let greedy = || if last == Some(place(view.gang)) { 0 } else { view.age + 1 };
+        let size = u64::from(view.gang.size());
+        match self.config.order {
+            Order::Bgto => (8 - size) << 56 | greedy(),
+            Order::Gto => greedy(),
+            Order::Lrr => place(view.gang).wrapping_sub(last.map_or(0, |last| last + 1)) & 0xFF_FFFF,
+            Order::Lpc => u64::from(view.pc) << 32 | (view.age & 0xFFFF_FFFF),
+            Order::Lgto => size << 56 | greedy(),
+        }
+    }
+
+    fn issued(&mut self, gang: Gang, nth: usize) {
+        if nth == 0 {
+            self.last = Some(gang);
+        }
+    }
+
+    fn memory_split(&self) -> MemorySplit {
+        match self.config.split {
+            Split::None => MemorySplit::None,
+            Split::Group => MemorySplit::Group,
+            Split::Impatient => MemorySplit::Impatient,
+        }
+    }
+
+    fn reform(&self) -> Reform {
+        match self.config.reform {
+            Join::None => Reform::None,
+            Join::Opportunistic => Reform::Opportunistic,
+            Join::Sync => Reform::Sync(self.config.wait),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_sim::config::{Machine, Source};
+
+    fn order(order: Order, gangs: &[(u16, u8, u32)], last: Option<(u16, u8)>) -> Vec<usize> {
+        let machine = Machine::load(Source::Preset("vws-sm"), &[] as &[&str]).unwrap().config;
+        let mut vws = Vws::new(Config { order, ..Config::default() }, &machine);
+        if let Some((set, mask)) = last {
+            vws.issued(Gang { set, mask }, 0);
+        }
+        let view = |n: usize| {
+            let (set, mask, pc) = gangs[n];
+            GangView { gang: Gang { set, mask }, pc, age: u64::from(set) }
+        };
+        let mut order: Vec<usize> = (0..gangs.len()).collect();
+        order.sort_by_key(|n| vws.rank(&view(*n)));
+        order
+    }
+
+    #[test]
+    fn orders_of_gangs() {
+        let gangs = [(0, 0b11, 9), (1, 0xff, 7), (2, 0xff, 5), (3, 0b111, 3)];
+        assert_eq!(order(Order::Bgto, &gangs, None), [1, 2, 3, 0]);
+        assert_eq!(order(Order::Bgto, &gangs, Some((2, 0xff))), [2, 1, 3, 0]);
+        assert_eq!(order(Order::Gto, &gangs, Some((2, 0xff))), [2, 0, 1, 3]);
+        assert_eq!(order(Order::Lrr, &gangs, Some((1, 0xff))), [2, 3, 0, 1]);
+        assert_eq!(order(Order::Lpc, &gangs, None), [3, 2, 1, 0]);
+        assert_eq!(order(Order::Lgto, &gangs, None), [0, 3, 1, 2]);
+    }
+}

@@ -1,0 +1,423 @@
+//! The warp ganging unit: gangs issue before warps that go by themselves, fall apart where control flow parts, and may come
+//! together again. Which gang goes first, and what else they do, says the mechanism ([`Ganging`]).
+
+use super::Sm;
+use super::gang_table::{GangTable, slices};
+use super::state::Place;
+use crate::event::EventKind;
+use crate::kernel::UnitKind;
+use crate::packet::Cycle;
+use crate::seam::{Cause, Gang, GangView, Ganging, MemorySplit, Reform, WarpId, WarpSet};
+use raddle_exec::memory::DeviceMemory;
+
+/// The unit.
+pub(super) struct Gangs {
+    pub(super) active: bool,
+    pub(super) unit: Box<dyn Ganging>,
+    pub(super) table: GangTable,
+    split: MemorySplit,
+    reform: Reform,
+    /// Warps in a gang.
+    pub(super) members: WarpSet,
+    /// Original gangs of which a warp has moved.
+    moved: Vec<u16>,
+    /// Warps that wait for others where branches meet, and until when.
+    held: WarpSet,
+    until: Vec<Cycle>,
+    /// Operations where branches meet.
+    meets: Vec<bool>,
+    /// Where the next fetch for a gang is looked for.
+    pub(super) next_fetch: usize,
+    /// Warps by the size of the gang they are in.
+    sizes: [u16; 9],
+    /// Up to when their time is counted.
+    since: Cycle,
+}
+
+impl Gangs {
+    pub(super) fn new(unit: Box<dyn Ganging>, slots: usize, slices: usize) -> Self {
+        let active = unit.is_active() && slices > 1;
+        Self {
+            active,
+            split: unit.memory_split(),
+            reform: unit.reform(),
+            unit,
+            table: GangTable::new(if active { slots / slices } else { 0 }),
+            members: WarpSet::new(slots),
+            moved: Vec::new(),
+            held: WarpSet::new(slots),
+            until: vec![0; slots],
+            meets: Vec::new(),
+            next_fetch: 0,
+            sizes: [0; 9],
+            since: 0,
+        }
+    }
+
+    /// A warp has gone elsewhere than behind its instruction, or may do so no more.
+    #[inline]
+    pub(super) fn moved(&mut self, set: usize) {
+        let set = set as u16;
+        if self.moved.last() != Some(&set) {
+            self.moved.push(set);
+        }
+    }
+
+    /// Warps that may issue by themselves, of those in a word.
+    #[inline]
+    pub(super) fn free(&self, word: usize) -> u64 {
+        if self.active { !(self.members.word(word) | self.held.word(word)) } else { u64::MAX }
+    }
+
+    /// Whether memory splits gangs.
+    #[inline]
+    pub(super) fn splits_by_memory(&self) -> bool {
+        self.split != MemorySplit::None
+    }
+
+    /// When somebody has waited long enough where branches meet.
+    pub(super) fn next_event(&self) -> Option<Cycle> {
+        self.held.iter().map(|warp| self.until[warp.index()]).min()
+    }
+}
+
+impl Sm<'_> {
+    /// A block has come: its rows are original gangs.
+    pub(super) fn start_gangs(&mut self, now: Cycle, warps: &[(WarpId, u32, u8, u32)]) {
+        if !self.gangs.active {
+            return;
+        }
+        let count = self.slices.len();
+        if self.gangs.meets.is_empty() && matches!(self.gangs.reform, Reform::Sync(_)) {
+            self.gangs.meets = vec![false; self.kernel.ops.len() + 1];
+            for op in &self.kernel.program.ops {
+                if let Some(meets) = self.gangs.meets.get_mut(op.reconverge as usize) {
+                    *meets = true;
+                }
+            }
+        }
+        let (mut set, mut mask) = (usize::MAX, 0u8);
+        for (warp, ..) in warps.iter().chain([&(WarpId(u16::MAX), 0, 0, 0)]) {
+            if warp.index() / count != set {
+                if set != usize::MAX {
+                    self.gangs.table.start(set, mask);
+                    self.gangs_changed(now, set);
+                }
+                (set, mask) = (warp.index() / count, 0);
+            }
+            mask |= 1 << (warp.index() % count);
+        }
+    }
+
+    /// Brings up to date what is known of the warps of an original gang.
+    fn gangs_changed(&mut self, now: Cycle, set: usize) {
+        let count = self.slices.len();
+        self.count_gangs(now);
+        for slice in 0..count {
+            let warp = WarpId((set * count + slice) as u16);
+            let ganged = self.gangs.table.gang_of(set, slice).is_some();
+            self.gangs.members.set(warp, ganged);
+        }
+        self.sets.version += 1;
+        let mut sizes = [0; 9];
+        for set in 0..self.gangs.table.len() {
+            for gang in self.gangs.table.gangs(set) {
+                sizes[gang.count_ones() as usize] += gang.count_ones() as u16;
+            }
+            sizes[1] += self.gangs.table.alone(set).count_ones() as u16;
+        }
+        if sizes != self.gangs.sizes {
+            self.gangs.sizes = sizes;
+            self.emit(now, EventKind::Gangs { sizes });
+        }
+    }
+
+    /// Counts the time since the last change.
+    pub(super) fn count_gangs(&mut self, now: Cycle) {
+        let ganged: u64 = self.gangs.sizes[2..].iter().map(|warps| u64::from(*warps)).sum();
+        self.counters.gang_time += ganged * (now - self.gangs.since);
+        self.gangs.since = now;
+    }
+
+    /// Where a warp is, for those who may go with it: its operation, and whether it waits.
+    fn place_in_gang(&self, set: usize, slice: usize) -> (u32, bool) {
+        let info = self.table.get(WarpId((set * self.slices.len() + slice) as u16));
+        (info.pc, info.blocked.is_some())
+    }
+
+    /// Gangs whose warps have parted fall apart, and warps that have ended leave theirs.
+    pub(super) fn settle_gangs(&mut self, now: Cycle) {
+        while let Some(set) = self.gangs.moved.pop() {
+            let (set, count) = (usize::from(set), self.slices.len());
+            let mut changed = false;
+            for slice in 0..count {
+                let info = self.table.get(WarpId((set * count + slice) as u16));
+                let alone = self.gangs.table.alone(set) >> slice & 1 != 0;
+                if (!info.valid || info.ended) && (alone || self.gangs.table.gang_of(set, slice).is_some()) {
+                    self.gangs.table.end(set, slice);
+                    changed = true;
+                }
+            }
+            let mut table = std::mem::replace(&mut self.gangs.table, GangTable::new(0));
+            let splits = table.split(set, |slice| self.place_in_gang(set, slice));
+            self.gangs.table = table;
+            self.counters.gang_splits += splits;
+            if changed || splits > 0 {
+                self.gangs_changed(now, set);
+            }
+            if let Reform::Sync(wait) = self.gangs.reform {
+                self.hold(now, set, wait);
+            }
+        }
+    }
+
+    /// Parts of an original gang that have come where branches meet wait for the others.
+    fn hold(&mut self, now: Cycle, set: usize, wait: u32) {
+        let count = self.slices.len();
+        let whole = self.gangs.table.gangs(set).len() + self.gangs.table.alone(set).count_ones() as usize <= 1;
+        for slice in 0..count {
+            let warp = WarpId((set * count + slice) as u16);
+            let info = self.table.get(warp);
+            let waits = info.valid && info.blocked.is_none() && !whole && self.gangs.meets[info.pc as usize];
+            if waits && !self.gangs.held.contains(warp) && self.gangs.until[warp.index()] < now {
+                self.gangs.until[warp.index()] = now + Cycle::from(wait);
+                self.gangs.held.set(warp, true);
+            } else if !waits {
+                self.gangs.held.set(warp, false);
+            }
+        }
+    }
+
+    /// Nobody waits longer than it should.
+    fn let_go(&mut self, now: Cycle) {
+        if self.gangs.held.is_empty() {
+            return;
+        }
+        let (held, until) = (&mut self.gangs.held, &self.gangs.until);
+        for n in 0..held.word_count() {
+            let mut word = held.word(n);
+            while word != 0 {
+                let warp = WarpId((n * 64) as u16 + word.trailing_zeros() as u16);
+                word &= word - 1;
+                if until[warp.index()] <= now {
+                    held.set(warp, false);
+                }
+            }
+        }
+    }
+
+    /// Two parts of an original gang become one; one original gang is looked at in a cycle, in turn.
+    fn join_gangs(&mut self, now: Cycle) {
+        let set = now as usize % self.gangs.table.len();
+        if let Some((a, b)) = self.gangs.table.alike(set, |slice| self.joinable(set, slice)) {
+            self.gangs.table.join(set, a, b);
+            self.counters.gang_joins += 1;
+            self.gangs_changed(now, set);
+            if self.gangs.table.gangs(set).len() + self.gangs.table.alone(set).count_ones() as usize == 1 {
+                for slice in 0..self.slices.len() {
+                    self.gangs.held.set(WarpId((set * self.slices.len() + slice) as u16), false);
+                }
+            }
+        }
+    }
+
+    /// The operation a warp is at, unless it waits.
+    fn joinable(&self, set: usize, slice: usize) -> Option<u32> {
+        let (pc, waits) = self.place_in_gang(set, slice);
+        (!waits).then_some(pc)
+    }
+
+    /// Whether two parts of an original gang could become one.
+    pub(super) fn gangs_can_join(&self) -> bool {
+        self.gangs.reform != Reform::None
+            && (0..self.gangs.table.len())
+                .any(|set| self.gangs.table.alike(set, |slice| self.joinable(set, slice)).is_some())
+    }
+
+    /// The bits of a set of warps for the slices of an original gang.
+    #[inline]
+    fn bits(&self, set: usize, warps: &WarpSet) -> u8 {
+        let first = set * self.slices.len();
+        (warps.word(first / 64) >> (first % 64)) as u8 & (u8::MAX >> (8 - self.slices.len()))
+    }
+
+    /// The warps of an original gang that could issue, units permitting.
+    #[inline]
+    fn ready_bits(&self, set: usize) -> u8 {
+        let sets = &self.sets;
+        self.bits(set, sets.ready(UnitKind::Sp))
+            | self.bits(set, sets.ready(UnitKind::Mem))
+            | self.bits(set, sets.ready(UnitKind::Sfu))
+    }
+
+    /// Gangs whose warps got data from memory at different times fall apart.
+    fn split_by_memory(&mut self, now: Cycle) {
+        for set in 0..self.gangs.table.len() {
+            if self.gangs.table.gangs(set).is_empty() {
+                continue;
+            }
+            let (ready, waiting) = (self.ready_bits(set), self.bits(set, self.sets.at(Place::DataMemory)));
+            let parted = |gang: &&u8| **gang & ready != 0 && **gang & waiting != 0;
+            while let Some(gang) = self.gangs.table.gangs(set).iter().find(parted).copied() {
+                match self.gangs.split {
+                    MemorySplit::Impatient => self.gangs.table.dissolve(set, gang),
+                    _ => self.gangs.table.part(set, gang, ready),
+                }
+                self.counters.gang_splits += 1;
+                self.gangs_changed(now, set);
+            }
+        }
+    }
+
+    /// A gang as the mechanism sees it.
+    fn gang_view(&self, set: usize, mask: u8) -> GangView {
+        let first = set * self.slices.len() + mask.trailing_zeros() as usize;
+        let pc = self.table.get(WarpId(first as u16)).pc;
+        GangView { gang: Gang { set: set as u16, mask }, pc, age: self.ages[first] }
+    }
+
+    /// Whether all slices of a gang take an instruction for a unit.
+    fn slices_accept(&self, mask: u8, unit: UnitKind) -> bool {
+        slices(mask).all(|slice| self.slices.accepts(slice, unit))
+    }
+
+    /// Whether a gang could issue now.
+    pub(super) fn gangs_can_issue(&self) -> bool {
+        (0..self.gangs.table.len()).any(|set| {
+            let gangs = self.gangs.table.gangs(set);
+            if gangs.is_empty() {
+                return false;
+            }
+            let ready = self.ready_bits(set);
+            gangs.iter().any(|gang| {
+                gang & ready == *gang && {
+                    let unit = self.op(self.gang_view(set, *gang).pc).unit;
+                    self.slices_accept(*gang, unit)
+                }
+            })
+        })
+    }
+
+    /// The gang to issue next, on schedulers that are free; with its rank.
+    fn pick_gang(&self, used: u64) -> Option<(u64, Gang)> {
+        let mut best: Option<(u64, Gang)> = None;
+        for set in 0..self.gangs.table.len() {
+            let gangs = self.gangs.table.gangs(set);
+            if gangs.is_empty() {
+                continue;
+            }
+            let ready = self.ready_bits(set) & !self.bits(set, &self.gangs.held);
+            for mask in gangs.iter().copied().filter(|gang| gang & ready == *gang) {
+                let view = self.gang_view(set, mask);
+                let rank = self.gangs.unit.rank(&view);
+                if best.is_some_and(|(known, _)| known <= rank) || self.schedulers_of(view.gang) & used != 0 {
+                    continue;
+                }
+                if self.slices_accept(mask, self.op(view.pc).unit) {
+                    best = Some((rank, view.gang));
+                }
+            }
+        }
+        best
+    }
+
+    /// The schedulers of a gang's warps.
+    fn schedulers_of(&self, gang: Gang) -> u64 {
+        let first = usize::from(gang.set) * self.slices.len() % self.scheduler_used.len();
+        u64::from(gang.mask) << first
+    }
+
+    /// Gangs issue. Returns the schedulers whose slots they took.
+    pub(super) fn issue_gangs(&mut self, now: Cycle, memory: &DeviceMemory) -> u64 {
+        self.settle_gangs(now);
+        if self.gangs.reform != Reform::None {
+            self.let_go(now);
+            self.join_gangs(now);
+        }
+        if self.gangs.split != MemorySplit::None {
+            self.split_by_memory(now);
+        }
+        let (mut used, mut nth, mut last) = (0, 0, 0);
+        let all = u64::MAX >> (64 - self.scheduler_used.len());
+        while nth < self.gangs.unit.per_cycle() && used != all {
+            let Some((rank, gang)) = self.pick_gang(used) else {
+                last = u64::MAX;
+                break;
+            };
+            last = rank;
+            if let Err(cause) = self.may_issue_gang(gang) {
+                // Its schedulers wait for it.
+                let waiting = self.schedulers_of(gang);
+                used |= waiting;
+                for scheduler in (0..self.scheduler_used.len()).filter(|n| waiting >> n & 1 != 0) {
+                    *self.counters.stall(cause) += 1;
+                    self.emit_slot(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles: 1 });
+                }
+                continue;
+            }
+            self.issue_gang(gang, now, memory);
+            self.gangs.unit.issued(gang, nth);
+            used |= self.schedulers_of(gang);
+            nth += 1;
+            if self.fault.is_some() {
+                return used;
+            }
+        }
+        self.flush_gangs(last);
+        used
+    }
+
+    fn may_issue_gang(&self, gang: Gang) -> Result<(), Cause> {
+        if !self.has_gating {
+            return Ok(());
+        }
+        let op = self.op(self.gang_view(usize::from(gang.set), gang.mask).pc);
+        let lanes = slices(gang.mask).map(|slice| self.table.get(self.member(gang, slice)).mask);
+        self.mechanisms.gating.may_issue(op.unit, op, lanes.fold(0, |all, mask| all | mask))
+    }
+
+    fn member(&self, gang: Gang, slice: usize) -> WarpId {
+        WarpId((usize::from(gang.set) * self.slices.len() + slice) as u16)
+    }
+
+    fn issue_gang(&mut self, gang: Gang, now: Cycle, memory: &DeviceMemory) {
+        for n in 0..self.config.sm.issue.per_warp {
+            if n > 0 {
+                let set = usize::from(gang.set);
+                let first = self.place_in_gang(set, gang.mask.trailing_zeros() as usize);
+                let together = slices(gang.mask).all(|slice| self.place_in_gang(set, slice) == first);
+                let ready = self.ready_bits(set) & gang.mask == gang.mask;
+                if !together || !ready || !self.slices_accept(gang.mask, self.op(first.0).unit) {
+                    break;
+                }
+            }
+            self.counters.gang_issues += 1;
+            for slice in slices(gang.mask) {
+                let warp = self.member(gang, slice);
+                self.counters.gang_insts += 1;
+                if !self.issue_or_fault(warp, now, memory, n == 0) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Gangs that were looked at before the last one that issued, and whose decoded instructions are wrong, drop them.
+    fn flush_gangs(&mut self, before: u64) {
+        if !self.sets.at(Place::Hazard).meets(&self.gangs.members) {
+            return;
+        }
+        for set in 0..self.gangs.table.len() {
+            let wrong = self.bits(set, self.sets.at(Place::Hazard)) & self.bits(set, &self.gangs.members);
+            if wrong == 0 {
+                continue;
+            }
+            for slice in slices(wrong) {
+                let Some(gang) = self.gangs.table.gang_of(set, slice) else { continue };
+                if self.gangs.unit.rank(&self.gang_view(set, gang.mask)) < before {
+                    self.drop_decoded(self.member(gang, slice));
+                }
+            }
+        }
+    }
+}
