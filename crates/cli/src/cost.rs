@@ -4,19 +4,25 @@ use crate::config::MachineArgs;
 use crate::exit::{Exit, Failure};
 use crate::out;
 use clap::builder::PossibleValuesParser;
+use raddle_mech::area::{self, Part};
 use raddle_mech::cost::{SCHEMES, Storage};
 use raddle_runtime::Problem;
 use serde_json::json;
 
+/// Variable warp sizing, whose cost is an area.
+const VWS: &str = "vws";
+
 #[derive(clap::Args)]
 #[command(after_help = "\
-The storage follows from the limits of the machine: blocks and threads of an SM, lanes of a warp.
+The storage follows from the limits of the machine: blocks and threads of an SM, lanes of a warp. What
+variable warp sizing adds is an area, for slices of 4 and of 8 lanes; it does not depend on the machine.
 
-Example:
-  raddle cost baws --preset gtx480")]
+Examples:
+  raddle cost baws --preset gtx480
+  raddle cost vws")]
 pub struct Args {
     /// What to look at
-    #[arg(value_name = "MECHANISM", value_parser = PossibleValuesParser::new(SCHEMES.iter().map(|s| s.name)))]
+    #[arg(value_name = "MECHANISM", value_parser = PossibleValuesParser::new(SCHEMES.iter().map(|s| s.name).chain([VWS])))]
     name: String,
     #[command(flatten)]
     machine: MachineArgs,
@@ -27,6 +33,9 @@ pub struct Args {
 
 /// `raddle cost`.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
+    if args.name == VWS {
+        return vws(args.json);
+    }
     let known = SCHEMES.iter().find(|scheme| scheme.name == args.name);
     let scheme = known.ok_or_else(|| Problem::new(format!("the cost of `{}` is not known", args.name)))?;
     let machine = args.machine.load()?;
@@ -59,5 +68,37 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     text += &format!("{}, {} for each SM; ", count(bits, "bit"), count(bytes, "byte"));
     text += &format!("{} for {}\n", count(bytes * sms, "byte"), count(sms, "SM"));
     out::data(&(text + &format!("source: {}\n", scheme.source)))?;
+    Ok(Exit::Good)
+}
+
+fn vws(as_json: bool) -> Result<Exit, Failure> {
+    let source = "VWS paper (ISCA 2015), section 6.7 and Table 2";
+    let sliced = [4, 8].map(area::vws);
+    if as_json {
+        let part = |p: &Part| json!({"name": p.name, "mm2_each": p.each, "count": p.count, "mm2": p.total()});
+        let machine = |parts: &Vec<Part>| {
+            let [sm, sm_percent, gpu, gpu_percent] = area::sums(parts);
+            let parts: Vec<_> = parts.iter().map(part).collect();
+            json!({"parts": parts, "sm_mm2": sm, "sm_percent": sm_percent, "gpu_mm2": gpu, "gpu_percent": gpu_percent})
+        };
+        out::json(&json!({"name": VWS, "source": source, "lanes": {
+            "4": machine(&sliced[0]),
+            "8": machine(&sliced[1]),
+        }}))?;
+        return Ok(Exit::Good);
+    }
+    let head = ["added to an SM, mm\u{b2}", "each", "4 lanes", "8 lanes"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for (four, eight) in sliced[0].iter().zip(&sliced[1]) {
+        let values = [four.each, four.total(), eight.total()].map(|value| format!("{value:.3}"));
+        rows.push([vec![four.name.to_owned()], values.to_vec()].concat());
+    }
+    let sums = sliced.each_ref().map(|parts| area::sums(parts));
+    for (n, name) in ["an SM", "an SM, %", "GPU of 15 SMs", "GPU, %"].into_iter().enumerate() {
+        let value = |sums: &[f64; 4]| format!("{:.2}", sums[n]);
+        rows.push(vec![name.to_owned(), String::new(), value(&sums[0]), value(&sums[1])]);
+    }
+    let text = format!("variable warp sizing: slices of the datapath and the ganging unit\n{}", out::table(&rows));
+    out::data(&(text + &format!("source: {source}\n")))?;
     Ok(Exit::Good)
 }

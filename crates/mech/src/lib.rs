@@ -22,6 +22,7 @@ macro_rules! mechanisms {
     };
 }
 
+pub mod area;
 pub mod cost;
 pub mod dispatch;
 pub mod divergence;

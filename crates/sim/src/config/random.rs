@@ -62,7 +62,6 @@ fn sm(config: &mut MachineConfig, pick: &mut Pick) {
     let sm = &mut config.sm;
     sm.warp_width = pick.of(&[4, 8, 16, 32, 32, 32]);
     sm.simd_width = sm.warp_width >> pick.from(0, 2);
-    sm.slices = if pick.once_in(2) { 32 / sm.warp_width } else { 1 };
     sm.threads = pick.of(&[256, 512, 768, 1024]);
     sm.ctas = pick.from(1, 16);
     sm.registers = pick.of(&[16_384, 32_768, 65_536]);
@@ -92,7 +91,7 @@ fn fetch(pick: &mut Pick) -> FetchConfig {
         warps_per_cycle: pick.from(1, 2),
         only_when_empty: pick.once_in(2),
         instruction_bytes: pick.of(&[4, 8, 16]),
-        l0_bytes: pick.of(&[0, 0, 64, 256]),
+        l0_bytes: 0,
     }
 }
 

@@ -54,9 +54,14 @@ fn gpu(check: &mut Check, config: &MachineConfig) {
 
 fn mechanism(check: &mut Check, mechanism: &MechanismConfig) {
     let MechanismConfig { divergence, issue, fetch, dispatch, ganging, gating } = mechanism;
-    for (name, choice) in
-        [("divergence", divergence), ("issue", issue), ("fetch", fetch), ("dispatch", dispatch), ("ganging", ganging), ("gating", gating)]
-    {
+    for (name, choice) in [
+        ("divergence", divergence),
+        ("issue", issue),
+        ("fetch", fetch),
+        ("dispatch", dispatch),
+        ("ganging", ganging),
+        ("gating", gating),
+    ] {
         check.rule(!choice.name().is_empty(), &format!("mechanism.{name}"), || "must name a mechanism".to_owned());
         if let Choice::Table(table) = choice {
             let finite = |value: &Value| !matches!(value, Value::Float(number) if !number.is_finite());

@@ -70,6 +70,7 @@ pub(crate) fn gtx480() -> MachineConfig {
             issue: choice("gto"),
             fetch: choice("lrr"),
             dispatch: choice("round-robin"),
+            ganging: choice("none"),
             gating: choice("none"),
         },
     }

@@ -85,7 +85,8 @@ impl Footprint {
 /// Whether two instructions can be one access.
 fn are_alike(a: &TimedOp, b: &TimedOp) -> bool {
     let bytes = |op: &TimedOp| (u32::from(op.bytes) * u32::from(op.count)).min(4);
-    (a.mem, a.bypass_l1, bytes(a)) == (b.mem, b.bypass_l1, bytes(b)) && !matches!(a.mem, MemKind::Atomic | MemKind::Fence)
+    (a.mem, a.bypass_l1, bytes(a)) == (b.mem, b.bypass_l1, bytes(b))
+        && !matches!(a.mem, MemKind::Atomic | MemKind::Fence)
 }
 
 impl Sm<'_> {
@@ -257,11 +258,16 @@ impl Sm<'_> {
         }
     }
 
-    /// A store stays in the data cache: nothing will be acknowledged.
-    pub(super) fn store_kept(&mut self, token: u32) {
-        if token & PART != 0 {
-            self.parts.release(token);
+    /// A store of this many sectors stays in the data cache: nothing will be acknowledged.
+    pub(super) fn store_kept(&mut self, token: u32, sectors: u32) {
+        self.for_each_front(token, |front| front.stores -= sectors);
+        if token & PART == 0 {
+            return;
         }
+        for n in 0..self.parts.get(token).members.len() {
+            self.refresh(self.parts.get(token).members[n].0);
+        }
+        self.parts.release(token);
     }
 
     /// A carrier has handed out all requests: its instructions are done, or wait for their parts.

@@ -1,7 +1,7 @@
 //! The gang table: which warps of an original gang go together. A set for each original gang, four gangs in each: a gang has
 //! at least two of its eight warps.
 
-use crate::seam::Gang;
+use crate::seam::{Gang, MemorySplit};
 
 /// Warps of an original gang at most: one in each slice.
 pub const MAX_SLICES: usize = 8;
@@ -125,8 +125,25 @@ impl GangTable {
         splits
     }
 
+    /// Looks at who of each gang has what it waited for from memory, and who still waits: the gang may fall apart. Returns
+    /// how many did.
+    pub fn data_came(&mut self, set: usize, ready: u8, waiting: u8, how: MemorySplit) -> u64 {
+        let parted = |gang: &&u8| **gang & ready != 0 && **gang & waiting != 0;
+        let mut splits = 0;
+        while how != MemorySplit::None
+            && let Some(gang) = self.gangs(set).iter().find(parted).copied()
+        {
+            match how {
+                MemorySplit::Impatient => self.dissolve(set, gang),
+                _ => self.part(set, gang, ready),
+            }
+            splits += 1;
+        }
+        splits
+    }
+
     /// The warps of `ready` leave their gang and go on together; the others stay.
-    pub fn part(&mut self, set: usize, gang: u8, ready: u8) {
+    fn part(&mut self, set: usize, gang: u8, ready: u8) {
         let own = &mut self.sets[set];
         if let Some(n) = own.gangs().iter().position(|g| *g == gang) {
             own.remove(n);
@@ -136,7 +153,7 @@ impl GangTable {
     }
 
     /// Every warp of a gang goes on by itself.
-    pub fn dissolve(&mut self, set: usize, gang: u8) {
+    fn dissolve(&mut self, set: usize, gang: u8) {
         let own = &mut self.sets[set];
         if let Some(n) = own.gangs().iter().position(|g| *g == gang) {
             own.remove(n);
@@ -202,18 +219,39 @@ mod tests {
         assert_eq!(table.alone(0), 0b1010_0000);
     }
 
+    /// A load comes back at cycle 10 for warps 0 to 3, at 12 for 4 and 5, at 15 for 6 and 7.
+    fn load(how: MemorySplit) -> Vec<(Vec<u8>, u8)> {
+        let mut table = whole();
+        let after = |ready: u8| {
+            table.data_came(0, ready, !ready, how);
+            (table.gangs(0).to_vec(), table.alone(0))
+        };
+        [0b1111, 0b11_1111, 0xff].map(after).to_vec()
+    }
+
+    #[test]
+    fn data_that_come_at_different_times() {
+        let none = load(MemorySplit::None);
+        assert!(none.iter().all(|state| *state == (vec![0xff], 0)), "one gang, which goes on at 15: {none:?}");
+        let group = load(MemorySplit::Group);
+        assert_eq!(group[0], (vec![0b1111, 0b1111_0000], 0));
+        assert_eq!(group[1], (vec![0b1111, 0b11_0000, 0b1100_0000], 0));
+        assert_eq!(group[2], group[1], "gangs of 4, 2 and 2");
+        assert!(load(MemorySplit::Impatient).iter().all(|state| *state == (vec![], 0xff)), "eight warps from 10 on");
+    }
+
     #[test]
     fn a_lone_warp_is_no_gang() {
         let mut table = GangTable::new(1);
         table.start(0, 0b1);
-        assert_eq!((table.gangs(0), table.alone(0)), (&[][..], 1));
+        assert_eq!((table.gangs(0).len(), table.alone(0)), (0, 1));
         let mut table = whole();
         for slice in 0..7 {
             table.end(0, slice);
         }
-        assert_eq!((table.gangs(0), table.alone(0)), (&[][..], 0x80));
+        assert_eq!((table.gangs(0).len(), table.alone(0)), (0, 0x80));
         table.end(0, 7);
-        assert_eq!((table.gangs(0), table.alone(0)), (&[][..], 0));
+        assert_eq!((table.gangs(0).len(), table.alone(0)), (0, 0));
     }
 
     #[test]
@@ -230,8 +268,7 @@ mod tests {
     #[derive(Clone, Debug)]
     enum Change {
         Branch(Vec<u8>),
-        Part(usize, u8),
-        Dissolve(usize),
+        Data(u8, bool),
         Join(Vec<u8>),
         End(usize),
     }
@@ -240,8 +277,7 @@ mod tests {
         let places = || proptest::collection::vec(0..4u8, 8);
         prop_oneof![
             4 => places().prop_map(Change::Branch),
-            2 => (0..4usize, any::<u8>()).prop_map(|(n, ready)| Change::Part(n, ready)),
-            1 => (0..4usize).prop_map(Change::Dissolve),
+            2 => any::<(u8, bool)>().prop_map(|(ready, group)| Change::Data(ready, group)),
             4 => places().prop_map(Change::Join),
             1 => (0..8usize).prop_map(Change::End),
         ]
@@ -257,15 +293,9 @@ mod tests {
             for change in changes {
                 match change {
                     Change::Branch(places) => drop(table.split(1, |slice| places[slice])),
-                    Change::Part(n, ready) => {
-                        if let Some(gang) = table.gangs(1).get(n).copied() {
-                            table.part(1, gang, ready);
-                        }
-                    }
-                    Change::Dissolve(n) => {
-                        if let Some(gang) = table.gangs(1).get(n).copied() {
-                            table.dissolve(1, gang);
-                        }
+                    Change::Data(ready, group) => {
+                        let how = if group { MemorySplit::Group } else { MemorySplit::Impatient };
+                        table.data_came(1, ready, !ready, how);
                     }
                     Change::Join(places) => {
                         if let Some((a, b)) = table.alike(1, |slice| Some(places[slice])) {
@@ -284,7 +314,7 @@ mod tests {
                 let parts = gangs.iter().copied().chain([table.alone(1)]);
                 prop_assert_eq!(parts.clone().map(u8::count_ones).sum::<u32>(), alive.count_ones());
                 prop_assert_eq!(parts.fold(0, |all, part| all | part), alive);
-                prop_assert_eq!(table.gangs(0), &[][..]);
+                prop_assert!(table.gangs(0).is_empty());
             }
         }
     }

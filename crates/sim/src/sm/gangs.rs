@@ -24,6 +24,8 @@ pub(super) struct Gangs {
     /// Warps that wait for others where branches meet, and until when.
     held: WarpSet,
     until: Vec<Cycle>,
+    /// Instructions a warp had issued when it last began to wait.
+    waited: Vec<u64>,
     /// Operations where branches meet.
     meets: Vec<bool>,
     /// Where the next fetch for a gang is looked for.
@@ -47,6 +49,7 @@ impl Gangs {
             moved: Vec::new(),
             held: WarpSet::new(slots),
             until: vec![0; slots],
+            waited: vec![0; slots],
             meets: Vec::new(),
             next_fetch: 0,
             sizes: [0; 9],
@@ -179,8 +182,11 @@ impl Sm<'_> {
             let warp = WarpId((set * count + slice) as u16);
             let info = self.table.get(warp);
             let waits = info.valid && info.blocked.is_none() && !whole && self.gangs.meets[info.pc as usize];
-            if waits && !self.gangs.held.contains(warp) && self.gangs.until[warp.index()] < now {
+            // It waits once for each time it comes.
+            let issued = self.issued[warp.index()];
+            if waits && !self.gangs.held.contains(warp) && self.gangs.waited[warp.index()] != issued {
                 self.gangs.until[warp.index()] = now + Cycle::from(wait);
+                self.gangs.waited[warp.index()] = issued;
                 self.gangs.held.set(warp, true);
             } else if !waits {
                 self.gangs.held.set(warp, false);
@@ -257,13 +263,9 @@ impl Sm<'_> {
                 continue;
             }
             let (ready, waiting) = (self.ready_bits(set), self.bits(set, self.sets.at(Place::DataMemory)));
-            let parted = |gang: &&u8| **gang & ready != 0 && **gang & waiting != 0;
-            while let Some(gang) = self.gangs.table.gangs(set).iter().find(parted).copied() {
-                match self.gangs.split {
-                    MemorySplit::Impatient => self.gangs.table.dissolve(set, gang),
-                    _ => self.gangs.table.part(set, gang, ready),
-                }
-                self.counters.gang_splits += 1;
+            let splits = self.gangs.table.data_came(set, ready, waiting, self.gangs.split);
+            if splits > 0 {
+                self.counters.gang_splits += splits;
                 self.gangs_changed(now, set);
             }
         }

@@ -128,7 +128,8 @@ impl Sm<'_> {
             if n > 0 {
                 let unit = info.valid && info.blocked.is_none();
                 let unit = unit.then(|| self.op(info.pc).unit);
-                let again = unit.is_some_and(|u| self.sets.ready(u).contains(warp) && self.slices.accepts(scheduler, u));
+                let again =
+                    unit.is_some_and(|u| self.sets.ready(u).contains(warp) && self.slices.accepts(scheduler, u));
                 if !again {
                     break;
                 }

@@ -36,8 +36,8 @@ use crate::gpu::GpuError;
 use crate::kernel::{TimedKernel, TimedOp, UnitKind};
 use crate::packet::Cycle;
 use crate::seam::{
-    BlockState, Cause, Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, MAX_WARPS, SchedulerView, WarpId, WarpSet,
-    WarpTable,
+    BlockState, Cause, Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, MAX_WARPS, SchedulerView, WarpId,
+    WarpSet, WarpTable,
 };
 use blocks::Resident;
 use bundle::Parts;
@@ -404,7 +404,10 @@ impl<'k> Sm<'k> {
     /// Whether everything in front of the units stands still in this cycle, in which they have had their turn.
     #[inline]
     fn front_is_quiet(&self, now: Cycle) -> bool {
-        !self.front_moves(true) && self.fetch.cache.queue.is_empty() && self.starts.front().is_none_or(|s| s.0 > now)
+        !self.front_moves(true)
+            && self.fetch.cache.queue.is_empty()
+            && self.starts.front().is_none_or(|s| s.0 > now)
+            && self.gangs.next_event().is_none_or(|at| at > now)
     }
 
     /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.

@@ -60,7 +60,8 @@ impl Sm<'_> {
             let (warp, pc) = self.writer(inst);
             let numbers = self.op(pc).write_numbers();
             let left = &numbers[usize::from(self.ldst.written)..];
-            let count = left.iter().take_while(|number| self.slices.collector(WarpId(warp)).write(**number, warp)).count();
+            let count =
+                left.iter().take_while(|number| self.slices.collector(WarpId(warp)).write(**number, warp)).count();
             self.ldst.written += count as u8;
             if count == left.len() {
                 self.ldst.writeback = None;

@@ -64,9 +64,7 @@ impl Sm<'_> {
         self.ldst.lookups.pop_front();
         if is_store && answer == Answer::Hit {
             // The line keeps it: nothing has to be acknowledged.
-            let sectors = access.bytes.div_ceil(self.ldst.sector);
-            self.for_each_front(token, |front| front.stores -= sectors);
-            self.store_kept(token);
+            self.store_kept(token, access.bytes.div_ceil(self.ldst.sector));
         }
         if self.is_carrier(inst) {
             self.bundle_looked_up(inst);

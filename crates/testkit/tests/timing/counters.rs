@@ -98,6 +98,12 @@ fn every_counter_moves() {
         let runs = run_timed(&source, &small, RunOptions::default).unwrap_or_else(|e| panic!("{file}: {e}"));
         runs.iter().for_each(|run| sum.add(&run.result));
     }
+    // Gangs that part and meet again, and what slices have of their own.
+    for (what, config) in super::slices::configurations() {
+        if ["E-VWS", "two ports, L0"].contains(&what) {
+            sum.add(&timing::run(&reference::small("diverge"), &config, RunOptions::default()));
+        }
+    }
     let sfu = timing::micros().into_iter().find(|p| p.case.name == "sfu_chain_32w").expect("a micro run");
     sum.add(&timing::run_point(&sfu, &[""; 0]));
     sum.add(&timing::run(&reference::small("stencil"), &small, RunOptions::default()));

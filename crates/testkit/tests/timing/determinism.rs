@@ -23,7 +23,7 @@ const VARIANTS: [(&str, bool, SmOrder, usize); 8] = [
 const MAX_CYCLES: u64 = 3_000_000;
 
 /// Smaller still: these run often.
-fn tiny(name: &str) -> Case {
+pub fn tiny(name: &str) -> Case {
     match name {
         "vecadd" => reference::vecadd(1_500),
         "matmul" => reference::matmul(32),
@@ -40,7 +40,7 @@ fn same(first: &str, other: &str, what: &str) {
     assert!(differs.is_none() && first.len() == other.len(), "{what}: {differs:?}");
 }
 
-fn check_case(case: &Case, config: &MachineConfig, what: &str) {
+pub fn check_case(case: &Case, config: &MachineConfig, what: &str) {
     let text = |never_skip, order, threads| {
         format!(
             "{:#?}",

@@ -13,4 +13,5 @@ mod litmus;
 mod memory;
 mod models;
 mod random;
+mod slices;
 mod structured;
