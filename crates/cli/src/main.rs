@@ -14,6 +14,7 @@ mod compare;
 mod config;
 mod cost;
 mod exit;
+mod gangs;
 mod lab;
 mod lanes;
 mod list;
@@ -61,6 +62,9 @@ enum Command {
     Lanes(Box<lanes::Args>),
     /// Draw how the warps of a block run and wait, from barrier to barrier
     Phases(Box<phases::Args>),
+    /// Draw what happens inside an SM over time
+    #[command(subcommand, after_help = "Example:\n  raddle plot lanes examples/if-else.toml")]
+    Plot(Plot),
     /// Check, print and analyse PTX files
     #[command(subcommand, after_help = "Example:\n  raddle ptx check kernel.ptx")]
     Ptx(ptx::Command),
@@ -95,12 +99,26 @@ Examples:
     },
 }
 
+/// Pictures of runs.
+#[derive(Subcommand)]
+enum Plot {
+    /// Draw how large gangs of narrow warps are over time
+    Gangs(Box<gangs::Args>),
+    /// The same as `raddle lanes`
+    Lanes(Box<lanes::Args>),
+    /// The same as `raddle phases`
+    Phases(Box<phases::Args>),
+}
+
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Measure(command) => measure::run(&command),
         Command::Lanes(args) => lanes::run(&args),
         Command::Phases(args) => phases::run(&args),
+        Command::Plot(Plot::Gangs(args)) => gangs::run(&args),
+        Command::Plot(Plot::Lanes(args)) => lanes::run(&args),
+        Command::Plot(Plot::Phases(args)) => phases::run(&args),
         Command::Ptx(command) => ptx::run(&command),
         Command::Config(command) => config::run(&command),
         Command::Workloads(command) => workloads::run(&command),

@@ -13,7 +13,7 @@
 //! * [`store`]: all records, safe against kills and full disks; [`export`]: one table of them.
 //! * [`work`], [`slurm`]: running points on this machine, and on a cluster.
 //! * [`metric`], [`figure`], [`table`]: values from records, and tables of them with their spread.
-//! * [`chart`], [`lanes`], [`phases`]: a table, what lanes did, and how warps waited, as a [`drawing`], which [`svg`] and [`png`] write in their
+//! * [`chart`], [`lanes`], [`phases`], [`gangs`]: a table, what lanes did, how warps waited and went together, as a [`drawing`], which [`svg`] and [`png`] write in their
 //!   formats, with the [`font`] that comes with the program.
 //! * [`report`], [`markdown`]: the page with all of it, and tables in the book.
 #![forbid(unsafe_code)]
@@ -25,6 +25,7 @@ pub mod experiment;
 pub mod export;
 pub mod figure;
 pub mod font;
+pub mod gangs;
 pub mod grid;
 pub mod key;
 pub mod lanes;

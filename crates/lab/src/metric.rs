@@ -59,6 +59,14 @@ pub enum Metric {
     ExitShare,
     /// Share of the time of phases in which warps wait for the slowest of their block: equation 1 of the BAWS paper.
     Rtru,
+    /// Threads that issue in a cycle in which something issues, on all SMs together.
+    LanesPerCycle,
+    /// Fetches in a cycle, found or not, on all SMs together.
+    FetchesPerCycle,
+    /// Share of warps' lives spent in a gang.
+    GangShare,
+    /// What became of accesses to the data caches, one of [`PER_THOUSAND`], in a thousand instructions by thread.
+    PerThousand(&'static str),
     /// Share of accesses to the data caches that hit.
     L1dHitRate,
     /// Share of accesses to the L2 that hit.
@@ -88,11 +96,24 @@ pub const STALLS: [(&str, &[&str]); 7] = [
     ("no-warp", &["no_warp"]),
 ];
 
-const NAMED: [(&str, Metric, &str); 13] = [
+/// What may become of an access to a data cache: names of metrics, and counters.
+pub const PER_THOUSAND: [(&str, &str); 3] = [
+    ("l1d-hits-per-thousand", "l1d.hits"),
+    ("l1d-misses-per-thousand", "l1d.misses"),
+    ("l1d-merges-per-thousand", "l1d.pending_hits"),
+];
+
+const NAMED: [(&str, Metric, &str); 19] = [
     ("cycles", Metric::Cycles, "cycles"),
     ("warp-ipc", Metric::WarpIpc, "warp-instructions per cycle"),
     ("thread-ipc", Metric::ThreadIpc, "thread-instructions per cycle"),
     ("simd-efficiency", Metric::SimdEfficiency, "SIMD efficiency"),
+    ("lanes-per-cycle", Metric::LanesPerCycle, "threads that issue in a cycle in which something issues"),
+    ("fetches-per-cycle", Metric::FetchesPerCycle, "fetches per cycle"),
+    ("gang-share", Metric::GangShare, "share of warps' lives spent in a gang"),
+    (PER_THOUSAND[0].0, Metric::PerThousand(PER_THOUSAND[0].0), "hits in the L1D per thousand thread-instructions"),
+    (PER_THOUSAND[1].0, Metric::PerThousand(PER_THOUSAND[1].0), "misses in the L1D per thousand thread-instructions"),
+    (PER_THOUSAND[2].0, Metric::PerThousand(PER_THOUSAND[2].0), "merged misses per thousand thread-instructions"),
     ("issue-share", Metric::IssueShare, "share of issue slots with an instruction"),
     ("l1d-hit-rate", Metric::L1dHitRate, "share of L1D accesses that hit"),
     ("l2-hit-rate", Metric::L2HitRate, "share of L2 accesses that hit"),
@@ -219,6 +240,13 @@ impl Metric {
             Self::BarrierShare => ratio(total("sm.barrier_wait"), total("sm.warp_life")),
             Self::ExitShare => ratio(total("sm.exit_wait"), total("sm.warp_life")),
             Self::Rtru => ratio(total("sm.phase_wait"), total("sm.phase_time")),
+            Self::LanesPerCycle => ratio(total("sm.thread_insts"), total("sm.issue_cycles")),
+            Self::FetchesPerCycle => ratio(total("sm.fetches") + total("sm.fetch_misses"), total("cycles")),
+            Self::GangShare => ratio(total("sm.gang_time"), total("sm.warp_life")),
+            Self::PerThousand(name) => {
+                let counter = PER_THOUSAND.iter().find(|(known, _)| known == name).map_or("", |(_, counter)| counter);
+                1000.0 * ratio(total(counter), total("sm.thread_insts"))
+            }
             Self::L1dHitRate => ratio(total("l1d.hits"), total("l1d.accesses")),
             Self::L2HitRate => ratio(total("l2.hits"), total("l2.accesses")),
             Self::ReadLatency => ratio(total("sm.read_latency"), total("sm.lines_done")),
@@ -260,7 +288,7 @@ mod tests {
     #[test]
     fn names_are_found_and_come_back() {
         let names = ["cycles", "memory-traffic", "stall-share.barrier", "network-up.packets", "l2.hits + l2.misses"];
-        let names = names.into_iter().chain(["stalls.data", "stalls.no-warp", "rtru", "barrier-share", "exit-share"]);
+        let names = names.into_iter().chain(["stalls.data", "stalls.no-warp", "rtru", "gang-share", "l1d-misses-per-thousand"]);
         for name in names {
             let metric = Metric::parse(name).unwrap();
             assert_eq!(metric.to_string(), name);

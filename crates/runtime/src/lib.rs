@@ -33,6 +33,7 @@ pub mod engine;
 pub mod error;
 pub mod file;
 pub mod fill;
+pub mod gang_record;
 pub mod issue_record;
 pub mod measure;
 pub mod npy;

@@ -21,6 +21,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("baws", include_str!("../../../../experiments/baws.toml")),
     ("matrix", include_str!("../../../../experiments/matrix.toml")),
     ("tbc", include_str!("../../../../experiments/tbc.toml")),
+    ("vws", include_str!("../../../../experiments/vws.toml")),
 ];
 
 /// A change to a machine, `key=value`, with its place in the file.

@@ -1,0 +1,55 @@
+//! `raddle plot gangs`: a picture of the sizes of gangs over time.
+
+use crate::exit::{Exit, Failure};
+use crate::out;
+use crate::run;
+use raddle_lab::gangs;
+use raddle_runtime::Problem;
+use raddle_runtime::gang_record::GangRecord;
+use serde_json::json;
+use std::path::PathBuf;
+
+#[derive(clap::Args)]
+#[group(id = "gangs")]
+#[command(after_help = "\
+Time goes to the right; the height is the warps of an SM, coloured by the size of the gang they are in. With
+--json the numbers, too: from when on how many warps were in gangs of each size. The machine must have slices
+and a ganging unit. The other arguments are those of `raddle run`.
+
+Example:
+  raddle plot gangs lighting --preset vws-sm --set sm.warp_width=4 --set sm.simd_width=4 --set sm.slices=8
+      --set sm.fetch.warps_per_cycle=8 --ganging vws --output gangs.svg")]
+pub struct Args {
+    #[command(flatten)]
+    run: Box<run::Args>,
+    /// File for the picture: a PNG if it ends in .png, else an SVG
+    #[arg(long, short, value_name = "FILE", default_value = "gangs.svg", help_heading = "Picture")]
+    output: PathBuf,
+    /// The SM to look at
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Picture")]
+    sm: u16,
+    /// The launch to look at, counted from 1
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Picture",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    launch: u32,
+}
+
+/// `raddle plot gangs`.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    args.run.need_timing()?;
+    let mut record = GangRecord::new(args.sm, args.launch as usize - 1);
+    let exit = run::with(&args.run, Some(&mut record), Some(&mut |_| Ok(())))?;
+    if record.sizes.is_empty() {
+        let problem = Problem::new(format!("SM {} had no gangs in launch {}", args.sm, args.launch));
+        let help = "gangs need slices and a unit: --set sm.warp_width=4 --set sm.simd_width=4 --set sm.slices=8 \
+                    --ganging vws; --sm and --launch choose what is looked at";
+        return Err(problem.help(help).into());
+    }
+    out::picture(&args.output, &gangs::drawing(&record))?;
+    if args.run.json() {
+        let from = |(at, sizes): &(u64, [u16; 9])| json!({"from": at, "warps_by_size": sizes[1..].to_vec()});
+        out::json(&json!({"sm": args.sm, "gangs": record.sizes.iter().map(from).collect::<Vec<_>>()}))?;
+    }
+    out::talk(&format!("{}: {}", args.output.display(), out::count(record.sizes.len(), "change")));
+    Ok(exit)
+}
