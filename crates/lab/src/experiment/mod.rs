@@ -19,6 +19,7 @@ pub type At = Option<Range<usize>>;
 /// The experiments that come with Raddle: name and text.
 pub const BUILT_IN: &[(&str, &str)] = &[
     ("baws", include_str!("../../../../experiments/baws.toml")),
+    ("divergence", include_str!("../../../../experiments/divergence.toml")),
     ("matrix", include_str!("../../../../experiments/matrix.toml")),
     ("tbc", include_str!("../../../../experiments/tbc.toml")),
     ("vws", include_str!("../../../../experiments/vws.toml")),
