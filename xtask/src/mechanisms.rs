@@ -41,6 +41,7 @@ fn about(seam: Seam) -> &'static str {
         Seam::Issue => "Which warp of a scheduler issues.",
         Seam::Fetch => "Which warp's next instructions are fetched.",
         Seam::Dispatch => "Which block goes to which SM, and when.",
+        Seam::Ganging => "Which narrow warps of different slices go in lock-step.",
         Seam::Gating => "Which lanes are powered.",
     }
 }
@@ -80,6 +81,7 @@ fn seam_word(seam: Seam) -> &'static str {
         Seam::Issue => "Issue scheduler",
         Seam::Fetch => "Fetch scheduler",
         Seam::Dispatch => "Dispatcher",
+        Seam::Ganging => "Ganging unit",
         Seam::Gating => "Gating scheme",
     }
 }
