@@ -32,10 +32,9 @@ impl Sm<'_> {
         let first_warp = slot as u16 * self.slots_per_cta;
         let threads = self.core.live_threads(slot);
         self.scoreboard.reserve((first_row + rows) as usize);
-        if self.row_warps.len() < (first_row + rows) as usize {
-            self.row_warps.resize_with((first_row + rows) as usize, Vec::new);
+        if self.row_blocks.len() < (first_row + rows) as usize {
+            self.row_blocks.resize((first_row + rows) as usize, 0);
         }
-        self.row_blocks.resize(self.row_warps.len(), 0);
         self.row_blocks[first_row as usize..(first_row + rows) as usize].fill(slot);
         let mut warps = Vec::with_capacity(usize::from(self.warps_per_cta));
         for n in 0..u32::from(self.warps_per_cta) {
@@ -43,10 +42,6 @@ impl Sm<'_> {
             let (row, base) = (first_row + n * width / 32, (n * width % 32) as u8);
             let lanes = width.min(threads - n * width);
             let mask = (u32::MAX >> (32 - lanes)) << base;
-            if base == 0 {
-                self.row_warps[row as usize].clear();
-            }
-            self.row_warps[row as usize].push(warp);
             warps.push((warp, row, base, mask));
             if !self.pooled {
                 self.fronts[warp.index()] = Front::default();

@@ -265,7 +265,8 @@ impl Sm<'_> {
     fn pick_fetch(&mut self, slice: usize, now: Cycle) -> Option<WarpId> {
         let count = self.slices.len();
         if count > 1 {
-            let own = (0..64).step_by(count).fold(0u64, |word, n| word | 1 << (n + slice));
+            // Every bit that is a multiple of the number of slices, from the first one of this slice on.
+            let own = u64::MAX / ((1 << count) - 1) << slice;
             let mut any = 0;
             for n in 0..self.fetch.wanting.word_count() {
                 let alone = if self.gangs.active { !self.gangs.members.word(n) } else { u64::MAX };

@@ -54,21 +54,9 @@ impl Sm<'_> {
         }
     }
 
-    /// An instruction of `warp`, whose threads are in `row`, has ended: the same for the warps with threads there that
-    /// may have waited for it.
-    pub(super) fn refresh_row(&mut self, row: u32, warp: WarpId) {
-        let count = self.row_warps[row as usize].len();
-        if count <= 1 {
-            self.refresh_waiting(warp);
-            return;
-        }
-        for n in 0..count {
-            self.refresh_waiting(self.row_warps[row as usize][n]);
-        }
-    }
-
+    /// An instruction of a warp has ended, for which it may have waited.
     #[inline]
-    fn refresh_waiting(&mut self, warp: WarpId) {
+    pub(super) fn refresh_waiting(&mut self, warp: WarpId) {
         if self.sets.place(warp).waits_for_results() {
             self.refresh(warp);
         }

@@ -115,8 +115,6 @@ pub struct Sm<'k> {
     next_age: u64,
     issued: Vec<u64>,
     issued_threads: Vec<u64>,
-    /// Warps of each row of registers.
-    row_warps: Vec<Vec<WarpId>>,
     scoreboard: Scoreboard,
     insts: InFlightTable,
     slices: Slices,
@@ -225,7 +223,6 @@ impl<'k> Sm<'k> {
             next_age: 0,
             issued: vec![0; slots],
             issued_threads: vec![0; slots],
-            row_warps: Vec::new(),
             scoreboard: Scoreboard::new(kernel.registers),
             insts: InFlightTable::default(),
             slices: Slices::new(sm),
@@ -478,7 +475,7 @@ impl<'k> Sm<'k> {
         let lanes = entry.issued;
         self.insts.release(inst);
         self.scoreboard.release(op, row, lanes);
-        self.refresh_row(row, warp);
+        self.refresh_waiting(warp);
     }
 }
 
