@@ -2,7 +2,8 @@
 //!
 //! The page of experiment NAME is `docs/src/results/NAME.md`. What stands between `<!-- results: PART -->` and
 //! `<!-- results: end -->` is written here: part `run` says what was run, the others are the figures of the experiment by
-//! their names. All the rest of a page is text by people about these numbers.
+//! their names. Where a page has a part `benchmarks PAPER`, it is the table of the paper's benchmarks with what it prints
+//! of them. All the rest of a page is text by people about these numbers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +13,11 @@ use raddle_lab::experiment::BUILT_IN;
 use raddle_lab::figure::Values;
 use raddle_lab::work::Results as _;
 use raddle_lab::{Experiment, Grid, Store, markdown};
+use raddle_workloads::manifest::Paper;
 
 use crate::Result;
 use crate::files::{root, run_cargo, target};
+use crate::workload_table;
 
 /// The options of `cargo xtask results`.
 #[derive(clap::Args)]
@@ -49,7 +52,9 @@ pub fn check_all() -> Result {
     for (name, _) in BUILT_IN {
         let page = page(name);
         let text = fs::read_to_string(root().join(&page)).map_err(|e| format!("{page}: {e}"))?;
-        check(&experiment(name)?, &text)
+        let experiment = experiment(name)?;
+        check(&experiment, &text)
+            .and_then(|()| check_benchmarks(&experiment, &text).map_err(|e| e.to_string()))
             .map_err(|what| format!("{page}: {what}; regenerate with `cargo xtask results {name}`"))?;
     }
     println!("results: {} pages are of this version of the model", BUILT_IN.len());
@@ -95,6 +100,7 @@ fn renew(name: &str, store: &Path) -> Result {
     }
     let path = root().join(page(name));
     let old = fs::read_to_string(&path).unwrap_or_else(|_| empty(&experiment));
+    parts.extend(benchmarks(&experiment, &old)?);
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     fs::write(&path, filled(&old, &parts)?)?;
     println!("results: wrote {}; read again what its text says about the numbers", page(name));
@@ -145,9 +151,10 @@ fn filled(page: &str, new: &[(String, String)]) -> Result<String> {
     same_parts(&old, new.iter().map(|(name, _)| name.as_str()))?;
     let mut text = String::new();
     let mut rest = page;
-    for (_, new) in new {
+    for (name, _) in old {
+        let new = new.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text);
         let (before, behind) = rest.split_once(START).ok_or("a mark is missing")?;
-        let (name, behind) = behind.split_once(" -->\n").ok_or("a mark has no end")?;
+        let (_, behind) = behind.split_once(" -->\n").ok_or("a mark has no end")?;
         let (_, behind) = behind.split_once(END).ok_or("a part has no end")?;
         text += &format!("{before}{START}{name} -->\n\n{new}\n{END}");
         rest = behind;
@@ -155,9 +162,35 @@ fn filled(page: &str, new: &[(String, String)]) -> Result<String> {
     Ok(text + rest)
 }
 
+/// The paper whose benchmarks a part of this name shows.
+fn paper(part: &str) -> Option<Paper> {
+    let name = part.strip_prefix("benchmarks ")?;
+    Paper::ALL.into_iter().find(|paper| paper.name() == name)
+}
+
+/// The parts of a page with benchmarks of papers, by name.
+fn benchmarks(experiment: &Experiment, page: &str) -> Result<Vec<(String, String)>> {
+    let parts = parts(page)?.into_iter().filter_map(|(name, _)| Some((name, paper(name)?)));
+    parts
+        .map(|(name, paper)| Ok((name.to_owned(), workload_table::benchmarks(paper, &experiment.workloads)?)))
+        .collect()
+}
+
+/// Whether the benchmarks on a page are those of the workloads as they are.
+fn check_benchmarks(experiment: &Experiment, page: &str) -> Result {
+    let found = parts(page)?;
+    for (name, text) in benchmarks(experiment, page)? {
+        if !found.iter().any(|(known, old)| *known == name && old.trim() == text.trim()) {
+            return Err(format!("part `{name}` is not what the workloads say").into());
+        }
+    }
+    Ok(())
+}
+
+/// Whether the parts that belong to an experiment are these, in this order.
 fn same_parts<'a>(found: &[(&str, &str)], wanted: impl Iterator<Item = &'a str>) -> std::result::Result<(), String> {
-    let found: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
-    let wanted: Vec<&str> = wanted.collect();
+    let found: Vec<&str> = found.iter().map(|(name, _)| *name).filter(|name| paper(name).is_none()).collect();
+    let wanted: Vec<&str> = wanted.filter(|name| paper(name).is_none()).collect();
     if found == wanted {
         return Ok(());
     }
@@ -169,7 +202,7 @@ fn check(experiment: &Experiment, page: &str) -> std::result::Result<(), String>
     let parts = parts(page)?;
     same_parts(&parts, std::iter::once("run").chain(experiment.figures.iter().map(|figure| figure.name.as_str())))?;
     let made_by = made_by(experiment);
-    for (name, text) in parts {
+    for (name, text) in parts.into_iter().filter(|(name, _)| paper(name).is_none()) {
         let text = text.trim();
         let figure = experiment.figures.iter().find(|figure| figure.name == name);
         match figure {
@@ -217,6 +250,21 @@ mod tests {
         assert!(check(&experiment, &good.replace("results: b", "results: c")).unwrap_err().contains("run, a, c"));
         assert!(check(&experiment, &good.replacen("| --- |", "", 1)).unwrap_err().contains("no table"));
         assert!(check(&experiment, &good.replacen(END, "", 1)).unwrap_err().contains("no end"));
+    }
+
+    #[test]
+    fn a_page_can_have_the_benchmarks_of_a_paper() {
+        let experiment = Experiment::parse("t", &TEXT.replace("'bfs'", "'walsh', 'bfs'")).unwrap();
+        let page = page_of("new", "B") + "\n<!-- results: benchmarks baws -->\nold\n<!-- results: end -->\n";
+        assert!(check_benchmarks(&experiment, &page).unwrap_err().to_string().contains("not what the workloads say"));
+        let mut new =
+            vec![("run".to_owned(), "x\n".to_owned()), ("a".into(), "y\n".into()), ("b".into(), "z\n".into())];
+        new.extend(benchmarks(&experiment, &page).unwrap());
+        let page = filled(&page, &new).unwrap();
+        assert!(page.contains("| Fast Walsh Transform (FWT) | `walsh` | 3 | 3 | 16 | 16 |"), "{page}");
+        assert!(!page.contains("`bfs`") && !page.contains("old\n"), "{page}");
+        check_benchmarks(&experiment, &page).unwrap();
+        assert!(filled(&page.replace("benchmarks baws", "benchmarks odd"), &new).is_err(), "no such paper");
     }
 
     #[test]

@@ -284,6 +284,8 @@ impl Args {
                 metric,
                 stack,
                 against,
+                baseline: experiment.baseline.clone(),
+                group: None,
                 bars: 0,
                 choices: (0..experiment.axes[0].variants.len()).collect(),
                 rows,

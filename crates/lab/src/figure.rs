@@ -122,11 +122,11 @@ impl<'g> Values<'g> {
             }
             self.of_kernel(key, metric, subject.kernel.as_deref()).ok_or(Gap::Undefined)
         };
-        let Place { experiment, figure, choices } = at;
+        let Place { figure, choices } = at;
         let own = value(choices, metric)?;
         let base = || {
             let of_base = |gap: Gap| if gap.is_lacking() { Gap::NoResult } else { Gap::Undefined };
-            value(&experiment.baseline_of(choices), &figure.metric).map_err(of_base)
+            value(&figure.baseline_of(choices), &figure.metric).map_err(of_base)
         };
         let result = match figure.against {
             Against::Nothing => own,
@@ -180,7 +180,7 @@ impl<'g> Values<'g> {
             let cell = |bar: usize| {
                 let mut choices = fixed.to_vec();
                 choices[figure.bars] = bar;
-                let at = Place { experiment, figure, choices };
+                let at = Place { figure, choices };
                 let paper = |part: Option<usize>| {
                     figure.paper.iter().find(|p| p.row == kind && p.bar == bar && p.part == part).map(|p| p.value)
                 };
@@ -202,13 +202,13 @@ impl<'g> Values<'g> {
             title: figure.title.clone(),
             about: match figure.mean {
                 Mean::None => about(figure),
-                mean => format!("{}; means are {}", about(figure), mean.name()),
+                mean => format!("{}; means are {}{}", about(figure), mean.name(), over(figure)),
             },
             is_count: figure.against == Against::Nothing && figure.metric.is_count(),
             source: figure.source.clone(),
             bars: figure.choices.iter().map(|bar| bars[*bar].label.clone()).collect(),
             parts: figure.stack.iter().map(|part| part.label.clone()).collect(),
-            baseline: experiment.baseline[figure.bars]
+            baseline: figure.baseline[figure.bars]
                 .filter(|_| !matches!(figure.against, Against::Nothing | Against::Share))
                 .and_then(|base| figure.choices.iter().position(|bar| *bar == base)),
             neutral: match figure.against {
@@ -221,8 +221,7 @@ impl<'g> Values<'g> {
     }
 
     fn rows_by_axis(&self, e: &Experiment, figure: &Figure, axis: usize, row: &MakeRow<'_>) -> Vec<TableRow> {
-        let all: Vec<Subject> =
-            (0..self.grid.programs.len()).map(|program| Subject { program, kernel: None }).collect();
+        let all: Vec<Subject> = self.programs(figure).map(|program| Subject { program, kernel: None }).collect();
         let variants = e.axes[axis].variants.iter().enumerate();
         let rows = variants.map(|(choice, variant)| {
             let mut fixed = figure.fixed.clone();
@@ -232,8 +231,18 @@ impl<'g> Values<'g> {
         rows.collect()
     }
 
-    /// The groups that figures have means over: those of the experiment, else classes when there are several.
-    fn groups(&self, experiment: &Experiment) -> Vec<Group> {
+    /// The workloads a figure shows, by number.
+    fn programs<'f>(&'f self, figure: &'f Figure) -> impl Iterator<Item = usize> + 'f {
+        let programs = self.grid.programs.iter().enumerate();
+        programs.filter(|(_, program)| figure.shows(program.workload.name)).map(|(number, _)| number)
+    }
+
+    /// The groups that a figure has means over: the one it shows, those of the experiment, or classes when there are
+    /// several.
+    fn groups(&self, experiment: &Experiment, figure: &Figure) -> Vec<Group> {
+        if let Some(group) = &figure.group {
+            return vec![group.clone()];
+        }
         if !experiment.groups.is_empty() {
             return experiment.groups.clone();
         }
@@ -252,7 +261,7 @@ impl<'g> Values<'g> {
     fn rows_by_subject(&self, experiment: &Experiment, figure: &Figure, row: &MakeRow<'_>) -> Vec<TableRow> {
         let programs = &self.grid.programs;
         let mut subjects: Vec<Subject> = Vec::new();
-        for program in 0..programs.len() {
+        for program in self.programs(figure) {
             let kernels = if figure.rows == Rows::Kernels { self.kernels(program) } else { Vec::new() };
             match kernels[..] {
                 [] => subjects.push(Subject { program, kernel: None }),
@@ -274,13 +283,13 @@ impl<'g> Values<'g> {
         if figure.mean == Mean::None {
             return rows;
         }
-        for Group { name, workloads } in self.groups(experiment) {
+        for Group { name, workloads } in self.groups(experiment, figure) {
             let is_in = |s: &&Subject| workloads.contains(&programs[s.program].workload.name);
             let of: Vec<Subject> = subjects.iter().filter(is_in).cloned().collect();
             let title = format!("mean, {name}");
             rows.push(row(Row::GroupMean(name), title, &of, &figure.fixed));
         }
-        if subjects.len() > 1 {
+        if subjects.len() > 1 && figure.group.is_none() {
             rows.push(row(Row::Mean, "mean, all".to_owned(), &subjects, &figure.fixed));
         }
         rows
@@ -303,7 +312,6 @@ impl<'g> Values<'g> {
 
 /// Where a value belongs: a figure, and the choices on all axes.
 struct Place<'a> {
-    experiment: &'a Experiment,
     figure: &'a Figure,
     choices: Vec<usize>,
 }
@@ -324,6 +332,14 @@ fn about(figure: &Figure) -> String {
         Against::Ratio => format!("{own}, relative to the baseline"),
         Against::Speedup => format!("speedup: {own} of the baseline over own"),
         Against::Difference => format!("{own}, less that of the baseline"),
+    }
+}
+
+/// What means are over, where rows do not show it.
+fn over(figure: &Figure) -> String {
+    match (&figure.group, figure.rows) {
+        (Some(group), Rows::Axis(_)) => format!(" over {}", group.name),
+        _ => String::new(),
     }
 }
 
@@ -403,6 +419,40 @@ mod tests {
         assert_eq!(names, ["walsh", "bfs", "spmv", "mean, FEW", "mean, ONE", "mean, all"]);
         assert!(close(&rows[3].cells[1], 2.0) && close(&rows[4].cells[1], 2.0) && close(&rows[5].cells[1], 2.0));
         assert_eq!(rows[3].cells[1].as_ref().unwrap().paper, Some(3.0));
+    }
+
+    #[test]
+    fn figures_can_have_a_group_and_a_baseline_of_their_own() {
+        let more = "[[figure]]\nname = 'c'\ntitle = 'C'\nmetric = 'cycles'\nbars = 'i'\nagainst = 'speedup'\n\
+            baseline = { i = 'gto' }\ngroup = 'divergent'\n\
+            [[figure]]\nname = 'd'\ntitle = 'D'\nmetric = 'cycles'\nbars = 'i'\nrows = 's'\nagainst = 'speedup'\n\
+            baseline = { s = 2 }\ngroup = 'barrier'\n";
+        let experiment = Experiment::parse("t", &format!("{TEXT}{more}")).unwrap();
+        let grid = Grid::new(&experiment).unwrap();
+        let mut results = InMemory::default();
+        // bfs and spmv are divergent; only walsh waits at barriers, and gains from SMs with `gto` alone.
+        grid.each(|choices, program, _, point| {
+            let cycles = match (choices, program) {
+                ([1, _], 0 | 1) => [50, 200][program],
+                ([1, 1], _) => 25,
+                _ => 100,
+            };
+            let kernels = vec![KernelCounts { cycles, ..KernelCounts::default() }];
+            results.keep(Record { identity: point.identity(), checked: 1, kernels }).unwrap();
+        });
+        let values = Values::read(&experiment, &grid, &results).unwrap();
+        let own = values.table(&experiment, &experiment.figures[2]);
+        let names: Vec<&str> = own.rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!((names, own.baseline), (vec!["bfs", "spmv", "mean, divergent"], Some(1)));
+        assert!(
+            close(&own.rows[0].cells[0], 0.5) && close(&own.rows[1].cells[0], 2.0) && close(&own.rows[2].cells[0], 1.0)
+        );
+        assert!(own.rows.iter().all(|row| close(&row.cells[1], 1.0)));
+        let by_axis = values.table(&experiment, &experiment.figures[3]);
+        assert_eq!(by_axis.baseline, None, "no bar is the baseline");
+        assert!(by_axis.about.ends_with("means are geometric over barrier"), "{}", by_axis.about);
+        assert!(close(&by_axis.rows[0].cells[1], 1.0) && close(&by_axis.rows[1].cells[1], 4.0));
+        assert!(close(&by_axis.rows[1].cells[0], 1.0));
     }
 
     #[test]

@@ -142,8 +142,8 @@ impl Canvas {
             let room = (phase.end - from) as f64 * self.scale;
             let middle = self.x(from) + room / 2.0;
             let name = match room {
-                room if room > 96.0 => format!("phase {n}: {}", percent(*share)),
-                room if room > 48.0 => format!("{n}: {}", percent(*share)),
+                room if room > 100.0 => format!("phase {n}: {}", percent(*share)),
+                room if room > 58.0 => format!("{n}: {}", percent(*share)),
                 room if room > 14.0 => n.to_string(),
                 _ => String::new(),
             };

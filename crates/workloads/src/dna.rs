@@ -37,12 +37,10 @@ impl Search {
         let mut want = [(); 2].map(|()| vec![0; self.queries.len()]);
         for ends in self.first.windows(2) {
             let (from, to) = (ends[0] as usize, ends[1] as usize);
-            for begin in from..=to - self.shortest {
-                let (length, place) = longest(&self.queries[begin..to]);
-                if length >= self.shortest {
-                    want[0][begin] = length as i32;
-                    want[1][begin] = place as i32;
-                }
+            let found = (from..=to - self.shortest).map(|begin| (begin, longest(&self.queries[begin..to])));
+            for (begin, (length, place)) in found.filter(|(_, (length, _))| *length >= self.shortest) {
+                want[0][begin] = length as i32;
+                want[1][begin] = place as i32;
             }
         }
         run.check("lengths", lengths, &want[0])?;

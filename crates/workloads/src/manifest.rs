@@ -96,6 +96,9 @@ pub enum Paper {
 }
 
 impl Paper {
+    /// Every one.
+    pub const ALL: [Self; 5] = [Self::Tbc, Self::Vws, Self::Vtw, Self::Origami, Self::Baws];
+
     /// Its short name.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -18,6 +18,11 @@ pub const DIVERGENT_BELOW: f64 = 0.76;
 /// counts the end of a block as a barrier.
 pub const BARRIERS_ABOVE: f64 = 0.15;
 
+/// Share of blocks whose warps are at least 5 % apart from which on the warps of a kernel count as apart. The VTW paper
+/// does not say where it draws the line between its sets; with this one, 46 of the 51 kernels of its Table 1 are in the
+/// set that its Table 4 has them in.
+pub const APART_FROM: f64 = 0.1;
+
 /// A kernel of a workload, all its launches together. Shares are of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
@@ -92,6 +97,13 @@ impl Measured {
     #[must_use]
     pub fn is_barrier_intensive(&self) -> bool {
         self.barrier_time() > BARRIERS_ABOVE
+    }
+
+    /// Whether the warps of blocks execute different numbers of instructions, and whether they take different times:
+    /// what the VTW paper sorts kernels by.
+    #[must_use]
+    pub fn is_apart(&self) -> [bool; 2] {
+        [self.insts_apart_5, self.cycles_apart_5].map(|share| share >= APART_FROM)
     }
 
     /// Whether kernels, taken together, measure as a class says. What is barrier-intensive may be divergent or not.

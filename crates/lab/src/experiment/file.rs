@@ -33,7 +33,7 @@ struct RawFile {
     #[serde(default)]
     axis: Vec<Spanned<RawAxis>>,
     #[serde(default)]
-    baseline: BTreeMap<Spanned<String>, Spanned<Word>>,
+    baseline: RawBaseline,
     #[serde(default)]
     metrics: Vec<Spanned<String>>,
     repeats: Option<Spanned<RawRepeats>>,
@@ -79,6 +79,9 @@ struct RawVariant {
 /// Choices on axes, by the names of these.
 type RawWith = BTreeMap<Spanned<String>, Vec<Spanned<Word>>>;
 
+/// A choice on some axes, by the names of these.
+type RawBaseline = BTreeMap<Spanned<String>, Spanned<Word>>;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct RawRepeats {
@@ -96,6 +99,9 @@ struct RawFigure {
     stack: Vec<Spanned<String>>,
     #[serde(default)]
     against: Against,
+    #[serde(default)]
+    baseline: RawBaseline,
+    group: Option<Spanned<String>>,
     bars: Spanned<String>,
     #[serde(default)]
     choices: Vec<Spanned<Word>>,
@@ -193,7 +199,11 @@ pub(super) fn parse(folder: &Path, name: &str, text: &str) -> Result<Experiment,
         experiment.axes.push(axis);
     }
     limit(&mut experiment, limits)?;
-    baseline(&mut experiment, raw.baseline)?;
+    // Without a baseline, it is the first choice on every axis.
+    experiment.baseline = match raw.baseline.is_empty() {
+        true => vec![Some(0); experiment.axes.len()],
+        false => baseline(&experiment, &raw.baseline)?,
+    };
     if !raw.metrics.is_empty() {
         let metrics = raw.metrics.iter().map(|m| Metric::parse(m.get_ref()).map_err(|p| p.at(Some(m.span()))));
         experiment.metrics = metrics.collect::<Result<_, _>>()?;
@@ -347,15 +357,42 @@ fn variant_named(axis: &Axis, label: &Spanned<Word>) -> Result<usize, Problem> {
     axis.find(&label.get_ref().0).map_err(|problem| problem.at(Some(label.span())))
 }
 
-/// Without a baseline, it is the first choice on every axis.
-fn baseline(experiment: &mut Experiment, raw: BTreeMap<Spanned<String>, Spanned<Word>>) -> Result<(), Problem> {
-    let default = if raw.is_empty() { Some(0) } else { None };
-    experiment.baseline = vec![default; experiment.axes.len()];
+/// For each axis, the choice that is named.
+fn baseline(experiment: &Experiment, raw: &RawBaseline) -> Result<Vec<Option<usize>>, Problem> {
+    let mut choices = vec![None; experiment.axes.len()];
     for (name, label) in raw {
-        let axis = axis_named(experiment, &name)?;
-        experiment.baseline[axis] = Some(variant_named(&experiment.axes[axis], &label)?);
+        let axis = axis_named(experiment, name)?;
+        choices[axis] = Some(variant_named(&experiment.axes[axis], label)?);
     }
-    Ok(())
+    Ok(choices)
+}
+
+/// The baseline of a figure: its own, or the experiment's.
+fn baseline_of_figure(raw: &RawFigure, experiment: &Experiment) -> Result<Vec<Option<usize>>, Problem> {
+    let Some((first, _)) = raw.baseline.first_key_value() else { return Ok(experiment.baseline.clone()) };
+    if matches!(raw.against, Against::Nothing | Against::Share) {
+        let message = format!("figure `{}` sets nothing against its baseline", raw.name.get_ref());
+        return Err(Problem::new(message)
+            .help("`against` says how: ratio, speedup or difference")
+            .at(Some(first.span())));
+    }
+    baseline(experiment, &raw.baseline)
+}
+
+/// The group of this name, or the class where there are no groups, with those of its workloads that are run.
+fn group_named(name: &Spanned<String>, experiment: &Experiment) -> Result<Group, Problem> {
+    let text = name.get_ref().as_str();
+    group_row(text, experiment).map_err(|problem| problem.at(Some(name.span())))?;
+    if let Some(group) = experiment.groups.iter().find(|group| group.name == text) {
+        return Ok(group.clone());
+    }
+    let of_class = workloads([format!("class:{text}").as_str()]).map_err(|(_, problem)| problem)?;
+    let own: Vec<_> = of_class.into_iter().filter(|workload| experiment.workloads.contains(workload)).collect();
+    if own.is_empty() {
+        let problem = Problem::new(format!("the experiment has no workloads of class `{text}`")).at(Some(name.span()));
+        return Err(problem.help("add them to `workloads`, or leave the figure out"));
+    }
+    Ok(Group { name: text.to_owned(), workloads: own })
 }
 
 fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, Problem> {
@@ -378,7 +415,9 @@ fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, Problem> {
         Some(rows) => Rows::Axis(axis_named(experiment, rows)?),
     };
     let mean = mean(&raw, &metric, &stack, rows)?;
-    let mut fixed: Vec<usize> = experiment.baseline.iter().map(|base| base.unwrap_or(0)).collect();
+    let baseline = baseline_of_figure(&raw, experiment)?;
+    let group = raw.group.as_ref().map(|name| group_named(name, experiment)).transpose()?;
+    let mut fixed: Vec<usize> = baseline.iter().map(|base| base.unwrap_or(0)).collect();
     for (name, label) in &raw.r#where {
         let axis = axis_named(experiment, name)?;
         fixed[axis] = variant_named(&experiment.axes[axis], label)?;
@@ -392,10 +431,25 @@ fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, Problem> {
             let problem = Problem::new("the figure has no means").at(Some(raw.row.span()));
             return Err(problem.help("`mean` says which it should have"));
         }
+        if let Some(group) = group.as_ref().filter(|group| !is_in(&row, group)) {
+            let message = format!("the figure shows group `{}` alone", group.name);
+            let problem = Problem::new(message).at(Some(raw.row.span()));
+            return Err(problem.help(format!("its rows are the workloads of it, and `mean:{}`", group.name)));
+        }
         paper.push(PaperValue { row, bar, part, value: raw.value });
     }
-    let (name, title, against) = (raw.name.into_inner(), raw.title, raw.against);
-    Ok(Figure { name, title, metric, stack, against, bars, choices, rows, fixed, mean, source: raw.source, paper })
+    let (name, title, against, source) = (raw.name.into_inner(), raw.title, raw.against, raw.source);
+    Ok(Figure { name, title, metric, stack, against, baseline, group, bars, choices, rows, fixed, mean, source, paper })
+}
+
+/// Whether a figure of one group has a row.
+fn is_in(row: &Row, group: &Group) -> bool {
+    match row {
+        Row::Workload(workload) | Row::Kernel { workload, .. } => group.workloads.contains(&workload.as_str()),
+        Row::GroupMean(name) => *name == group.name,
+        Row::Variant(_) => true,
+        Row::Mean => false,
+    }
 }
 
 /// What a figure shows: a metric, or a stack with the sum of its parts.

@@ -274,6 +274,10 @@ pub struct Figure {
     pub stack: Vec<Part>,
     /// How it is set against the baseline.
     pub against: Against,
+    /// Its baseline, as [`Experiment::baseline`], which it is unless the figure has one of its own.
+    pub baseline: Vec<Option<usize>>,
+    /// The group whose workloads it shows; none where it is all.
+    pub group: Option<Group>,
     /// The axis of the bars.
     pub bars: usize,
     /// The choices on it that have a bar.
@@ -288,6 +292,20 @@ pub struct Figure {
     pub source: String,
     /// What the paper prints.
     pub paper: Vec<PaperValue>,
+}
+
+impl Figure {
+    /// The baseline of a combination of choices.
+    #[must_use]
+    pub fn baseline_of(&self, choices: &[usize]) -> Vec<usize> {
+        self.baseline.iter().zip(choices).map(|(base, own)| base.unwrap_or(*own)).collect()
+    }
+
+    /// Whether it has to do with a workload.
+    #[must_use]
+    pub fn shows(&self, workload: &str) -> bool {
+        self.group.as_ref().is_none_or(|group| group.workloads.contains(&workload))
+    }
 }
 
 /// An experiment.
@@ -311,7 +329,8 @@ pub struct Experiment {
     pub set: Vec<Change>,
     /// What is varied.
     pub axes: Vec<Axis>,
-    /// For each axis, the choice that is the baseline; none where each choice has a baseline of its own.
+    /// For each axis, the choice that is the baseline of figures that name no other; none where each choice has a
+    /// baseline of its own.
     pub baseline: Vec<Option<usize>>,
     /// What the table of all points has.
     pub metrics: Vec<Metric>,
@@ -391,12 +410,6 @@ impl Experiment {
     pub fn runs(&self, choices: &[usize]) -> bool {
         let mut chosen = self.axes.iter().zip(choices).map(|(axis, choice)| &axis.variants[*choice]);
         chosen.all(|variant| variant.with.iter().all(|(axis, among)| among.contains(&choices[*axis])))
-    }
-
-    /// The baseline of a combination of choices.
-    #[must_use]
-    pub fn baseline_of(&self, choices: &[usize]) -> Vec<usize> {
-        self.baseline.iter().zip(choices).map(|(base, own)| base.unwrap_or(*own)).collect()
     }
 }
 

@@ -65,12 +65,12 @@ fn a_file_becomes_an_experiment() {
     let gto = e.axes[0].find("gto").unwrap();
     assert_eq!(e.axes[0].variants[gto].set[0].text, "mechanism.issue=gto");
     assert_eq!(e.baseline, [Some(e.axes[0].find("lrr").unwrap()), None, None]);
-    assert_eq!(e.baseline_of(&[gto, 1, 1])[1..], [1, 1]);
     assert_eq!(e.axes[1].variants[1].set[0].text, "sm.l1d.sets=64");
     assert_eq!(e.axes[2].variants[1].set.len(), 2);
     assert_eq!((e.repeats.count, e.repeats.vary.len()), (2, 2));
     let f = &e.figures[0];
     assert_eq!((f.bars, f.rows, f.fixed[1]), (0, Rows::Workloads, 1));
+    assert_eq!((&f.baseline, f.baseline_of(&[gto, 1, 1])), (&e.baseline, vec![e.axes[0].find("lrr").unwrap(), 1, 1]));
     assert_eq!((f.mean, f.against), (Mean::Harmonic, Against::Speedup));
     assert_eq!(
         f.paper[1],
@@ -129,6 +129,35 @@ fn a_figure_can_show_some_of_the_bars() {
     assert_eq!(e.figures[1].choices, ["gto", "lrr"].map(|label| e.axes[0].find(label).unwrap()), "in this order");
     let wrong = changed("rows = \"sets\"", "choices = [\"gtoo\"]");
     assert_eq!(wrong, "45:12: axis `scheduler` has no `gtoo` [did you mean `gto`?]");
+}
+
+#[test]
+fn a_figure_can_have_a_baseline_of_its_own() {
+    let own = "against = \"speedup\"\nbaseline = { scheduler = \"gto\", sets = 32 }";
+    let e = parse(Path::new(""), "x", &GOOD.replacen("against = \"speedup\"", own, 1)).unwrap();
+    let [lrr, gto] = ["lrr", "gto"].map(|label| e.axes[0].find(label).unwrap());
+    assert_eq!(e.figures[0].baseline_of(&[lrr, 1, 1]), [gto, 0, 1]);
+    assert_eq!(e.figures[1].baseline_of(&[gto, 1, 1]), [lrr, 1, 1], "that of the experiment");
+    let wrong = changed("against = \"speedup\"", "against = \"speedup\"\nbaseline = { sets = 33 }");
+    assert!(wrong.starts_with("34:21: axis `sets` has no `33`"), "{wrong}");
+    let wrong = changed("against = \"speedup\"", "baseline = { sets = 32 }");
+    assert!(wrong.starts_with("33:14: figure `speedup` sets nothing against its baseline"), "{wrong}");
+}
+
+#[test]
+fn a_figure_can_show_one_group() {
+    let group = |word: &str| format!("mean = \"harmonic\"\ngroup = \"{word}\"");
+    let e = parse(Path::new(""), "x", &GOOD.replacen("mean = \"harmonic\"", &group("divergent"), 1)).unwrap();
+    let shown = e.figures[0].group.as_ref().unwrap();
+    assert!(shown.workloads.contains(&"bfs") && shown.workloads.contains(&"spmv"), "the class, without groups");
+    assert!(e.figures[0].shows("bfs") && !e.figures[0].shows("walsh") && e.figures[1].shows("walsh"));
+    let wrong = |word: &str| changed("mean = \"harmonic\"", &group(word));
+    assert!(wrong("divergnt").starts_with("37:9: there is no class `divergnt` [did you mean `divergent`?]"));
+    assert!(wrong("barrier").starts_with("37:9: the experiment has no workloads of class `barrier`"));
+    let all =
+        GOOD.replacen("\"mean:divergent\"", "\"mean\"", 1).replacen("mean = \"harmonic\"", &group("divergent"), 1);
+    let problem = parse(Path::new(""), "x", &all).unwrap_err();
+    assert!(problem.message.contains("shows group `divergent` alone"), "{}", problem.message);
 }
 
 #[test]
