@@ -288,7 +288,8 @@ mod tests {
     #[test]
     fn names_are_found_and_come_back() {
         let names = ["cycles", "memory-traffic", "stall-share.barrier", "network-up.packets", "l2.hits + l2.misses"];
-        let names = names.into_iter().chain(["stalls.data", "stalls.no-warp", "rtru", "gang-share", "l1d-misses-per-thousand"]);
+        let names =
+            names.into_iter().chain(["stalls.data", "stalls.no-warp", "rtru", "gang-share", "l1d-misses-per-thousand"]);
         for name in names {
             let metric = Metric::parse(name).unwrap();
             assert_eq!(metric.to_string(), name);
