@@ -266,7 +266,7 @@ impl Sm<'_> {
         let count = self.slices.len();
         if count > 1 {
             // Every bit that is a multiple of the number of slices, from the first one of this slice on.
-            let own = u64::MAX / ((1 << count) - 1) << slice;
+            let own = (u64::MAX / ((1 << count) - 1)) << slice;
             let mut any = 0;
             for n in 0..self.fetch.wanting.word_count() {
                 let alone = if self.gangs.active { !self.gangs.members.word(n) } else { u64::MAX };
