@@ -83,7 +83,7 @@ fn mistakes_in_files_have_a_place() {
          mshr_merges, miss_queue, latency, allocate_on_miss)\n\
          m.toml:3:16: `sm.l1c.index` must be \"linear\" or \"fermi\", not \"liner\"\n\
          m.toml:4:4: there is no key `sm.warps` (`sm` holds fetch, issue, collector, units, latency, shared, l1i, \
-         l1d, l1c, l1t, warp_width, simd_width, threads, ctas, registers, register_grain, shared_bytes, \
+         l1d, l1c, l1t, warp_width, simd_width, slices, threads, ctas, registers, register_grain, shared_bytes, \
          single_in_flight, coalescing, response_queue, ejection_buffer)",
     );
     refused(
