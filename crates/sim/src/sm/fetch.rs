@@ -37,9 +37,8 @@ impl Want {
         Self { warp: WarpId(token as u16), behind: (token >> 16) as u8 }
     }
 
-    fn warps(self) -> impl Iterator<Item = WarpId> {
-        let others = (0..8).filter(move |n| self.behind >> n & 1 != 0);
-        std::iter::once(self.warp).chain(others.map(move |n| WarpId(self.warp.0 + n)))
+    fn others(self) -> impl Iterator<Item = WarpId> {
+        (0..8).filter(move |n| self.behind >> n & 1 != 0).map(move |n| WarpId(self.warp.0 + n))
     }
 }
 
@@ -116,19 +115,25 @@ impl Sm<'_> {
             && at < now
         {
             self.fetch.buffer.pop_front();
-            for warp in want.warps() {
-                let front = &mut self.fronts[warp.index()];
-                front.fetching = false;
-                if self.table.get(warp).valid && !self.table.get(warp).ended {
-                    // What lies behind the program is fetched too: the warp is found to be elsewhere and drops it.
-                    for next in pc..pc + width {
-                        front.push(next);
-                    }
-                    front.next_pc = pc + width;
-                }
-                self.refresh(warp);
+            self.decode_for(want.warp, pc, width);
+            if want.behind != 0 {
+                want.others().for_each(|warp| self.decode_for(warp, pc, width));
             }
         }
+    }
+
+    #[inline]
+    fn decode_for(&mut self, warp: WarpId, pc: u32, width: u32) {
+        let front = &mut self.fronts[warp.index()];
+        front.fetching = false;
+        if self.table.get(warp).valid && !self.table.get(warp).ended {
+            // What lies behind the program is fetched too: the warp is found to be elsewhere and drops it.
+            for next in pc..pc + width {
+                front.push(next);
+            }
+            front.next_pc = pc + width;
+        }
+        self.refresh(warp);
     }
 
     /// Chooses warps and looks their instructions up.
@@ -144,7 +149,7 @@ impl Sm<'_> {
                 if self.sets.wanting.is_empty() {
                     break;
                 }
-                let Some(warp) = self.pick_fetch(0, now) else { break };
+                let Some(warp) = self.pick_from(0, now) else { break };
                 let answer = self.look_up_code(Want::one(warp), now);
                 self.mechanisms.fetch[0].fetched(warp, answer == Answer::Hit);
             }
@@ -161,6 +166,10 @@ impl Sm<'_> {
     /// A line that has come serves those who wait for it first.
     #[inline]
     fn serve_waiting(&mut self, now: Cycle) -> bool {
+        self.fetch.cache.has_ready() && self.serve_next(now)
+    }
+
+    fn serve_next(&mut self, now: Cycle) -> bool {
         let Some(waiter) = self.fetch.cache.next_ready() else { return false };
         let want = Want::of(waiter);
         let pc = self.fronts[want.warp.index()].next_pc;
@@ -170,16 +179,20 @@ impl Sm<'_> {
     }
 
     /// A warp that goes by itself leaves its line in the cache of its slice.
+    #[inline]
     fn fill_l0(&mut self, want: Want, pc: u32) {
         if self.fetch.l0_lines > 0 && want.behind == 0 {
-            let line = self.fetch.address(pc) / L0_LINE;
-            let slice = self.slices.of(want.warp.index());
-            self.fetch.l0[slice].fill(line, self.fetch.l0_lines);
+            self.fill_l0_of(self.slices.of(want.warp.index()), pc);
         }
     }
 
+    fn fill_l0_of(&mut self, slice: usize, pc: u32) {
+        let line = self.fetch.address(pc) / L0_LINE;
+        self.fetch.l0[slice].fill(line, self.fetch.l0_lines);
+    }
+
     /// Looks the next instruction of warps up in the L1.
-    #[inline]
+    #[inline(always)]
     fn look_up_code(&mut self, want: Want, now: Cycle) -> Answer {
         let pc = self.fronts[want.warp.index()].next_pc;
         let address = self.fetch.address(pc);
@@ -196,11 +209,17 @@ impl Sm<'_> {
             Answer::Pending | Answer::Miss => self.counters.fetch_misses += 1,
             Answer::Fail => return answer,
         }
-        for warp in want.warps() {
-            self.fronts[warp.index()].fetching = true;
-            self.sets.wanting.set(warp, false);
+        self.is_fetched_for(want.warp);
+        if want.behind != 0 {
+            want.others().for_each(|warp| self.is_fetched_for(warp));
         }
         answer
+    }
+
+    #[inline]
+    fn is_fetched_for(&mut self, warp: WarpId) {
+        self.fronts[warp.index()].fetching = true;
+        self.sets.wanting.set(warp, false);
     }
 
     /// Gangs are fetched for first, then slices in turn, as many as the L1 has ports; what the cache of a slice has needs
@@ -230,8 +249,7 @@ impl Sm<'_> {
                 self.counters.fetches += 1;
                 self.counters.fetches_l0 += 1;
                 self.fetch.buffer.push_back((now, Want::one(warp), pc));
-                self.fronts[warp.index()].fetching = true;
-                self.sets.wanting.set(warp, false);
+                self.is_fetched_for(warp);
                 self.mechanisms.fetch[slice].fetched(warp, true);
             } else if ports > 0 {
                 ports -= 1;
@@ -261,29 +279,31 @@ impl Sm<'_> {
         None
     }
 
-    /// The warp to fetch for in a slice.
+    /// The warp to fetch for in one of several slices.
     fn pick_fetch(&mut self, slice: usize, now: Cycle) -> Option<WarpId> {
         let count = self.slices.len();
-        if count > 1 {
-            // Every bit that is a multiple of the number of slices, from the first one of this slice on.
-            let own = (u64::MAX / ((1 << count) - 1)) << slice;
-            let mut any = 0;
-            for n in 0..self.fetch.wanting.word_count() {
-                let alone = if self.gangs.active { !self.gangs.members.word(n) } else { u64::MAX };
-                let word = self.sets.wanting.word(n) & own & alone;
-                self.fetch.wanting.set_word(n, word);
-                any |= word;
-            }
-            if any == 0 {
-                return None;
-            }
+        // Every bit that is a multiple of the number of slices, from the first one of this slice on.
+        let own = (u64::MAX / ((1 << count) - 1)) << slice;
+        let mut any = 0;
+        for n in 0..self.fetch.wanting.word_count() {
+            let alone = if self.gangs.active { !self.gangs.members.word(n) } else { u64::MAX };
+            let word = self.sets.wanting.word(n) & own & alone;
+            self.fetch.wanting.set_word(n, word);
+            any |= word;
         }
+        if any == 0 { None } else { self.pick_from(slice, now) }
+    }
+
+    /// What the fetch scheduler of a slice says.
+    #[inline(always)]
+    fn pick_from(&mut self, slice: usize, now: Cycle) -> Option<WarpId> {
+        let several = self.slices.len() > 1;
         let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
         let (ages, issued, kernel) = (&self.ages, &self.issued, self.kernel);
         let (blocks, fronts) = (self.phases.blocks(), &self.fronts);
         let view = FetchView {
             now,
-            wanting: if count > 1 { &self.fetch.wanting } else { &sets.wanting },
+            wanting: if several { &self.fetch.wanting } else { &sets.wanting },
             entries: &|warp| fronts[warp.index()].decoded(),
             slots: self.fronts.len(),
             issue: &self.mechanisms.issue,

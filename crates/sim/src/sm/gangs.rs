@@ -79,7 +79,12 @@ impl Gangs {
     }
 
     /// When somebody has waited long enough where branches meet.
+    #[inline]
     pub(super) fn next_event(&self) -> Option<Cycle> {
+        if self.active { self.next_release() } else { None }
+    }
+
+    fn next_release(&self) -> Option<Cycle> {
         self.held.iter().map(|warp| self.until[warp.index()]).min()
     }
 }

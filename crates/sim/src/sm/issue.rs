@@ -29,51 +29,72 @@ pub(super) struct Issuing<'a> {
 
 impl Sm<'_> {
     /// Results of the arithmetic units are written back.
+    #[inline]
     pub(super) fn write_back(&mut self, now: Cycle) {
-        for slice in 0..self.slices.len() {
-            while let Some(inst) = self.slices.get(slice).units.next_done(now) {
-                let entry = self.insts.get(inst);
-                let (warp, pc) = (entry.warp, entry.pc);
-                for number in self.op(pc).write_numbers() {
-                    self.slices.get(slice).collector.write(*number, warp);
-                }
-                self.complete(inst);
+        self.write_back_of(0, now);
+        for slice in 1..self.slices.len() {
+            self.write_back_of(slice, now);
+        }
+    }
+
+    #[inline(always)]
+    fn write_back_of(&mut self, slice: usize, now: Cycle) {
+        while let Some(inst) = self.slices.get(slice).units.next_done(now) {
+            let entry = self.insts.get(inst);
+            let (warp, pc) = (entry.warp, entry.pc);
+            for number in self.op(pc).write_numbers() {
+                self.slices.get(slice).collector.write(*number, warp);
             }
+            self.complete(inst);
         }
     }
 
     /// Instructions with their operands enter the arithmetic units.
+    #[inline]
     pub(super) fn execute(&mut self, now: Cycle) {
-        for slice in 0..self.slices.len() {
-            let Slice { collector, units } = self.slices.get(slice);
-            let output = &collector.output;
-            if output[UnitKind::Sp as usize].is_empty() && output[UnitKind::Sfu as usize].is_empty() {
-                continue;
-            }
-            for pipeline in 0..units.len() {
-                let kind = units.kind(pipeline);
-                let Some(inst) = collector.output[kind as usize].front() else { continue };
-                let entry = self.insts.get(inst);
-                let (passes, extra) = entry.extra;
-                let timing = self.kernel.ops[entry.pc as usize].timing;
-                let latency = timing.latency + extra;
-                if units.accepts(pipeline, latency, now) {
-                    collector.take(kind);
-                    units.enter(pipeline, inst, latency, timing.interval * passes, now);
-                }
+        self.execute_in(0, now);
+        for slice in 1..self.slices.len() {
+            self.execute_in(slice, now);
+        }
+    }
+
+    #[inline(always)]
+    fn execute_in(&mut self, slice: usize, now: Cycle) {
+        let Slice { collector, units } = self.slices.get(slice);
+        let output = &collector.output;
+        if output[UnitKind::Sp as usize].is_empty() && output[UnitKind::Sfu as usize].is_empty() {
+            return;
+        }
+        for pipeline in 0..units.len() {
+            let kind = units.kind(pipeline);
+            let Some(inst) = collector.output[kind as usize].front() else { continue };
+            let entry = self.insts.get(inst);
+            let (passes, extra) = entry.extra;
+            let timing = self.kernel.ops[entry.pc as usize].timing;
+            let latency = timing.latency + extra;
+            if units.accepts(pipeline, latency, now) {
+                collector.take(kind);
+                units.enter(pipeline, inst, latency, timing.interval * passes, now);
             }
         }
     }
 
-    /// One cycle of the operand collector.
+    /// One cycle of the operand collectors.
+    #[inline]
     pub(super) fn collect(&mut self) {
-        let (insts, ops) = (&self.insts, &self.kernel.ops);
-        for slice in 0..self.slices.len() {
-            self.slices.get(slice).collector.step(|inst| {
-                let entry = insts.get(inst);
-                (ops[entry.pc as usize].reads(), entry.warp)
-            });
+        self.collect_in(0);
+        for slice in 1..self.slices.len() {
+            self.collect_in(slice);
         }
+    }
+
+    #[inline(always)]
+    fn collect_in(&mut self, slice: usize) {
+        let (insts, ops) = (&self.insts, &self.kernel.ops);
+        self.slices.get(slice).collector.step(|inst| {
+            let entry = insts.get(inst);
+            (ops[entry.pc as usize].reads(), entry.warp)
+        });
     }
 
     /// Every scheduler issues, or its slot is charged to a cause.
@@ -108,9 +129,17 @@ impl Sm<'_> {
         let mut any = 0;
         for n in 0..own.word_count() {
             let ready = on_sp.word(n) & sp | on_sfu.word(n) & sfu | on_mem.word(n) & mem;
-            let eligible = ready & own.word(n) & self.gangs.free(n);
+            let eligible = ready & own.word(n);
             self.eligible.set_word(n, eligible);
             any |= eligible;
+        }
+        if self.gangs.active && any != 0 {
+            any = 0;
+            for n in 0..own.word_count() {
+                let eligible = self.eligible.word(n) & self.gangs.free(n);
+                self.eligible.set_word(n, eligible);
+                any |= eligible;
+            }
         }
         let mut vetoed = None;
         let pick = if any == 0 { None } else { self.choose(scheduler, now, &mut vetoed) };

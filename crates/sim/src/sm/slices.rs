@@ -14,84 +14,101 @@ pub(super) struct Slice {
     pub(super) units: Units,
 }
 
-/// All slices of an SM. Warp `w` is of slice `w` modulo their number.
+/// All slices of an SM. Warp `w` is of slice `w` modulo their number. Most machines have one, which is at hand.
 pub(super) struct Slices {
-    all: Vec<Slice>,
+    first: Slice,
+    others: Vec<Slice>,
 }
 
 impl Slices {
     pub(super) fn new(sm: &SmConfig) -> Self {
         let slice = |_| Slice { collector: Collector::new(&sm.collector, &sm.units), units: Units::new(&sm.units) };
-        Self { all: (0..sm.slices.max(1)).map(slice).collect() }
+        Self { first: slice(0), others: (1..sm.slices.max(1)).map(slice).collect() }
     }
 
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.all.len()
+        self.others.len() + 1
     }
 
     /// Which slice a warp is of, and a scheduler: their number is a multiple of that of the slices.
     #[inline]
     pub(super) fn of(&self, index: usize) -> usize {
-        if self.all.len() == 1 { 0 } else { index % self.all.len() }
+        if self.others.is_empty() { 0 } else { index % self.len() }
     }
 
     #[inline]
     pub(super) fn get(&mut self, slice: usize) -> &mut Slice {
-        &mut self.all[slice]
+        if slice == 0 { &mut self.first } else { &mut self.others[slice - 1] }
+    }
+
+    #[inline]
+    fn at(&self, slice: usize) -> &Slice {
+        if slice == 0 { &self.first } else { &self.others[slice - 1] }
+    }
+
+    /// Whether something holds for one of them.
+    #[inline]
+    fn any(&self, holds: impl Fn(&Slice) -> bool) -> bool {
+        holds(&self.first) || !self.others.is_empty() && self.others.iter().any(holds)
     }
 
     /// The collector of a warp's slice.
     #[inline]
     pub(super) fn collector(&mut self, warp: WarpId) -> &mut Collector {
         let slice = self.of(warp.index());
-        &mut self.all[slice].collector
+        &mut self.get(slice).collector
     }
 
     /// Whether a warp or a scheduler of this number can issue to a unit.
     #[inline]
     pub(super) fn accepts(&self, index: usize, unit: UnitKind) -> bool {
-        self.all[self.of(index)].collector.accepts(unit)
+        self.at(self.of(index)).collector.accepts(unit)
     }
 
     /// Whether any slice takes an instruction for a unit.
     #[inline]
     pub(super) fn any_accepts(&self, unit: UnitKind) -> bool {
-        self.all.iter().any(|slice| slice.collector.accepts(unit))
+        self.any(|slice| slice.collector.accepts(unit))
     }
 
     /// Whether something in a collector moves in the next cycle; `mem_busy` says that the load-store unit takes nothing.
     #[inline]
     pub(super) fn can_move(&self, mem_busy: bool) -> bool {
-        self.all.iter().any(|slice| slice.collector.can_move(mem_busy))
+        self.any(|slice| slice.collector.can_move(mem_busy))
     }
 
     /// Whether an instruction has its operands and waits for the load-store unit.
     #[inline]
     pub(super) fn has_memory(&self) -> bool {
-        self.all.iter().any(|slice| !slice.collector.output[UnitKind::Mem as usize].is_empty())
+        self.any(|slice| !slice.collector.output[UnitKind::Mem as usize].is_empty())
     }
 
     /// The first instruction of a slice that waits for the load-store unit.
     #[inline]
     pub(super) fn memory_head(&self, slice: usize) -> Option<InstId> {
-        self.all[slice].collector.output[UnitKind::Mem as usize].front()
+        self.at(slice).collector.output[UnitKind::Mem as usize].front()
     }
 
     /// Ends a cycle in which nothing in the collectors could move.
     #[inline]
     pub(super) fn end_cycle(&mut self) {
-        self.all.iter_mut().for_each(|slice| slice.collector.end_cycle());
+        self.first.collector.end_cycle();
+        self.others.iter_mut().for_each(|slice| slice.collector.end_cycle());
     }
 
     /// When the next instruction is written back.
     #[inline]
     pub(super) fn next_event(&self, now: Cycle) -> Option<Cycle> {
-        self.all.iter().filter_map(|slice| slice.units.next_event(now)).min()
+        let first = self.first.units.next_event(now);
+        if self.others.is_empty() {
+            return first;
+        }
+        self.others.iter().filter_map(|slice| slice.units.next_event(now)).chain(first).min()
     }
 
     /// Cycles operands waited because their bank was busy.
     pub(super) fn conflicts(&self) -> u64 {
-        self.all.iter().map(|slice| slice.collector.conflicts).sum()
+        self.first.collector.conflicts + self.others.iter().map(|slice| slice.collector.conflicts).sum::<u64>()
     }
 }
