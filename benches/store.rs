@@ -73,6 +73,7 @@ fn record(seed: u64, machine: &Arc<MachineSpec>) -> Record {
         parameters: BTreeMap::from([("n".to_owned(), 1024)]),
         seed,
         heap_offset: 0,
+        virtualize: None,
         machine: Arc::clone(machine),
     };
     let counters = raddle_lab::metric::counters().enumerate().filter(|(n, _)| n % 2 == 0);

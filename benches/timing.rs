@@ -1,10 +1,11 @@
 //! The speed of the timing model on the reference kernels, and its cycles beside the reference's.
 //!
-//! `timing [kernels|micro|small] [FILTER] [KEY=VALUE]...`, or `timing once KERNEL SIZE`: that kernel a single time,
+//! `timing [kernels|micro|small] [FILTER] [KEY=VALUE]...`, or `timing once KERNEL SIZE [PRESET] [KEY=VALUE]...`: that kernel a single time,
 //! to count host instructions under callgrind.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)] // A benchmark prints its result.
 
+use raddle_sim::gpu::RunOptions;
 use raddle_testkit::timing;
 use std::time::Instant;
 
@@ -15,8 +16,16 @@ fn main() {
     let changes: Vec<String> = args.collect();
     if set == "once" {
         let size = changes.first().and_then(|n| n.parse().ok()).expect("once KERNEL SIZE");
-        let total = timing::run_point(&timing::sized(&filter, size), &changes[1..]).total();
-        println!("warp_insts {} thread_insts {}", total.sm.warp_insts, total.sm.thread_insts);
+        let point = timing::sized(&filter, size);
+        let config = match changes.get(1) {
+            Some(preset) if !preset.contains('=') => timing::machine(preset, &changes[2..]),
+            _ => timing::gtx480(&point.scheduler, &changes[1..]),
+        };
+        let options = RunOptions { registers: point.registers, ..RunOptions::default() };
+        let result = timing::run(&point.case, &config, options);
+        let total = result.total();
+        let (warps, threads) = (total.sm.warp_insts, total.sm.thread_insts);
+        println!("warp_insts {warps} thread_insts {threads} cycles {}", result.cycles);
         return;
     }
     let points = match set.as_str() {

@@ -41,6 +41,11 @@ const GENERATORS: &[Generator] = &[
     Generator { name: "the mechanisms", path: "docs/src/reference/mechanisms.md", text: crate::mechanisms::page },
     Generator { name: "the workloads", path: "docs/src/reference/workloads.md", text: crate::workload_table::page },
     Generator {
+        name: "what virtual thread blocks cost",
+        path: "docs/src/reference/virtual-blocks.md",
+        text: crate::virtualized_table::page,
+    },
+    Generator {
         name: "register counts against the reference",
         path: "docs/src/validation/registers.md",
         text: || Ok(crate::registers::page()),

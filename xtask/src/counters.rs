@@ -7,6 +7,7 @@ use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
 use raddle_sim::sm::cache::CacheCounters;
 use raddle_sim::sm::counters::SmCounters;
+use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::stats::{CounterInfo, Counters, Unit};
 
 const INTRODUCTION: &str = "\
@@ -24,6 +25,12 @@ causes mean is on the page about [time](../timing-model.md#why-a-slot-stays-empt
 /// The groups: heading, what there is one of, declarations.
 const GROUPS: &[(&str, &str, &[CounterInfo])] = &[
     ("SM", "One group for each SM.", SmCounters::INFO),
+    (
+        "Lanes",
+        "Two groups for each SM, `int` for the integer and `fp` for the floating-point pipelines of its SPs. Zero unless a \
+         gating scheme other than `none` keeps account; `watch` does, and changes nothing.",
+        LaneCounters::INFO,
+    ),
     (
         "First-level caches",
         "One group for each instruction, data, constant and texture cache of an SM.",
@@ -63,7 +70,8 @@ mod tests {
     #[test]
     fn every_group_is_there() {
         let page = super::page();
-        for counter in ["`warp_insts`", "`pending_hits`", "`flits`", "`sector_misses`", "`row_hits`"] {
+        for counter in ["`warp_insts`", "`uncompensated`", "`pending_hits`", "`flits`", "`sector_misses`", "`row_hits`"]
+        {
             assert!(page.contains(&format!("\n| {counter} |")), "{counter}");
         }
     }

@@ -26,8 +26,36 @@ pub fn run(check_only: bool) -> Result {
     run_cargo(&[&build[..], if check_only { &[] } else { &functional }].concat())?;
     if !check_only {
         self::functional()?;
+        gangs()?;
     }
     timing(check_only)
+}
+
+/// What makes warps of four lanes of the machine, which go in gangs.
+const GANGS: [&str; 5] = ["vws-sm", "sm.warp_width=4", "sm.simd_width=4", "sm.slices=8", "mechanism.ganging=vws"];
+
+/// What a simulated cycle costs with warps of 32, and with gangs of narrow ones.
+fn gangs() -> Result {
+    println!("| kernel | size | host instructions per cycle, warps of 32 | gangs of 8 warps of 4 | times |");
+    println!("| --- | --: | --: | --: | --: |");
+    for (kernel, size) in [
+        ("vecadd", "49152"),
+        ("matmul", "96"),
+        ("diverge", "6144"),
+        ("bfs", "1536"),
+        ("stencil", "160"),
+        ("reduce", "65536"),
+    ] {
+        let per_cycle = |changes: &[&str]| -> Result<f64> {
+            let (collected, text) = count("timing", LAUNCH, &[&["once", kernel, size], changes].concat())?;
+            let cycles = number_after(&text, "cycles ").ok_or_else(|| format!("no cycles in: {text}"))?;
+            Ok(collected as f64 / cycles as f64)
+        };
+        let (wide, gangs) = (per_cycle(&GANGS[..1])?, per_cycle(&GANGS)?);
+        println!("| {kernel} | {size} | {wide:.0} | {gangs:.0} | {:.1} |", gangs / wide);
+    }
+    println!();
+    Ok(())
 }
 
 /// The kernels of the benchmark, run without time.

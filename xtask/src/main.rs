@@ -11,7 +11,9 @@ mod codegen;
 mod command_line;
 mod counters;
 mod deps;
+mod divergence_table;
 mod docs;
+mod energy;
 mod files;
 mod fmt;
 mod fuzz;
@@ -25,6 +27,7 @@ mod results;
 mod screenshots;
 mod slurm;
 mod tidy;
+mod virtualized_table;
 mod workload_table;
 mod workloads;
 
@@ -62,8 +65,8 @@ enum Command {
     Deps,
     /// Measure what the kernels of the workloads are like and write the table
     MeasureWorkloads {
-        /// tiny, small or paper
-        size: String,
+        /// tiny, small or paper; or virtualized, what a loop over logical blocks costs
+        table: String,
         /// Write nothing; fail if the table is another one
         #[arg(long)]
         check: bool,
@@ -78,6 +81,15 @@ enum Command {
         /// Seed of the first
         #[arg(long, default_value_t = 0)]
         first: u64,
+    },
+    /// Compare the energy model's shares, on average over the workloads, with those it was fitted to
+    Energy {
+        /// tiny, small or paper
+        #[arg(default_value = "small")]
+        size: String,
+        /// Find the factors that would make them equal, and compare with these
+        #[arg(long)]
+        fit: bool,
     },
     /// Format the code, also where `cargo fmt` does not see it
     Fmt {
@@ -118,11 +130,12 @@ fn main() -> ExitCode {
         Command::Deps => deps::run(),
         Command::Differential { programs, first } => differential(first, programs),
         Command::Docs => docs::run(),
+        Command::Energy { size, fit } => energy::run(&size, fit),
         Command::Fmt { check } => fmt::run(check),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::HostInstructions { check } => host_instructions::run(check),
         Command::Long => long(),
-        Command::MeasureWorkloads { size, check } => workload_table::measure(&size, check),
+        Command::MeasureWorkloads { table, check } => workload_table::measure(&table, check),
         Command::Pages { write } => pages::run(write),
         Command::Results(args) => results::run(&args),
         Command::Screenshots => screenshots::run(),

@@ -17,7 +17,7 @@ use raddle_workloads::manifest::Paper;
 
 use crate::Result;
 use crate::files::{root, run_cargo, target};
-use crate::workload_table;
+use crate::{divergence_table, workload_table};
 
 /// The options of `cargo xtask results`.
 #[derive(clap::Args)]
@@ -171,9 +171,11 @@ fn paper(part: &str) -> Option<Paper> {
 /// The parts of a page with benchmarks of papers, by name.
 fn benchmarks(experiment: &Experiment, page: &str) -> Result<Vec<(String, String)>> {
     let parts = parts(page)?.into_iter().filter_map(|(name, _)| Some((name, paper(name)?)));
-    parts
-        .map(|(name, paper)| Ok((name.to_owned(), workload_table::benchmarks(paper, &experiment.workloads)?)))
-        .collect()
+    let table = |paper: Paper| match paper {
+        Paper::Vtw => divergence_table::text(&experiment.workloads),
+        _ => workload_table::benchmarks(paper, &experiment.workloads),
+    };
+    parts.map(|(name, paper)| Ok((name.to_owned(), table(paper)?))).collect()
 }
 
 /// Whether the benchmarks on a page are those of the workloads as they are.

@@ -8,7 +8,8 @@ use crate::workload_table;
 pub fn run() -> Result {
     raddle(&["workloads", "build"])?;
     check("tiny")?;
-    workload_table::measure("small", true)
+    workload_table::measure("small", true)?;
+    workload_table::measure(workload_table::VIRTUALIZED, true)
 }
 
 /// Runs every workload at a size and compares its results.

@@ -324,6 +324,7 @@ fn joined(first: &Variant, second: &Variant) -> Variant {
         label: format!("{}{space}{}", first.label, second.label),
         base: second.base.clone().or(first.base.clone()),
         size: None,
+        virtualize: second.virtualize.or(first.virtualize),
         set: [&first.set[..], &second.set].concat(),
         with: Vec::new(),
     }

@@ -142,7 +142,14 @@ impl MachineArgs {
     }
 
     fn file(&self) -> Result<Option<(String, String)>, Failure> {
-        let read = |path: &PathBuf| Ok::<_, Failure>((path.display().to_string(), read(path)?));
+        let read = |path: &PathBuf| {
+            let name = path.display().to_string();
+            if raddle_sim::config::preset(&name).is_some() && !path.exists() {
+                let problem = raddle_runtime::Problem::new(format!("there is no machine file `{name}`"));
+                return Err(problem.help(format!("a machine of that name comes with Raddle: --preset {name}")).into());
+            }
+            Ok::<_, Failure>((name, read(path)?))
+        };
         self.config.as_ref().map(read).transpose()
     }
 

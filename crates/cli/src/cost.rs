@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::out;
 use clap::builder::PossibleValuesParser;
 use raddle_mech::area::{self, Part};
-use raddle_mech::cost::{SCHEMES, Storage};
+use raddle_mech::cost::{Logic, SCHEMES, Storage};
 use raddle_runtime::Problem;
 use serde_json::json;
 
@@ -15,10 +15,12 @@ const VWS: &str = "vws";
 #[derive(clap::Args)]
 #[command(after_help = "\
 The storage follows from the limits of the machine: blocks and threads of an SM, lanes of a warp. What
-variable warp sizing adds is an area, for slices of 4 and of 8 lanes; it does not depend on the machine.
+variable warp sizing adds is an area, for slices of 4 and of 8 lanes; it does not depend on the machine,
+nor does the logic of Origami.
 
 Examples:
   raddle cost baws --preset gtx480
+  raddle cost origami
   raddle cost vws")]
 pub struct Args {
     /// What to look at
@@ -52,6 +54,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             "bytes_per_sm": bytes,
             "sms": sms,
             "bytes": bytes * sms,
+            "logic": scheme.logic.map(|l| json!({"mm2": l.added, "to_mm2": l.to, "what": l.what, "percent": l.percent()})),
         }))?;
         return Ok(Exit::Good);
     }
@@ -67,6 +70,13 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let count = |n: u64, what| out::count(n as usize, what);
     text += &format!("{}, {} for each SM; ", count(bits, "bit"), count(bytes, "byte"));
     text += &format!("{} for {}\n", count(bytes * sms, "byte"), count(sms, "SM"));
+    if let Some(logic) = scheme.logic {
+        let Logic { added, to, what, printed } = logic;
+        let percent = logic.percent();
+        text += &format!(
+            "logic: {added} mm\u{b2} on {to} mm\u{b2} of {what}, {percent:.2} %; the paper prints {printed} %\n"
+        );
+    }
     out::data(&(text + &format!("source: {}\n", scheme.source)))?;
     Ok(Exit::Good)
 }

@@ -9,6 +9,7 @@ use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
 use raddle_sim::sm::cache::CacheCounters;
 use raddle_sim::sm::counters::SmCounters;
+use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::stats::{CounterInfo, Counters};
 use serde::Serialize;
 use serde_json::json;
@@ -212,8 +213,9 @@ fn one_line(text: &str) -> String {
 }
 
 fn counters(json: bool) -> Result<(), Failure> {
-    let groups: [(&str, &str, &[CounterInfo]); 5] = [
+    let groups: [(&str, &str, &[CounterInfo]); 6] = [
         ("sm", "an SM", SmCounters::INFO),
+        ("int, fp", "the integer or floating-point pipelines of an SM's SPs", LaneCounters::INFO),
         ("l1i, l1d, l1c, l1t", "a first-level cache", CacheCounters::INFO),
         ("l2", "an L2 slice", L2Counters::INFO),
         ("dram", "a DRAM channel", DramCounters::INFO),

@@ -84,8 +84,12 @@ enum Command {
 The same as `raddle lab run` and `raddle lab report`. The experiments that come with Raddle are in `raddle
 list experiments`.
 
+With `all`, every experiment that comes with Raddle is run, and index.html in the folder is one page about
+them: what each mechanism does, where it wins and loses, ours beside the papers' values.
+
 Examples:
   raddle reproduce matrix
+  raddle reproduce all --size small
   raddle reproduce matrix --size paper --store results --output report")]
     Reproduce(lab::ReproduceArgs),
     /// Say what a mechanism costs in hardware

@@ -30,7 +30,9 @@ Example:
     #[command(after_help = "\
 Divergence is what the warp of a block with most did more than the one with least, relative to the
 latter. DWR is the share of a block's time after its first warp has ended, averaged over the blocks
-that ended while others waited to start; DWS is the share of empty issue slots in that time. The
+that ended while others waited to start; DWS is the share of empty issue slots in that time. The set
+is that of the VTW paper: 1 diverges in instructions and in cycles, 2 in cycles only, 3 in instructions
+only, 4 in neither. The paper measures under --issue lrr. The
 arguments are those of `raddle run`. With --csv: a row for each block.
 
 Example:
@@ -187,7 +189,9 @@ fn divergence_text(launched: &Launched, summary: &LaunchSummary) -> String {
     }
     text += &out::table(&rows);
     let dwr = summary.dwr.map_or_else(|| "none: no block waited to start".to_owned(), percent);
-    text + &format!("  DWR {dwr}, DWS {}\n", percent(summary.dws))
+    let set = summary.set();
+    text += &format!("  DWR {dwr}, DWS {}\n", percent(summary.dws));
+    text + &format!("  set {}: blocks diverge {}\n", set.number(), set.name())
 }
 
 fn divergence_json(summary: &LaunchSummary) -> Value {
@@ -207,6 +211,7 @@ fn divergence_json(summary: &LaunchSummary) -> Value {
         "cycle_divergence": summary.cycles_over,
         "dwr": summary.dwr,
         "dws": summary.dws,
+        "set": summary.set().number(),
         "divergences": summary.divergences.iter().map(block).collect::<Vec<_>>(),
     })
 }

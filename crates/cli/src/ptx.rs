@@ -3,6 +3,7 @@
 mod cfg;
 mod check;
 mod regs;
+pub mod virtualize;
 
 use crate::exit::{Exit, Failure};
 use crate::out;
@@ -40,6 +41,18 @@ body in the file.
 Example:
   raddle ptx regs kernel.ptx")]
     Regs(regs::Args),
+    /// Put kernels in a loop over logical thread blocks: few blocks do the work of many
+    #[command(after_help = "\
+The PTX goes to stdout. A table goes to stderr: instructions before, and after it those in the loop and
+outside of it; registers and blocks of an SM before and after, for blocks of --block threads on the machine.
+Forms are software, where each block takes every so many-th logical one, and three in which the machine
+gives them out: same-lane, slowest-lane and lowest-lane.
+The kernel gets parameters behind its own, the number of logical blocks along x, y and z: as many as
+the dimensions of %ctaid and %nctaid that it reads, or --dims.
+
+Example:
+  raddle ptx virtualize kernel.ptx -o virtual.ptx")]
+    Virtualize(Box<virtualize::Args>),
 }
 
 /// Runs one of them.
@@ -49,6 +62,7 @@ pub fn run(command: &Command) -> Result<Exit, Failure> {
         Command::Print { file } => print(file),
         Command::Cfg(args) => cfg::run(args),
         Command::Regs(args) => regs::run(args),
+        Command::Virtualize(args) => virtualize::run(args),
     }
 }
 

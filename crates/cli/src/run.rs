@@ -1,5 +1,6 @@
 //! `raddle run`.
 
+mod energy;
 mod figures;
 mod launches;
 mod report;
@@ -12,8 +13,12 @@ use crate::config::MachineArgs;
 use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::progress::Line;
+use crate::ptx::virtualize::forms;
 use crate::render::Text;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use raddle_ptx::Diagnostic;
+use raddle_ptx::diag::Severity;
+use raddle_ptx::transform;
 use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::stats_table::{self, Format};
 use raddle_runtime::timing::{LaunchObserver, TimingOptions, Watch};
@@ -76,6 +81,12 @@ pub struct Args {
     /// Lanes of a warp, instead of what the machine has [possible values: 4, 8, 16, 32]
     #[arg(long, value_parser = widths(), value_name = "LANES", hide_possible_values = true, help_heading = "Execution")]
     warp_width: Option<u32>,
+    /// Loop over logical blocks: software, same-lane, slowest-lane or lowest-lane
+    #[arg(long, value_parser = forms(), value_name = "FORM", hide_possible_values = true, help_heading = "Execution")]
+    virtualize: Option<transform::Form>,
+    /// Blocks of such a launch, instead of as many as the machine holds at once
+    #[arg(long, value_name = "N", requires = "virtualize", help_heading = "Execution", value_parser = clap::value_parser!(u32).range(1..))]
+    virtual_blocks: Option<u32>,
     /// Registers per thread, instead of what the PTX suggests
     #[arg(long, value_name = "N", help_heading = "Execution")]
     registers: Option<u32>,
@@ -104,6 +115,9 @@ pub struct Args {
     /// Print one JSON object with everything there is to say
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Print what the run takes in joules; FILE overrides energies of the table
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Output")]
+    energy: Option<Option<PathBuf>>,
     /// Write every counter to a table; FILE ends in .csv, .json or .parquet
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     stats: Option<PathBuf>,
@@ -174,8 +188,11 @@ impl Args {
         self.json
     }
 
-    /// Refuses engines without time.
+    /// Refuses engines without time, and what only a report of the run would show.
     pub fn need_timing(&self) -> Result<(), Failure> {
+        if self.energy.is_some() {
+            return Err(Problem::new("--energy is for `raddle run`").into());
+        }
         match self.engine {
             Engine::Timing => Ok(()),
             other => Err(Problem::new(format!("there is nothing to measure on the engine `{other}`")).into()),
@@ -192,6 +209,7 @@ impl Args {
             ("--max-cycles", self.max_cycles.is_some()),
             ("--no-skip", self.no_skip),
             ("--threads", self.threads.is_some()),
+            ("--energy", self.energy.is_some()),
             ("--stats", self.stats.is_some()),
         ];
         let given = only_timed.iter().find(|(_, given)| *given).map(|(name, _)| *name);
@@ -199,6 +217,20 @@ impl Args {
             Some(name) => Err(Problem::new(format!("{name} needs the engine `timing`")).into()),
             None => Ok(None),
         }
+    }
+
+    /// The file as it is to run; says which kernels could not be virtualised.
+    fn virtualized(&self, ptx: PtxFile) -> Result<PtxFile, Failure> {
+        let Some(form) = self.virtualize else { return Ok(ptx) };
+        let options = transform::Options { form, ..transform::Options::default() };
+        let (file, refused) = ptx.virtualize(&options)?;
+        let text = Text::new(&ptx.path, &ptx.source);
+        for refusal in &refused {
+            let diagnostic = Diagnostic { severity: Severity::Warning, ..refusal.diagnostic.clone() };
+            out::talk(&(text.diagnostic(&diagnostic) + "\n"));
+            out::talk(&format!("kernel `{}` runs as it is written", refusal.kernel));
+        }
+        Ok(file)
     }
 
     fn options(&self, machine: Option<&Machine>) -> RunOptions {
@@ -218,6 +250,7 @@ impl Args {
             timing,
             check: self.check,
             heap_offset: 0,
+            virtual_blocks: self.virtual_blocks,
         }
     }
 }
@@ -249,6 +282,7 @@ pub fn with(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option
     }
     let ptx = PtxFile::read(&args.file)?;
     let plan = spec::plan(args, &ptx)?;
+    let ptx = args.virtualized(ptx)?;
     execute(args, &plan, &ptx, observer, then)
 }
 
@@ -262,7 +296,7 @@ fn run_file(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option
             return Err(Failure::Runtime { error, file: Some(Box::new((path, text))) });
         }
     };
-    let ptx = PtxFile::read(&plan.module)?;
+    let ptx = args.virtualized(PtxFile::read(&plan.module)?)?;
     execute(args, &plan, &ptx, observer, then).map_err(|failure| match failure {
         Failure::Runtime { error, file: None } => Failure::Runtime { error, file: Some(Box::new((path, text))) },
         other => other,
@@ -283,6 +317,7 @@ fn execute(
     let printed = spec::resolve_prints(&args.print, plan)?;
     let stats = args.stats.as_deref().map(|path| Ok::<_, Error>((path, Format::of(path)?))).transpose()?;
     let machine = args.machine()?;
+    let energies = energy::energies(args.energy.as_ref())?;
     let setup = Setup::new(args.options(machine.as_ref()));
     let line = RefCell::new(Line::new(args.json));
     let mut progress = |number, progress| line.borrow_mut().show(number, progress);
@@ -297,12 +332,19 @@ fn execute(
         then(&Ran { machine: machine.as_ref(), outcome: &outcome, source: &ptx.source })?;
     } else {
         let machine = machine.as_ref();
+        let energy =
+            energies.zip(machine).map(|(table, machine)| energy::breakdown(&table, machine, &outcome.launches));
         let report = report::Report { plan, ptx, session: &session, outcome: &outcome, printed: &printed, machine };
         if args.json {
-            out::json(&report.json())?;
+            let mut value = report.json();
+            if let Some(energy) = &energy {
+                value["energy"] = energy::json(energy);
+            }
+            out::json(&value)?;
         } else {
             out::data(&report.data())?;
             out::talk(&report.summary());
+            energy.iter().for_each(|energy| out::talk(&energy::text(energy)));
         }
     }
     if let Some(stop) = outcome.stop() {

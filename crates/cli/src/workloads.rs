@@ -3,6 +3,7 @@
 use crate::config::MachineArgs;
 use crate::exit::{Exit, Failure};
 use crate::out::{self, grouped};
+use crate::ptx::virtualize::FormArgs;
 use crate::run;
 use clap::Subcommand;
 use raddle_runtime::device::{RunOptions, Setup};
@@ -11,6 +12,8 @@ use raddle_runtime::timing::{TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions, Problem};
 use raddle_sim::config::{Machine, Source};
 use raddle_workloads::{Error, Request, Size, Workload, compile};
+use serde::Serialize;
+use std::fmt::Display;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -37,6 +40,16 @@ Examples:
   raddle workloads measure --issue lrr
   raddle workloads measure bfs spmv --size paper --set gpu.sms=30 > rows.csv")]
     Measure(MeasureArgs),
+    /// Measure what a loop over logical blocks costs the kernels of workloads, as CSV
+    #[command(after_help = "\
+A row for each kernel, all its launches together: blocks, registers, blocks of an SM and instructions by
+thread, before and after `raddle ptx virtualize`. Workloads run without time, with as many blocks as the
+machine holds at once. Results are checked too. Kernels that cannot be virtualised are named.
+
+Examples:
+  raddle workloads virtualize
+  raddle workloads virtualize kmeans --size tiny --no-hoist")]
+    Virtualize(VirtualizeArgs),
     /// Compile CUDA C++ to PTX and say whether the committed PTX is the same
     #[command(after_help = "\
 Needs clang-19 and libclc-19, and a clone of the repository. The workloads are the folders in
@@ -74,6 +87,20 @@ pub struct MeasureArgs {
 }
 
 #[derive(clap::Args)]
+pub struct VirtualizeArgs {
+    /// Which; all when left out
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Size of the input: tiny, small or paper
+    #[arg(long, default_value = "small", value_parser = run::sizes(), value_name = "SIZE", hide_possible_values = true)]
+    size: Size,
+    #[command(flatten)]
+    form: FormArgs,
+    #[command(flatten)]
+    machine: MachineArgs,
+}
+
+#[derive(clap::Args)]
 pub struct BuildArgs {
     /// Which; all when left out
     #[arg(value_name = "NAME")]
@@ -88,6 +115,7 @@ pub fn run(command: &Command) -> Result<Exit, Failure> {
     match command {
         Command::Check(args) => check(args),
         Command::Measure(args) => measure(args),
+        Command::Virtualize(args) => virtualize(args),
         Command::Build(args) => build(args),
     }
 }
@@ -147,11 +175,20 @@ fn check(args: &CheckArgs) -> Result<Exit, Failure> {
 fn measure(args: &MeasureArgs) -> Result<Exit, Failure> {
     let timing = TimingOptions::new(args.machine.load_checked(None)?.config);
     let workloads = named(&args.names)?;
-    let mut rows = Vec::new();
+    print_rows(&workloads, for_each(&workloads, |w| w.measure(&timing, args.size)), |_, kernels| kernels)
+}
+
+/// Prints what was found of each workload as one table; `rows` are those of one.
+fn print_rows<T, R: Serialize, E: Display>(
+    workloads: &[&Workload],
+    found: Vec<Result<T, E>>,
+    rows: impl Fn(&Workload, T) -> Vec<R>,
+) -> Result<Exit, Failure> {
+    let mut all = Vec::new();
     let mut is_good = true;
-    for (workload, found) in workloads.iter().zip(for_each(&workloads, |w| w.measure(&timing, args.size))) {
+    for (workload, found) in workloads.iter().zip(found) {
         match found {
-            Ok(kernels) => rows.extend(kernels),
+            Ok(found) => all.extend(rows(workload, found)),
             Err(error) => {
                 is_good = false;
                 out::talk(&format!("{}: {error}\n", workload.name));
@@ -159,9 +196,22 @@ fn measure(args: &MeasureArgs) -> Result<Exit, Failure> {
         }
     }
     let mut csv = Vec::new();
-    write_csv(&mut csv, &rows)?;
+    write_csv(&mut csv, &all)?;
     out::data(&String::from_utf8_lossy(&csv))?;
     Ok(Exit::good_if(is_good))
+}
+
+fn virtualize(args: &VirtualizeArgs) -> Result<Exit, Failure> {
+    let timing = TimingOptions::new(args.machine.load_checked(None)?.config);
+    let workloads = named(&args.names)?;
+    let options = args.form.options();
+    let found = for_each(&workloads, |w| w.virtualize(&options, &timing, args.size));
+    print_rows(&workloads, found, |workload, (kernels, refused)| {
+        for refusal in refused {
+            out::talk(&format!("{}, {}: {}", workload.name, refusal.kernel, refusal.diagnostic.message));
+        }
+        kernels
+    })
 }
 
 /// What is said about a workload.

@@ -376,9 +376,11 @@ impl<M: Threads> Splits<M> {
         }
     }
 
-    /// Gives the other parts a turn.
+    /// Gives the other parts a turn, where there are any: the warp may just have ended.
     pub fn rotate(&mut self) {
-        self.splits.rotate_right(1);
+        if !self.splits.is_empty() {
+            self.splits.rotate_right(1);
+        }
     }
 }
 
@@ -408,6 +410,14 @@ mod tests {
         come(&mut w, 0, 20);
         assert_eq!((w.splits[0].pc, w.splits[0].mask), (20, 0b1111));
         assert!(w.joins.is_empty());
+    }
+
+    #[test]
+    fn a_warp_that_ends_with_its_turn_has_no_other_parts() {
+        let mut w = Splits::new(0b1111);
+        w.exit(0, 0b1111);
+        w.rotate();
+        assert!(w.is_done());
     }
 
     #[test]

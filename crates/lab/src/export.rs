@@ -28,7 +28,7 @@ use std::sync::Arc;
 const CHUNK: usize = 4096;
 
 /// Columns of text, before those of numbers.
-const TEXTS: [&str; 6] = ["key", "workload", "class", "size", "machine", "kernel"];
+const TEXTS: [&str; 7] = ["key", "workload", "class", "size", "virtualize", "machine", "kernel"];
 
 /// Columns of numbers, before the counters.
 const NUMBERS: [&str; 6] = ["schema", "epoch", "seed", "heap_offset", "launches", "cycles"];
@@ -99,6 +99,7 @@ impl Layout {
             id.workload.clone(),
             class.to_owned(),
             id.size.clone(),
+            id.virtualize.clone().unwrap_or_default(),
             id.machine.key().to_string(),
             kernel.kernel.clone(),
         ];
@@ -336,7 +337,7 @@ mod tests {
         }
         let csv = std::fs::read_to_string(path("a.csv")).unwrap();
         assert_eq!(csv.lines().count(), 4);
-        assert!(csv.starts_with("key,workload,class,size,machine,kernel,divergence,divergence_parameters,"));
+        assert!(csv.starts_with("key,workload,class,size,virtualize,machine,kernel,divergence,divergence_parameters,"));
         let json = std::fs::read_to_string(path("a.json")).unwrap();
         assert!(json.lines().all(|line| serde_json::from_str::<Record>(line).is_ok()));
         let reader = SerializedFileReader::new(File::open(path("a.parquet")).unwrap()).unwrap();

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::experiment::{Base, Change, Experiment, Vary};
 use crate::point::{Point, Program, Target};
+use crate::virtualize::Virtualize;
 use raddle_runtime::Problem;
 use raddle_sim::config::{self, Machine, Origin, Source};
 use raddle_sim::seam::{Registry, Seam};
@@ -32,6 +33,7 @@ pub struct Grid {
 struct Combination<'e> {
     base: &'e Base,
     size: Size,
+    virtualize: Option<Virtualize>,
     set: Vec<&'e Change>,
 }
 
@@ -88,7 +90,8 @@ impl Grid {
                 let seed = SEED + if varies(Vary::Seed) { repeat as u64 } else { 0 };
                 let heap = if varies(Vary::Heap) { repeat as u64 * HEAP_STEP } else { 0 };
                 self.at.push(Some(self.points.len() as u32));
-                self.points.push(Point::new(&program, target, combination.size, seed, heap));
+                let point = Point::new(&program, target, combination.size, seed, heap);
+                self.points.push(point.virtualized(combination.virtualize));
             }
         }
         Ok(())
@@ -149,11 +152,12 @@ pub(crate) fn title(experiment: &Experiment, choices: &[usize]) -> String {
 
 fn combination<'e>(experiment: &'e Experiment, choices: &[usize]) -> Combination<'e> {
     let (base, size) = (&experiment.base, experiment.size);
-    let mut combination = Combination { base, size, set: experiment.set.iter().collect() };
+    let mut combination = Combination { base, size, virtualize: None, set: experiment.set.iter().collect() };
     for (axis, choice) in experiment.axes.iter().zip(choices) {
         let variant = &axis.variants[*choice];
         combination.base = variant.base.as_ref().unwrap_or(combination.base);
         combination.size = variant.size.unwrap_or(combination.size);
+        combination.virtualize = variant.virtualize.unwrap_or(combination.virtualize);
         combination.set.extend(&variant.set);
     }
     combination
@@ -302,6 +306,21 @@ mod tests {
         assert!(message.contains("gtx") && has_place, "{message}");
         let (message, has_place) = wrong("size = 'tiny'", "set = ['mechanism.dispatch=fill-first']");
         assert!(message.contains("first") && has_place, "{message}");
+    }
+
+    #[test]
+    fn virtualised_kernels_are_choices_on_an_axis() {
+        let text = "title = 'T'\nworkloads = ['spmv']\nsize = 'tiny'\n[[axis]]\nname = 'v'\nkey = 'virtualize'\n\
+            values = ['no', 'software']\n[[axis.variant]]\nlabel = 'hw'\nvirtualize = 'same-lane, fit'\n";
+        let points = grid(text).unwrap().points;
+        let names: Vec<_> = points.iter().map(|p| p.virtualize.map(|v| v.name())).collect();
+        assert_eq!(names, [None, Some("software".to_owned()), Some("same-lane, fit".to_owned())]);
+        let keys: BTreeSet<_> = points.iter().map(|p| p.key).collect();
+        assert_eq!(keys.len(), 3);
+        for wrong in ["software", "same-lane, fit"] {
+            let error = Experiment::parse("t", &text.replace(wrong, "other")).unwrap_err();
+            assert!(error.to_string().contains("`other`"), "{error}");
+        }
     }
 
     #[test]

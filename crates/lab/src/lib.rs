@@ -15,11 +15,12 @@
 //! * [`metric`], [`figure`], [`table`]: values from records, and tables of them with their spread.
 //! * [`chart`], [`lanes`], [`phases`], [`gangs`]: a table, what lanes did, how warps waited and went together, as a [`drawing`], which [`svg`] and [`png`] write in their
 //!   formats, with the [`font`] that comes with the program.
-//! * [`report`], [`markdown`]: the page with all of it, and tables in the book.
+//! * [`report`], [`summary`], [`markdown`]: the page with all of it, the page about several experiments, and tables in the book.
 #![forbid(unsafe_code)]
 
 pub mod chart;
 pub mod drawing;
+pub mod energy;
 pub mod error;
 pub mod experiment;
 pub mod export;
@@ -38,8 +39,10 @@ pub mod record;
 pub mod report;
 pub mod slurm;
 pub mod store;
+pub mod summary;
 pub mod svg;
 pub mod table;
+pub mod virtualize;
 pub mod work;
 
 pub use error::Error;

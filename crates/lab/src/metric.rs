@@ -1,19 +1,24 @@
 //! What is measured: counters, and quantities derived from them.
 
+use crate::energy;
 use crate::record::{KernelCounts, MachineSpec, Record, total};
 use raddle_ptx::diag::closest;
 use raddle_runtime::Problem;
+use raddle_sim::kernel::Pipe;
 use raddle_sim::mem::crossbar::CrossbarCounters;
 use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
 use raddle_sim::sm::cache::CacheCounters;
 use raddle_sim::sm::counters::SmCounters;
+use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::stats::{CounterInfo, Counters, Unit};
 use std::fmt;
 
 /// Kinds of parts with their counters, as records name them.
-pub const GROUPS: [(&str, &[CounterInfo]); 9] = [
+pub const GROUPS: [(&str, &[CounterInfo]); 11] = [
     ("sm", SmCounters::INFO),
+    ("int", LaneCounters::INFO),
+    ("fp", LaneCounters::INFO),
     ("l1i", CacheCounters::INFO),
     ("l1d", CacheCounters::INFO),
     ("l1c", CacheCounters::INFO),
@@ -73,6 +78,12 @@ pub enum Metric {
     L2HitRate,
     /// Cycles from the request of a line to its last reply.
     ReadLatency,
+    /// One of the metrics of lanes, of the pipelines of this kind.
+    Lanes(&'static str, &'static str),
+    /// Joules, by the table of energies that comes with Raddle.
+    Energy,
+    /// Joules times seconds.
+    EnergyDelay,
     /// Bytes DRAM moved.
     DramBytes,
     /// Bytes that went between SMs and memory, both ways.
@@ -89,11 +100,19 @@ pub enum Metric {
 pub const STALLS: [(&str, &[&str]); 7] = [
     ("control", &["control"]),
     ("data", &["data_memory", "data_alu", "fence"]),
-    ("structural", &["unit_sp", "unit_sfu", "unit_mem", "back_pressure", "mechanism"]),
+    ("structural", &["unit_sp", "unit_sfu", "unit_mem", "back_pressure", "gated", "mechanism", "sibling"]),
     ("barrier", &["barrier"]),
     ("exit", &["exit_wait"]),
     ("fetch", &["fetch"]),
     ("no-warp", &["no_warp"]),
+];
+
+/// What is measured of the integer and floating-point pipelines, `leakage-saved.int` and so on; counts come from a gating
+/// scheme other than `none`.
+const LANES: [(&str, &str); 3] = [
+    ("leakage-saved", "share of leakage that gating saved, switching taken off"),
+    ("short-bubbles", "share of time in gaps shorter than ten cycles"),
+    ("folded-share", "share of instructions that were folded"),
 ];
 
 /// What may become of an access to a data cache: names of metrics, and counters.
@@ -103,7 +122,7 @@ pub const PER_THOUSAND: [(&str, &str); 3] = [
     ("l1d-merges-per-thousand", "l1d.pending_hits"),
 ];
 
-const NAMED: [(&str, Metric, &str); 19] = [
+const NAMED: [(&str, Metric, &str); 21] = [
     ("cycles", Metric::Cycles, "cycles"),
     ("warp-ipc", Metric::WarpIpc, "warp-instructions per cycle"),
     ("thread-ipc", Metric::ThreadIpc, "thread-instructions per cycle"),
@@ -123,6 +142,8 @@ const NAMED: [(&str, Metric, &str); 19] = [
     ("barrier-share", Metric::BarrierShare, "share of warps' lives spent at barriers"),
     ("exit-share", Metric::ExitShare, "share of warps' lives spent waiting for their block to end"),
     ("rtru", Metric::Rtru, "share of phases spent waiting for the slowest warp"),
+    ("energy", Metric::Energy, "joules"),
+    ("energy-delay", Metric::EnergyDelay, "joules times seconds"),
 ];
 
 /// Where issue slots go: parts that are every slot together, each with a name. Experiments have them as `slots`.
@@ -136,7 +157,7 @@ pub const SLOTS: [(&str, &str); 11] = [
     ("fetch", "sm.stall_fetch + sm.stall_control"),
     ("barrier", "sm.stall_barrier"),
     ("exit", "sm.stall_exit_wait"),
-    ("mechanism", "sm.stall_mechanism"),
+    ("mechanism", "sm.stall_gated + sm.stall_mechanism + sm.stall_sibling"),
     ("no warp", "sm.stall_no_warp"),
 ];
 
@@ -168,11 +189,15 @@ impl Metric {
         if let Some((kind, _)) = kind {
             return Ok(Self::Stalls(kind));
         }
+        if let Some(metric) = lane_metrics().find(|metric| metric.to_string() == name) {
+            return Ok(metric);
+        }
         if counters().any(|known| known == name) {
             return Ok(Self::Counter(name.to_owned()));
         }
         let kinds = STALLS.iter().map(|(kind, _)| format!("stalls.{kind}"));
-        let shares = causes().map(|cause| format!("stall-share.{cause}")).chain(kinds);
+        let lanes = lane_metrics().map(|metric| metric.to_string());
+        let shares = causes().map(|cause| format!("stall-share.{cause}")).chain(kinds).chain(lanes);
         let all: Vec<String> = NAMED.iter().map(|(known, ..)| (*known).to_owned()).chain(shares).collect();
         let known = [&all[..], &counters().collect::<Vec<_>>()].concat();
         let help = match closest(name, known.iter().map(String::as_str)) {
@@ -204,6 +229,10 @@ impl Metric {
         match self {
             Self::StallShare(cause) => format!("share of issue slots empty for {}", cause.replace('_', " ")),
             Self::Stalls(kind) => format!("issue slots empty: {kind}"),
+            Self::Lanes(what, pipe) => {
+                let about = LANES.iter().find(|(known, _)| known == what).map_or("", |(_, about)| about);
+                format!("{about}, {pipe}")
+            }
             Self::Counter(name) => name.clone(),
             Self::Sum(parts) => parts.iter().map(Self::about).collect::<Vec<_>>().join(" + "),
             other => NAMED.iter().find(|(_, metric, _)| metric == other).map_or("", |(.., about)| about).to_owned(),
@@ -251,7 +280,22 @@ impl Metric {
             Self::L2HitRate => ratio(total("l2.hits"), total("l2.accesses")),
             Self::ReadLatency => ratio(total("sm.read_latency"), total("sm.lines_done")),
             Self::DramBytes => (total("dram.reads") + total("dram.writes")) * machine.number(&["dram", "burst_bytes"]),
+            Self::Energy => energy::of(machine, kernels).total(),
+            Self::EnergyDelay => {
+                let energy = energy::of(machine, kernels);
+                energy.total() * energy.seconds
+            }
             Self::MemoryTraffic => total("network-up.bytes") + total("network-down.bytes"),
+            Self::Lanes(what, pipe) => {
+                let of = |name: &str| total(&format!("{pipe}.{name}"));
+                match *what {
+                    "leakage-saved" => {
+                        ratio(of("uncompensated") + of("compensated") - of("overhead"), of("lane_cycles"))
+                    }
+                    "short-bubbles" => ratio(of("bubble_1") + of("bubble_2_4") + of("bubble_5_9"), of("pipe_cycles")),
+                    _ => ratio(of("folded"), of("entries")),
+                }
+            }
             Self::Counter(name) => total(name),
             Self::Sum(parts) => parts.iter().map(|part| part.of(machine, kernels)).sum(),
         }
@@ -263,6 +307,7 @@ impl fmt::Display for Metric {
         match self {
             Self::StallShare(cause) => write!(f, "stall-share.{cause}"),
             Self::Stalls(kind) => write!(f, "stalls.{kind}"),
+            Self::Lanes(what, pipe) => write!(f, "{what}.{pipe}"),
             Self::Counter(name) => f.write_str(name),
             Self::Sum(parts) => {
                 let names: Vec<String> = parts.iter().map(ToString::to_string).collect();
@@ -271,6 +316,11 @@ impl fmt::Display for Metric {
             other => f.write_str(NAMED.iter().find(|(_, metric, _)| metric == other).map_or("", |(name, ..)| name)),
         }
     }
+}
+
+/// [`LANES`] of both kinds of pipelines.
+fn lane_metrics() -> impl Iterator<Item = Metric> {
+    LANES.iter().flat_map(|(what, _)| Pipe::ALL.map(|pipe| Metric::Lanes(what, pipe.name())))
 }
 
 /// Issue slots with one of these beginnings.
@@ -352,6 +402,23 @@ mod tests {
         record.kernels[0].counters.extend(counts);
         let value = |name: &str| Metric::parse(name).unwrap().value(&record);
         assert_eq!((value("rtru"), value("barrier-share"), value("exit-share")), (0.375, 0.25, 0.15));
+    }
+
+    #[test]
+    fn lanes_have_shares() {
+        let mut record = record(2);
+        let counts = [("lane_cycles", 1000), ("uncompensated", 140), ("compensated", 200), ("overhead", 140)];
+        let gaps = [("pipe_cycles", 100), ("bubble_1", 5), ("bubble_2_4", 6), ("bubble_5_9", 9), ("bubble_10_18", 30)];
+        let entries = [("entries", 20), ("folded", 7)];
+        let all = counts.into_iter().chain(gaps).chain(entries);
+        record.kernels[0].counters.extend(all.map(|(name, value)| (format!("fp.{name}"), value)));
+        let value = |name: &str| Metric::parse(name).unwrap().value(&record);
+        assert_eq!((value("leakage-saved.fp"), value("short-bubbles.fp"), value("folded-share.fp")), (0.2, 0.2, 0.35));
+        assert_eq!(value("leakage-saved.int"), 0.0);
+        let metric = Metric::parse("short-bubbles.int").unwrap();
+        assert_eq!(metric.to_string(), "short-bubbles.int");
+        assert_eq!(metric.about(), "share of time in gaps shorter than ten cycles, int");
+        assert!(Metric::parse("short-bubbles.sfu").is_err());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::key::Key;
 use crate::record::{Failure, Identity, KernelCounts, MachineSpec, Record, SCHEMA};
+use crate::virtualize::Virtualize;
 use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::timing::{TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions};
@@ -70,6 +71,8 @@ pub struct Point {
     pub seed: u64,
     /// Bytes left free before the first allocation.
     pub heap_offset: u64,
+    /// How its kernels are put in a loop over logical blocks, if they are.
+    pub virtualize: Option<Virtualize>,
     /// Key of its result.
     pub key: Key,
 }
@@ -79,9 +82,17 @@ impl Point {
     #[must_use]
     pub fn new(program: &Arc<Program>, target: &Arc<Target>, size: Size, seed: u64, heap_offset: u64) -> Self {
         let (program, target) = (Arc::clone(program), Arc::clone(target));
-        let mut point = Self { program, target, size, seed, heap_offset, key: Key([0; 32]) };
+        let mut point = Self { program, target, size, seed, heap_offset, virtualize: None, key: Key([0; 32]) };
         point.key = point.identity().key_on(point.target.key);
         point
+    }
+
+    /// The same with its kernels in a loop over logical blocks, or as they are.
+    #[must_use]
+    pub fn virtualized(mut self, virtualize: Option<Virtualize>) -> Self {
+        self.virtualize = virtualize;
+        self.key = self.identity().key_on(self.target.key);
+        self
     }
 
     /// Everything that determines its result.
@@ -98,6 +109,7 @@ impl Point {
             parameters: program.sizes.get(&self.size).cloned().unwrap_or_default(),
             seed: self.seed,
             heap_offset: self.heap_offset,
+            virtualize: self.virtualize.map(|v| v.name()),
             machine: Arc::clone(&self.target.spec),
         }
     }
@@ -123,10 +135,13 @@ impl Point {
     fn simulate(&self, threads: usize) -> Result<Record, raddle_workloads::Error> {
         let workload = self.program.workload;
         let machine = self.target.config.clone();
+        let mut module = workload.module()?;
+        if let Some(virtualize) = &self.virtualize {
+            module = virtualize.apply(&module, &machine)?;
+        }
         let engine = EngineOptions { engine: Engine::Timing, warp_width: machine.sm.warp_width };
         let timing = Some(Box::new(TimingOptions { threads, ..TimingOptions::new(machine) }));
         let options = RunOptions { engine, timing, heap_offset: self.heap_offset, ..RunOptions::default() };
-        let module = workload.module()?;
         let request = Request { seed: self.seed, ..Request::new(self.size) };
         let ran = workload.run(&module, &Setup::new(options), Watch::default(), &request)?;
         match ran.wrong {
@@ -166,6 +181,18 @@ mod tests {
             assert_ne!(other.identity.key(), plain.identity.key());
             assert_eq!(other.total("sm.thread_insts"), plain.total("sm.thread_insts"));
             assert_ne!(other.total("cycles"), plain.total("cycles"));
+        }
+    }
+
+    #[test]
+    fn virtualised_kernels_are_another_point() {
+        let plain = point(&[], 0);
+        for form in ["software", "same-lane", "slowest-lane, no-hoist"] {
+            let other = point(&[], 0).virtualized(Virtualize::parse(form).unwrap());
+            assert_ne!(other.key, plain.key);
+            let record = other.run(1).unwrap();
+            assert_eq!((record.identity.key(), record.identity.virtualize.as_deref()), (other.key, Some(form)));
+            assert!(record.total("sm.ctas") <= plain.run(1).unwrap().total("sm.ctas"));
         }
     }
 

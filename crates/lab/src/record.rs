@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Version of the schema of records. It is part of keys, and is raised when counters are added: what an old record does
 /// not have would be read as 0.
-pub const SCHEMA: u32 = 3;
+pub const SCHEMA: u32 = 4;
 
 /// A mechanism with all its parameters, those left out at their defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -115,6 +115,9 @@ pub struct Identity {
     pub seed: u64,
     /// Bytes left free before the first allocation.
     pub heap_offset: u64,
+    /// How its kernels are put in a loop over logical blocks, if they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub virtualize: Option<String>,
     /// The machine.
     pub machine: Arc<MachineSpec>,
 }
@@ -129,7 +132,7 @@ impl Identity {
     /// The same when the hash of the machine is known.
     #[must_use]
     pub(crate) fn key_on(&self, machine: Key) -> Key {
-        let all = json!([
+        let mut all = json!([
             ["schema", self.schema],
             ["epoch", self.epoch],
             ["workload", self.workload],
@@ -141,6 +144,9 @@ impl Identity {
             ["heap_offset", self.heap_offset],
             ["machine", machine],
         ]);
+        if let (Some(form), Some(list)) = (&self.virtualize, all.as_array_mut()) {
+            list.push(json!(["virtualize", form]));
+        }
         Key::of(all.to_string().as_bytes())
     }
 
@@ -156,7 +162,8 @@ impl Identity {
     pub fn title(&self) -> String {
         let name = |seam: Seam| self.machine.mechanisms.get(seam.key()).map_or("?", |m| m.name.as_str());
         let mechanisms = [Seam::Issue, Seam::Divergence, Seam::Dispatch].map(name).join(", ");
-        format!("{} {} ({mechanisms}) seed {}", self.workload, self.size, self.seed)
+        let form = self.virtualize.as_ref().map_or_else(String::new, |form| format!(", virtualised {form}"));
+        format!("{} {} ({mechanisms}{form}) seed {}", self.workload, self.size, self.seed)
     }
 }
 
@@ -189,6 +196,8 @@ impl KernelCounts {
         self.cycles += result.cycles;
         let total = result.total();
         self.add_group("sm", &total.sm);
+        self.add_group("int", &total.int);
+        self.add_group("fp", &total.fp);
         self.add_group("l1i", &total.l1i);
         self.add_group("l1d", &total.l1d);
         self.add_group("l1c", &total.l1c);
@@ -296,6 +305,7 @@ pub(crate) mod tests {
             parameters: BTreeMap::from([("n".to_owned(), 4)]),
             seed,
             heap_offset: 0,
+            virtualize: None,
             machine: Arc::new(machine(&[])),
         };
         let counters = BTreeMap::from([("sm.warp_insts".to_owned(), 10 + seed)]);
@@ -324,6 +334,7 @@ pub(crate) mod tests {
             Identity { heap_offset: 256, ..one.clone() },
             Identity { ptx: Key::of(b"other"), ..one.clone() },
             Identity { size: "small".to_owned(), ..one.clone() },
+            Identity { virtualize: Some("same-lane".to_owned()), ..one.clone() },
             Identity { machine: Arc::new(machine(&["mechanism.issue=oldest"])), ..one.clone() },
         ];
         for other in &others {

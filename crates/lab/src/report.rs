@@ -41,10 +41,7 @@ impl Report {
         let page = page(experiment, grid, &tables, &troubles, command);
         let mut files = vec![("index.html".to_owned(), page.into_bytes())];
         for table in &tables {
-            let drawing = draw(table, Layout::FILE);
-            files.push((format!("{}.svg", table.name), (svg(&drawing, true) + "\n").into_bytes()));
-            files.push((format!("{}.png", table.name), png(&drawing)));
-            files.push((format!("{}.csv", table.name), figures_csv(std::slice::from_ref(table)).into_bytes()));
+            files.extend(figure_files(table));
         }
         files.push(("points.csv".to_owned(), points(experiment, grid, &values).into_bytes()));
         Ok(Self { files, missing: tables.iter().map(Table::missing).sum(), damaged: values.damaged() })
@@ -104,11 +101,7 @@ code{font:.85em ui-monospace,monospace}summary{cursor:pointer;color:var(--link);
 @media(max-width:40rem){.desk{display:none}.phone{display:block}table{font-size:.8rem}th,td{padding:.2rem .3rem}h1{font-size:1.35rem}small{display:block}}";
 
 fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], troubles: &[Trouble], command: &str) -> String {
-    let mut html = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    html += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n";
-    let _ = writeln!(html, "<title>{}</title>", escape(&experiment.title));
-    let _ = writeln!(html, "<style>{}{}{STYLE}</style>\n</head>\n<body>", variables(), style());
-    let _ = writeln!(html, "<h1>{}</h1>", escape(&experiment.title));
+    let mut html = head(&experiment.title);
     for paragraph in experiment.about.split("\n\n").filter(|p| !p.trim().is_empty()) {
         let _ = writeln!(html, "<p>{}</p>", escape(paragraph.trim()));
     }
@@ -128,6 +121,35 @@ fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], troubles: &[Trou
     html += &list("Refused", of(true));
     html += &list("Left out", grid.left_out.iter().map(String::as_str));
     html + "</body>\n</html>\n"
+}
+
+/// The beginning of a page, with its title.
+pub(crate) fn head(title: &str) -> String {
+    let mut html = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    html += "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n";
+    let _ = writeln!(html, "<title>{}</title>", escape(title));
+    let _ = writeln!(html, "<style>{}{}{STYLE}</style>\n</head>\n<body>", variables(), style());
+    let _ = writeln!(html, "<h1>{}</h1>", escape(title));
+    html
+}
+
+/// The drawing of a table, for wide and for narrow screens.
+pub(crate) fn drawings(table: &Table) -> String {
+    let mut html = String::new();
+    for (class, layout) in [("desk", Layout::PAGE), ("phone", Layout::PHONE)] {
+        let _ = writeln!(html, "<div class=\"wide {class}\">{}</div>", svg(&draw(table, layout), false));
+    }
+    html
+}
+
+/// The files of a figure.
+pub(crate) fn figure_files(table: &Table) -> [(String, Vec<u8>); 3] {
+    let drawing = draw(table, Layout::FILE);
+    [
+        (format!("{}.svg", table.name), (svg(&drawing, true) + "\n").into_bytes()),
+        (format!("{}.png", table.name), png(&drawing)),
+        (format!("{}.csv", table.name), figures_csv(std::slice::from_ref(table)).into_bytes()),
+    ]
 }
 
 /// Lines under a heading; nothing when there are none.
@@ -195,9 +217,7 @@ fn section(table: &Table) -> String {
     if !means.is_empty() {
         html += &values(table, &means);
     }
-    for (class, layout) in [("desk", Layout::PAGE), ("phone", Layout::PHONE)] {
-        let _ = writeln!(html, "<div class=\"wide {class}\">{}</div>", svg(&draw(table, layout), false));
-    }
+    html += &drawings(table);
     if means.is_empty() {
         return html + &values(table, &others);
     }

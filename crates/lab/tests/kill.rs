@@ -27,6 +27,7 @@ fn record(seed: u64, machine: &Arc<MachineSpec>) -> Record {
         parameters: BTreeMap::new(),
         seed,
         heap_offset: 0,
+        virtualize: None,
         machine: Arc::clone(machine),
     };
     Record { identity, checked: 1, kernels: Vec::new() }

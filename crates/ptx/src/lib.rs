@@ -12,6 +12,7 @@
 //! * [`ir`]: names resolved to indices, labels to positions, every instruction checked against
 //!   its form.
 //! * [`analysis`]: control flow, dominators, loops, uniform branches, liveness, register need.
+//! * [`transform`]: kernels changed into others: virtual thread blocks.
 //!
 //! Nothing here panics on any input and nothing stops at the first mistake: [`load`] gives the
 //! module together with all diagnostics.
@@ -23,6 +24,7 @@ pub mod ir;
 pub mod isa;
 pub mod source;
 pub mod syntax;
+pub mod transform;
 
 pub use diag::Diagnostic;
 pub use ir::{Module, load};

@@ -25,6 +25,7 @@ use crate::plan::ArgValue;
 use crate::ptx_file::PtxFile;
 use crate::timing::{Asked, Timer, TimingOptions, Watch};
 use crate::value::{Value, from_bytes, to_bytes};
+use crate::virtual_blocks;
 use raddle_exec::{DeviceMemory, Fault, Image, KernelLayout, Launch};
 use raddle_ptx::ir::Space;
 use raddle_sim::seam::Registry;
@@ -51,6 +52,9 @@ pub struct RunOptions {
     /// Bytes left free before the first allocation, in grains of 256. Where data is should not matter to a program, but
     /// does to caches and channels: what changes with it is noise.
     pub heap_offset: u64,
+    /// The most blocks a launch of a virtualised kernel has; as many as the machine holds at once when nothing is said,
+    /// and without a machine as many as there are logical ones.
+    pub virtual_blocks: Option<u32>,
 }
 
 impl RunOptions {
@@ -299,6 +303,13 @@ impl<'d> Device<'d> {
         self.memory.bytes(index)
     }
 
+    /// Names and bytes of all allocations as they are now.
+    #[must_use]
+    pub fn contents(&self) -> Vec<(String, Vec<u8>)> {
+        let list = self.memory.allocations().iter().enumerate();
+        list.map(|(index, a)| (a.name.clone(), self.memory.bytes(index).to_vec())).collect()
+    }
+
     /// Name and address of an allocation.
     pub(crate) fn allocation(&self, index: usize) -> (&str, u64) {
         self.memory.allocations().get(index).map_or(("?", 0), |a| (a.name.as_str(), a.base))
@@ -412,10 +423,28 @@ impl<'d> Device<'d> {
         args: &[Arg],
     ) -> Result<(), Error> {
         let mut launch = self.shape(grid, block, shared);
+        let sizes = self.virtualize(kernel, &mut launch)?;
         let layout = self.check_launch(kernel, &launch)?.clone();
-        let args: Vec<_> = args.iter().map(|a| (&a.0, &None)).collect();
+        let args: Vec<_> = args.iter().map(|a| &a.0).chain(&sizes).map(|value| (value, &None)).collect();
         launch.params = params::encode(&self.image.module, &layout, &args, &|index| self.allocation(index))?;
         self.start(kernel, &launch)
+    }
+
+    /// Turns a launch of a virtualised kernel into one of its virtual blocks; gives the arguments that say how many
+    /// logical ones there are. Other launches stay as they are.
+    pub(crate) fn virtualize(&mut self, name: &str, launch: &mut Launch) -> Result<Vec<ArgValue>, Error> {
+        let Some(kernel) = self.ptx.virtualized.iter().find(|k| k.kernel == name) else { return Ok(Vec::new()) };
+        let logical = virtual_blocks::logical(kernel, launch)?;
+        launch.grid = [1, 1, 1];
+        self.check_launch(name, launch)?;
+        let options = &self.setup.options;
+        let resident = match (options.timing.as_deref(), self.kernels[name].kernel.program()) {
+            (Some(timing), Some(program)) => virtual_blocks::resident(timing, program, launch)?,
+            _ => u64::from(u32::MAX),
+        };
+        let most = options.virtual_blocks.map_or(resident, u64::from);
+        launch.grid[0] = most.min(logical.blocks).max(1) as u32;
+        Ok(logical.args)
     }
 
     /// Makes a launch that has been checked.
@@ -436,7 +465,8 @@ impl<'d> Device<'d> {
         };
         let (wall, kernel) = (start.elapsed(), name.to_owned());
         let (grid, block, ending) = (launch.grid, launch.block, stop.as_ref().map(Stop::name));
-        self.launches.push(Launched { kernel, grid, block, report, stop, timed, wall });
+        let shared = launch.dynamic_shared;
+        self.launches.push(Launched { kernel, grid, block, shared, report, stop, timed, wall });
         if let Some(ending) = ending {
             return Err(Error::Stopped { kernel: name.to_owned(), ending });
         }

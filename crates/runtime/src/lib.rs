@@ -15,6 +15,7 @@
 //! * [`params`]: the arguments of a launch against the parameters the kernel declares.
 //! * [`session`]: running a plan.
 //! * [`device`], [`value`]: the device, and the types of Rust it takes; [`ptx_file`]: the module it loads.
+//! * [`virtual_blocks`]: launches of kernels that loop over logical blocks.
 //! * [`engine`], [`timing`]: the executors under one name each, and the timing model.
 //! * [`numbers`]: numbers as people read them.
 //! * [`outcome`]: what a run did; [`stats_table`]: its counters as a table; [`measure`]: how its warps waited;
@@ -46,6 +47,7 @@ pub mod session;
 pub mod stats_table;
 pub mod timing;
 pub mod value;
+pub mod virtual_blocks;
 
 pub use device::{Device, Setup};
 pub use element::Element;

@@ -16,7 +16,7 @@ use raddle_sim::residency::Residency;
 use std::collections::BTreeMap;
 
 mod summary;
-pub use summary::{BlockDivergence, LaunchSummary, Phase, THRESHOLDS, rtru};
+pub use summary::{BlockDivergence, DivergenceSet, LaunchSummary, Phase, THRESHOLDS, rtru};
 
 /// A warp's visit to a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

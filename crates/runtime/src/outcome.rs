@@ -71,6 +71,8 @@ pub struct Launched {
     pub grid: [u32; 3],
     /// Threads per block.
     pub block: [u32; 3],
+    /// Dynamic shared memory, in bytes.
+    pub shared: u32,
     /// Counts and printed text; of a launch that faulted without a notion of time, only the text.
     pub report: Report,
     /// Why it did not complete.

@@ -1,6 +1,7 @@
 //! PTX files.
 
 use crate::error::{Error, Problem};
+use raddle_ptx::transform::{Options, Refusal, Virtualized, virtualize};
 use raddle_ptx::{Diagnostic, Module};
 use std::path::Path;
 use std::sync::Arc;
@@ -16,6 +17,8 @@ pub struct PtxFile {
     pub module: Arc<Module>,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
+    /// Kernels that have been put in a loop over logical blocks.
+    pub virtualized: Vec<Virtualized>,
 }
 
 impl PtxFile {
@@ -40,7 +43,18 @@ impl PtxFile {
         if diagnostics.iter().any(Diagnostic::is_error) {
             return Err(Error::Ptx { path, source_text: source, diagnostics });
         }
-        Ok(Self { path, source, module: Arc::new(module), warnings: diagnostics })
+        Ok(Self { path, source, module: Arc::new(module), warnings: diagnostics, virtualized: Vec::new() })
+    }
+
+    /// The file with its kernels in a loop over logical blocks, and those that cannot be.
+    ///
+    /// # Errors
+    /// When what comes out cannot be read: a mistake of ours.
+    pub fn virtualize(&self, options: &Options) -> Result<(Self, Vec<Refusal>), Error> {
+        let wrong = |diagnostics, source_text| Error::Ptx { path: self.path.clone(), source_text, diagnostics };
+        let done = virtualize(&self.source, options, |_| true).map_err(|list| wrong(list, self.source.clone()))?;
+        let file = Self::parse(&self.path, raddle_ptx::syntax::print(&done.tree))?;
+        Ok((Self { virtualized: done.kernels, ..file }, done.refused))
     }
 
     /// The name of the kernel meant by `wanted`, which may be left out when there is one.

@@ -59,8 +59,10 @@ impl<'a> Session<'a> {
         };
         let kernel = ptx.kernel(plan.kernel.as_deref()).map_err(|p| here(p.into()))?;
         let mut launch = self.device.shape(plan.grid, plan.block, plan.shared);
+        let sizes = self.device.virtualize(kernel, &mut launch).map_err(here)?;
         let layout = self.device.check_launch(kernel, &launch).map_err(here)?.clone();
-        let args: Vec<_> = plan.args.iter().map(|a| (&a.value, &a.at)).collect();
+        let own = plan.args.iter().map(|a| (&a.value, &a.at));
+        let args: Vec<_> = own.chain(sizes.iter().map(|value| (value, &plan.at))).collect();
         let pointer = |buffer: usize| self.device.allocation(self.allocations[buffer]);
         launch.params = params::encode(&ptx.module, &layout, &args, &pointer).map_err(|p| here(p.into()))?;
         Ok(Ready { kernel: kernel.to_owned(), launch, repeat: plan.repeat })

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `launch` | number of the launch, from 0 |
 //! | `kernel` | its kernel |
-//! | `kind` | `launch`, `sm`, `l1i`, `l1d`, `l1c`, `l1t`, `l2`, `dram`, `network-up`, `network-down` or `pc` |
+//! | `kind` | `launch`, `sm`, `int`, `fp`, `l1i`, `l1d`, `l1c`, `l1t`, `l2`, `dram`, `network-up`, `network-down` or `pc` |
 //! | `number` | which of its kind: SM, slice, channel; for `pc` the operation |
 //! | `counter`, `unit` | what was counted, and in what |
 //! | `value` | how much |
@@ -111,6 +111,8 @@ impl Table {
         self.push("launch", 0, ("resident_ctas", "blocks per SM"), u64::from(residency.ctas));
         for (n, sm) in result.sms.iter().enumerate() {
             self.group("sm", n, &sm.sm);
+            self.group("int", n, &sm.int);
+            self.group("fp", n, &sm.fp);
             self.group("l1i", n, &sm.l1i);
             self.group("l1d", n, &sm.l1d);
             self.group("l1c", n, &sm.l1c);

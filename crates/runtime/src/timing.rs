@@ -38,6 +38,14 @@ impl TimingOptions {
     pub fn new(machine: MachineConfig) -> Self {
         Self { machine, registers: None, max_cycles: None, never_skip: false, threads: 1 }
     }
+
+    /// Blocks of a launch that an SM holds at once.
+    ///
+    /// # Errors
+    /// When not even one fits.
+    pub fn residency(&self, program: &Program, launch: &Launch) -> Result<Residency, Error> {
+        Residency::new(&self.machine, program, launch, self.registers).map_err(refused)
+    }
 }
 
 /// Listens to the events of all launches.
@@ -126,12 +134,8 @@ impl<'m> Timer<'m> {
         watch: &mut Watch<'_>,
     ) -> Result<(Option<Stop>, Timed), Error> {
         let Asked { number, program, launch, ptx } = *asked;
-        let wrong = |e| match e {
-            GpuError::Refused(why) => Error::Refused(why),
-            other => Error::Machine(other.to_string()),
-        };
         let options = self.options;
-        let residency = Residency::new(&options.machine, program, launch, options.registers).map_err(wrong)?;
+        let residency = options.residency(program, launch)?;
         if let Some(observer) = &mut watch.observer {
             observer.launch(number, &residency);
         }
@@ -150,7 +154,7 @@ impl<'m> Timer<'m> {
         };
         // The model has a limit of its own, which lists warps instead of threads.
         let launch = Launch { max_thread_insts: None, ..launch.clone() };
-        let mut result = self.gpu.launch(&self.mechanisms, program, &launch, memory, run).map_err(wrong)?;
+        let mut result = self.gpu.launch(&self.mechanisms, program, &launch, memory, run).map_err(refused)?;
         self.take_before(&mut result);
         let pcs = pc_counts(program, ptx, &result.pcs);
         let stuck = |warps: &[BlockedWarp]| Box::new(Stuck::new(warps, program, &ptx.source));
@@ -176,6 +180,13 @@ impl<'m> Timer<'m> {
         result.up.subtract(&self.before.networks[0]);
         result.down.subtract(&self.before.networks[1]);
         self.before = now;
+    }
+}
+
+fn refused(error: GpuError) -> Error {
+    match error {
+        GpuError::Refused(why) => Error::Refused(why),
+        other => Error::Machine(other.to_string()),
     }
 }
 

@@ -8,6 +8,7 @@
 use crate::config::MachineConfig;
 use crate::event::Event;
 use crate::kernel::TimedKernel;
+use crate::logical_blocks::LogicalBlocks;
 use crate::mem::partition::Partition;
 use crate::mem::system::MemorySystem;
 use crate::packet::Cycle;
@@ -135,6 +136,7 @@ impl<'m> Gpu<'m> {
         if let Some(observer) = &options.observer {
             sms.iter_mut().for_each(|sm| sm.listen(observer.wants_slots()));
         }
+        let is_virtual = sms.first().is_some_and(Sm::has_virtual_blocks);
         let sms: Vec<Seat<'_>> = sms.into_iter().map(Seat::new).collect();
         let partitions = self.memory.partitions();
         let threads = options.threads.clamp(1, sms.len() + partitions.len());
@@ -153,6 +155,7 @@ impl<'m> Gpu<'m> {
             crew: &crew,
             work: &work,
             total: launch.ctas(),
+            logical: LogicalBlocks::new(launch.ctas(), is_virtual),
             next: 0,
             done: 0,
             last_end: 0,
@@ -235,6 +238,7 @@ struct Run<'r, 'm, 'k, 'o> {
     window: Cycle,
     start: Cycle,
     total: u64,
+    logical: LogicalBlocks,
     next: u64,
     done: u64,
     last_end: Cycle,
@@ -295,6 +299,9 @@ impl Run<'_, '_, '_, '_> {
     /// Gives blocks to SMs for the cycles of a window.
     fn dispatch(&mut self, from: Cycle, to: Cycle) {
         if self.next >= self.total {
+            if self.logical.are_just_given() {
+                self.sms.iter().for_each(|sm| sm.mail().is_last = true);
+            }
             return;
         }
         let Scratch { room, resident, assignments, .. } = &mut self.scratch;
@@ -351,9 +358,11 @@ impl Run<'_, '_, '_, '_> {
                 self.done += 1;
                 self.last_end = self.last_end.max(at);
             }
+            self.logical.ask(number as u16, mail);
             self.printed.extend(mail.printed.drain(..).map(|(at, text)| (at, number as u16, text)));
         }
         self.scratch.merge.finish(&mut memory);
+        self.logical.give(self.window, |sm, block| self.sms[usize::from(sm)].mail().logical_blocks.push(block));
         system.exchange(from, to);
         for (number, sm) in self.sms.iter().enumerate() {
             let mail = &mut *sm.mail();

@@ -20,6 +20,29 @@ pub enum UnitKind {
 /// Units there are.
 pub const UNITS: usize = 3;
 
+/// Which pipelines of an SP's lanes an instruction uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Pipe {
+    /// Integers, logic, moves of bits, control.
+    Int,
+    /// Whatever has a floating-point type in its name.
+    Fp,
+}
+
+impl Pipe {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Int, Self::Fp];
+
+    /// Its name in outputs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Int => "int",
+            Self::Fp => "fp",
+        }
+    }
+}
+
 /// What the load-store unit does with an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemKind {
@@ -44,7 +67,7 @@ pub enum MemKind {
 pub enum DataKind {
     /// Integers, logic, control.
     Int,
-    /// Single precision.
+    /// Single precision and narrower.
     F32,
     /// Double precision.
     F64,
@@ -91,6 +114,17 @@ pub struct TimedOp {
 }
 
 impl TimedOp {
+    /// The pipelines of the SPs it uses; none when it goes elsewhere.
+    #[inline]
+    #[must_use]
+    pub fn pipe(&self) -> Option<Pipe> {
+        match (self.unit, self.data) {
+            (UnitKind::Sp, DataKind::F32 | DataKind::F64) => Some(Pipe::Fp),
+            (UnitKind::Sp, _) => Some(Pipe::Int),
+            _ => None,
+        }
+    }
+
     /// Registers written.
     #[inline]
     #[must_use]
@@ -258,6 +292,19 @@ fn digits(function: &Function, reg: RegId) -> u16 {
     number.parse::<u32>().map_or(reg.0 as u16, |n| n as u16)
 }
 
+/// What an instruction works on: the widest floating-point type of those in its name, of which conversions have two.
+fn data_kind(inst: &Inst) -> DataKind {
+    let types = [Some(inst.ty()), inst.nth_type(1)];
+    let has = |wanted: &[Type]| types.iter().flatten().any(|ty| wanted.contains(ty));
+    if has(&[Type::F64]) {
+        DataKind::F64
+    } else if has(&[Type::F32, Type::F16, Type::F16x2, Type::Bf16, Type::Bf16x2]) {
+        DataKind::F32
+    } else {
+        DataKind::Int
+    }
+}
+
 /// Unit, latency and what the load-store unit does.
 fn place(config: &MachineConfig, op: &Op, inst: &Inst, out: &mut TimedOp) {
     let l = &config.sm.latency;
@@ -267,7 +314,7 @@ fn place(config: &MachineConfig, op: &Op, inst: &Inst, out: &mut TimedOp) {
         Type::F32 => DataKind::F32,
         _ => DataKind::Int,
     };
-    out.data = kind;
+    out.data = data_kind(inst);
     let pick = |int: OpTiming, f32: OpTiming, f64: OpTiming| match kind {
         DataKind::F64 => f64,
         DataKind::F32 => f32,

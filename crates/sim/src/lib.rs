@@ -17,6 +17,7 @@ pub mod event;
 pub mod gpu;
 pub mod job;
 pub mod kernel;
+mod logical_blocks;
 pub mod mem;
 pub mod packet;
 mod parallel;

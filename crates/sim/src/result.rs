@@ -9,6 +9,7 @@ use crate::packet::Cycle;
 use crate::parallel::lock;
 use crate::sm::cache::CacheCounters;
 use crate::sm::counters::SmCounters;
+use crate::sm::lanes::LaneCounters;
 use crate::sm::{BlockedWarp, Sm};
 use crate::stats::Counters;
 use raddle_exec::fault::Fault;
@@ -34,6 +35,10 @@ pub enum Ending {
 pub struct SmResult {
     /// The SM itself.
     pub sm: SmCounters,
+    /// Integer pipelines of the SPs; zero unless the gating scheme keeps account.
+    pub int: LaneCounters,
+    /// Floating-point pipelines of the SPs; zero unless the gating scheme keeps account.
+    pub fp: LaneCounters,
     /// Instruction cache.
     pub l1i: CacheCounters,
     /// Data cache.
@@ -103,7 +108,8 @@ impl LaunchResult {
                 assert_eq!(counters.slots(), slots, "every scheduler slot has one cause");
             }
             let [l1i, l1d, l1c, l1t] = sm.caches().map(Clone::clone);
-            results.push(SmResult { sm: counters, l1i, l1d, l1c, l1t });
+            let [int, fp] = sm.lanes(counters.cycles, matches!(ending, Ending::Fault(..)));
+            results.push(SmResult { sm: counters, int, fp, l1i, l1d, l1c, l1t });
             for (sum, own) in pcs.iter_mut().zip(sm.pc_counts()) {
                 sum[0] += own[0];
                 sum[1] += own[1];
@@ -133,6 +139,8 @@ impl LaunchResult {
         let mut sum = SmResult::default();
         for sm in &self.sms {
             sum.sm.add(&sm.sm);
+            sum.int.add(&sm.int);
+            sum.fp.add(&sm.fp);
             sum.l1i.add(&sm.l1i);
             sum.l1d.add(&sm.l1d);
             sum.l1c.add(&sm.l1c);

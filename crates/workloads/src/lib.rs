@@ -10,7 +10,8 @@
 //! * [`manifest`]: what a workload is, read from its folder.
 //! * [`run`]: running one: what a driver gets to work with.
 //! * [`rng`]: where inputs come from, and `dna` and `web`: texts; [`compare`]: results against what they should be.
-//! * [`compile`]: CUDA C++ to PTX; [`measure`]: what kernels are like on a machine.
+//! * [`compile`]: CUDA C++ to PTX; [`measure`]: what kernels are like on a machine; [`virtualized`]: what a loop over
+//!   logical blocks costs them.
 //!
 //! A driver is the host program: it makes the input from a seed, launches, loops where the algorithm does, computes
 //! the right result on the CPU and has every output compared with it.
@@ -26,6 +27,7 @@ mod prelude;
 pub mod rng;
 pub mod run;
 pub mod suite;
+pub mod virtualized;
 mod web;
 
 pub use error::Error;
@@ -33,3 +35,4 @@ pub use manifest::{Class, Manifest, Size};
 pub use measure::Measured;
 pub use run::{Ran, Request, Run};
 pub use suite::{Workload, all, find};
+pub use virtualized::Virtualized;

@@ -5,7 +5,7 @@ use crate::manifest::{Class, Size};
 use crate::run::{Ran, Request};
 use crate::suite::Workload;
 use raddle_runtime::device::{RunOptions, Setup};
-use raddle_runtime::measure::{LaunchSummary, Summaries};
+use raddle_runtime::measure::{DivergenceSet, LaunchSummary, Summaries};
 use raddle_runtime::outcome::Launched;
 use raddle_runtime::timing::{Timed, TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions};
@@ -17,11 +17,6 @@ pub const DIVERGENT_BELOW: f64 = 0.76;
 /// Share of warps' lives at barriers above which a kernel counts as barrier-intensive: the line of the BAWS paper, which
 /// counts the end of a block as a barrier.
 pub const BARRIERS_ABOVE: f64 = 0.15;
-
-/// Share of blocks whose warps are at least 5 % apart from which on the warps of a kernel count as apart. The VTW paper
-/// does not say where it draws the line between its sets; with this one, 46 of the 51 kernels of its Table 1 are in the
-/// set that its Table 4 has them in.
-pub const APART_FROM: f64 = 0.1;
 
 /// A kernel of a workload, all its launches together. Shares are of one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,11 +94,10 @@ impl Measured {
         self.barrier_time() > BARRIERS_ABOVE
     }
 
-    /// Whether the warps of blocks execute different numbers of instructions, and whether they take different times:
-    /// what the VTW paper sorts kernels by.
+    /// The set of the VTW paper that it is in.
     #[must_use]
-    pub fn is_apart(&self) -> [bool; 2] {
-        [self.insts_apart_5, self.cycles_apart_5].map(|share| share >= APART_FROM)
+    pub fn set(&self) -> DivergenceSet {
+        DivergenceSet::new([self.insts_apart_10, self.insts_apart_5], self.cycles_apart_5)
     }
 
     /// Whether kernels, taken together, measure as a class says. What is barrier-intensive may be divergent or not.

@@ -25,13 +25,15 @@ pub struct Request {
     pub seed: u64,
     /// Changes the output of this number before it is compared, to see that the comparison finds it.
     pub spoil: Option<usize>,
+    /// Keep what is in memory in the end.
+    pub keep: bool,
 }
 
 impl Request {
     /// An input of this size.
     #[must_use]
     pub fn new(size: Size) -> Self {
-        Self { size, seed: SEED, spoil: None }
+        Self { size, seed: SEED, spoil: None, keep: false }
     }
 }
 
@@ -46,6 +48,8 @@ pub struct Ran {
     pub wrong: Option<Error>,
     /// The comparison with the reference interpreter, if it was asked for.
     pub memory: Option<MemoryCheck>,
+    /// Names and bytes of all allocations, if they were to be kept.
+    pub kept: Vec<(String, Vec<u8>)>,
 }
 
 impl Ran {
@@ -90,7 +94,8 @@ impl Workload {
         }
         let Run { mut device, checked, .. } = run;
         let memory = device.check().filter(|_| wrong.is_none());
-        Ok(Ran { launches: device.take_launches(), checked, wrong, memory })
+        let kept = if request.keep { device.contents() } else { Vec::new() };
+        Ok(Ran { launches: device.take_launches(), checked, wrong, memory, kept })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Every workload under every divergence model, at its smallest size.
+//! Every workload under every divergence model, in slices with and without gangs, and folded, at its smallest size.
 #![allow(missing_docs, reason = "tests")]
 
 use raddle_runtime::device::{RunOptions, Setup};
@@ -21,10 +21,14 @@ fn models() -> Vec<(&'static str, &'static str)> {
 }
 
 fn run(workload: &Workload, preset: &str, model: &str, issue: &str) -> Result<Ran, String> {
-    let set = [format!("mechanism.divergence={model}"), format!("mechanism.issue={issue}")];
-    let machine = Machine::load(Source::Preset(preset), &set).map_err(|e| format!("{e:?}"))?;
+    run_on(workload, preset, &[format!("mechanism.divergence={model}"), format!("mechanism.issue={issue}")])
+}
+
+fn run_on(workload: &Workload, preset: &str, set: &[String]) -> Result<Ran, String> {
+    let machine = Machine::load(Source::Preset(preset), set).map_err(|e| format!("{e:?}"))?;
+    let warp_width = machine.config.sm.warp_width;
     let timing = Some(Box::new(TimingOptions::new(machine.config)));
-    let engine = EngineOptions { engine: Engine::Timing, warp_width: 32 };
+    let engine = EngineOptions { engine: Engine::Timing, warp_width };
     let setup = Setup::new(RunOptions { engine, timing, ..RunOptions::default() });
     let module = workload.module().map_err(|e| e.to_string())?;
     workload.run(&module, &setup, Watch::default(), &Request::new(Size::Tiny)).map_err(|e| e.to_string())
@@ -72,4 +76,83 @@ fn tiny_is_right_under_every_model() {
 #[test]
 fn the_other_half_is_right_under_every_model() {
     check(1);
+}
+
+/// The configurations of variable warp sizing: lanes of a slice, preset, and what else is set.
+const SLICED: [(u32, &str, &str); 16] = [
+    (4, "vws-sm", ""),
+    (8, "vws-sm", ""),
+    (16, "vws-sm", ""),
+    (4, "vws-sm", "ganging=vws"),
+    (4, "vws-sm", "ganging=vws ganging.order=gto"),
+    (4, "vws-sm", "ganging=vws ganging.order=lrr issue=lrr"),
+    (4, "vws-sm", "ganging=vws ganging.order=lpc issue=lowest-pc"),
+    (4, "vws-sm", "ganging=vws ganging.order=lgto ganging.gangs=1"),
+    (4, "vws-sm", "ganging=vws ganging.split=group"),
+    (4, "vws-sm", "ganging=vws ganging.split=impatient"),
+    (4, "vws-sm", "ganging=vws ganging.reform=opportunistic"),
+    (4, "vws-sm", "ganging=vws ganging.reform=opportunistic ganging.split=impatient"),
+    (4, "vws-sm", "ganging=vws ganging.reform=sync ganging.wait=50"),
+    (8, "vws-sm", "ganging=vws"),
+    (4, "gtx480", "ganging=vws"),
+    (4, "fx5800", "ganging=vws"),
+];
+
+#[test]
+fn tiny_is_right_in_slices() {
+    let is_long = std::env::var_os("RADDLE_LONG").is_some();
+    let mut wide = Vec::new();
+    for (w, workload) in all().iter().enumerate() {
+        let module = workload.module().unwrap();
+        if workload.manifest(&module).unwrap().warp_width.is_some() {
+            wide.push(workload.name);
+            continue;
+        }
+        for (c, (lanes, preset, mechanisms)) in SLICED.into_iter().enumerate() {
+            let cannot = REFUSED.iter().any(|(name, p, ..)| *name == workload.name && *p == preset);
+            if cannot || !is_long && (w + c) % 8 != 0 {
+                continue;
+            }
+            let simd = if preset == "fx5800" { lanes / 4 } else { lanes };
+            let mut set = vec![format!("sm.warp_width={lanes}"), format!("sm.simd_width={simd}")];
+            set.push(format!("sm.slices={}", 32 / lanes));
+            if workload.name == "stencil-sync" && preset == "vws-sm" {
+                // Its blocks wait for each other, and one SM holds half of them.
+                set.push("gpu.sms=2".to_owned());
+            }
+            set.extend(mechanisms.split_whitespace().map(|text| format!("mechanism.{text}")));
+            let what = format!("{} with {lanes} lanes on {preset}, {mechanisms}", workload.name);
+            let ran = run_on(workload, preset, &set).unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert!(ran.wrong.is_none(), "{what}: {:?}", ran.wrong);
+        }
+    }
+    assert_eq!(wide, ["ray-bvh"], "workloads that are written for one width");
+}
+
+/// What a warp computes does not depend on the lanes it is folded onto. That the states of lanes sum up to all cycles is
+/// checked at the end of every launch.
+#[test]
+fn tiny_is_right_when_folded() {
+    let is_long = std::env::var_os("RADDLE_LONG").is_some();
+    let pairs = [("two-level", "pdom", false), ("origami", "pdom", true), ("origami", "tbc-lcp", true)];
+    for (w, workload) in all().iter().enumerate() {
+        for (n, (issue, model, shift)) in pairs.into_iter().enumerate() {
+            if !is_long && w % 6 != 2 * n {
+                continue;
+            }
+            let set = [
+                format!("mechanism.issue={issue}"),
+                format!("mechanism.divergence={model}"),
+                "mechanism.gating=folding".to_owned(),
+                format!("mechanism.gating.shift={shift}"),
+            ];
+            let what = format!("{} folded, {issue} and {model}", workload.name);
+            let ran = run_on(workload, "gtx480", &set).unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert!(ran.wrong.is_none(), "{what}: {}", ran.wrong.map(|w| w.to_string()).unwrap_or_default());
+            let totals = ran.launches.iter().filter_map(|l| l.timed.as_ref()).map(|timed| timed.result.total());
+            let (entries, folded) = totals
+                .fold((0, 0), |sum, t| (sum.0 + t.int.entries + t.fp.entries, sum.1 + t.int.folded + t.fp.folded));
+            assert!(folded > 0 && folded < entries, "{what}: {folded} of {entries}");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use super::slurm::{self, SlurmArgs};
 use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::run::{cores, sizes};
-use raddle_lab::experiment::Experiment;
+use raddle_lab::experiment::{BUILT_IN, Experiment};
 use raddle_lab::grid::Grid;
 use raddle_lab::point::Point;
 use raddle_lab::report::Report;
@@ -233,13 +233,52 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     write_report(&experiment, &grid, &store, &args.which.file, args.output.as_deref())
 }
 
+/// The word for all experiments that come with Raddle.
+const ALL: &str = "all";
+
 /// `raddle reproduce`.
 pub fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
+    if args.which.file == Path::new(ALL) {
+        return reproduce_all(args);
+    }
     let (experiment, grid) = read(&args.which.file, Some(args.which.size.unwrap_or(Size::Small)))?;
     let mut store = args.store.create()?;
     let ran = run_grid(&args.which.file, experiment.size, &grid, &mut store, &args.jobs, &args.slurm)?;
     let written = write_report(&experiment, &grid, &store, &args.which.file, args.output.as_deref())?;
     Ok(Exit::good_if(ran == Exit::Good && written == Exit::Good))
+}
+
+/// `raddle reproduce all`: a report for each experiment, and a page about all of them.
+fn reproduce_all(args: &ReproduceArgs) -> Result<Exit, Failure> {
+    let size = args.which.size.unwrap_or(Size::Small);
+    let names = BUILT_IN.iter().map(|(name, _)| Path::new(*name));
+    let parts = names.map(|name| read(name, Some(size))).collect::<Result<Vec<_>, _>>()?;
+    let mut store = args.store.create()?;
+    let mut good = true;
+    if args.slurm.is_chosen() {
+        for (experiment, grid) in &parts {
+            let (file, size) = (Path::new(&experiment.name), experiment.size);
+            good &= run_grid(file, size, grid, &mut store, &args.jobs, &args.slurm)? == Exit::Good;
+        }
+    } else {
+        // Many points are of several experiments.
+        let mut seen = BTreeSet::new();
+        let points = parts.iter().flat_map(|(_, grid)| &grid.points);
+        let points: Vec<Point> = points.filter(|point| seen.insert(point.key)).cloned().collect();
+        good &= work(&points, &mut store, args.jobs.options())? == Exit::Good;
+    }
+    let default = PathBuf::from(format!("report-{ALL}"));
+    let folder = args.output.as_deref().unwrap_or(&default);
+    for (experiment, grid) in &parts {
+        let own = folder.join(&experiment.name);
+        let name = Path::new(&experiment.name);
+        good &= write_report(experiment, grid, &store, name, Some(&own))? == Exit::Good;
+    }
+    let command = format!("raddle reproduce {ALL} --size {size}");
+    let report = raddle_lab::summary::summary(&parts, &store, &command)?;
+    report.write(folder)?;
+    out::data(&format!("{}\n", folder.join("index.html").display()))?;
+    Ok(Exit::good_if(good))
 }
 
 fn write_report(

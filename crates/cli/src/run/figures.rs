@@ -9,6 +9,7 @@ use raddle_sim::mem::l2::L2Counters;
 use raddle_sim::residency::Residency;
 use raddle_sim::result::SmResult;
 use raddle_sim::sm::counters::SmCounters;
+use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::stats::Counters;
 use std::time::Duration;
 
@@ -38,6 +39,8 @@ impl Figures {
             };
             sum.cycles += result.cycles;
             sum.sm.sm.add(&sm.sm);
+            sum.sm.int.add(&sm.int);
+            sum.sm.fp.add(&sm.fp);
             sum.sm.l1d.add(&sm.l1d);
             sum.l2.add(&l2);
             sum.dram.add(&dram);
@@ -103,6 +106,11 @@ impl Figures {
             let lines = grouped(sm.lines_done);
             rows.push(("mean read latency", format!("{:.0} cycles over {lines} lines", self.read_latency())));
         }
+        for (name, lanes) in [("integer lanes", &self.sm.int), ("floating-point lanes", &self.sm.fp)] {
+            if lanes.lane_cycles > 0 {
+                rows.push((name, lanes_text(lanes)));
+            }
+        }
         let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
         let mut lines: Vec<String> = rows.iter().map(|(name, value)| format!("  {name:<width$}  {value}")).collect();
         lines.push(format!("  issue slots: {}", grouped(sm.slots())));
@@ -112,6 +120,21 @@ impl Figures {
         lines.extend(table(&slots.collect::<Vec<_>>()).lines().map(str::to_owned));
         lines
     }
+}
+
+/// How long lanes were busy and without power.
+fn lanes_text(lanes: &LaneCounters) -> String {
+    let share = |cycles: u64| percent(ratio(cycles, lanes.lane_cycles));
+    let mut text = format!("{} busy", share(lanes.active));
+    if lanes.gatings > 0 {
+        let saved = lanes.saved() as f64 / lanes.lane_cycles as f64;
+        let gated = share(lanes.uncompensated + lanes.compensated);
+        text += &format!(", {gated} without power, {} of leakage saved", percent(saved));
+    }
+    if lanes.folded > 0 {
+        text += &format!(", {} of instructions folded", percent(ratio(lanes.folded, lanes.entries)));
+    }
+    text
 }
 
 fn accesses(n: u64) -> String {
@@ -151,6 +174,7 @@ fn cause_text(cause: &str) -> &str {
         "barrier" => "wait at barrier",
         "fence" => "wait for fence or atomic",
         "exit_wait" => "wait to end",
+        "gated" => "lanes without power",
         "mechanism" => "held by mechanism",
         "no_warp" => "no warp",
         other => other,

@@ -25,6 +25,8 @@ fn counters<C: Counters>(group: &C) -> Value {
 fn sm(result: &SmResult) -> Value {
     json!({
         "sm": counters(&result.sm),
+        "int": counters(&result.int),
+        "fp": counters(&result.fp),
         "l1i": counters(&result.l1i),
         "l1d": counters(&result.l1d),
         "l1c": counters(&result.l1c),

@@ -1,7 +1,7 @@
 //! `raddle run WORKLOAD`.
 
 use super::launches::{Launches, memory_json, memory_line};
-use super::{Args, Ran, Then, spec, stop, timing_json};
+use super::{Args, Ran, Then, energy, spec, stop, timing_json};
 use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::progress::Line;
@@ -25,8 +25,9 @@ pub fn run(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<
     let stats = args.stats.as_deref().map(|path| Ok::<_, Error>((path, Format::of(path)?))).transpose()?;
     let machine = args.machine()?;
     let machine = machine.as_ref();
+    let energies = energy::energies(args.energy.as_ref())?;
     let setup = Setup::new(args.options(machine));
-    let module = workload.module()?;
+    let module = args.virtualized(workload.module()?)?;
     let mut request = Request::new(args.size.unwrap_or(Size::Small));
     request.seed = args.seed.unwrap_or(request.seed);
 
@@ -37,7 +38,7 @@ pub fn run(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<
     let ran = workload.run(&module, &setup, watch, &request)?;
     line.borrow_mut().clear();
 
-    let raddle_workloads::Ran { launches, checked, wrong, memory } = ran;
+    let raddle_workloads::Ran { launches, checked, wrong, memory, .. } = ran;
     let outcome = Outcome { launches, memory, ..Outcome::default() };
     let wrong = match wrong {
         None => None,
@@ -52,8 +53,10 @@ pub fn run(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<
         then(&Ran { machine, outcome: &outcome, source: &module.source })?;
     } else {
         let launches = Launches { ptx: &module, machine, launches: &outcome.launches };
+        let energy =
+            energies.zip(machine).map(|(table, machine)| energy::breakdown(&table, machine, &outcome.launches));
         if args.json {
-            out::json(&json!({
+            let mut value = json!({
                 "ok": outcome.is_good() && wrong.is_none(),
                 "workload": workload.name,
                 "size": request.size.name(),
@@ -63,10 +66,15 @@ pub fn run(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<
                 "launches": launches.json(),
                 "checked": checked,
                 "wrong": wrong,
-            }))?;
+            });
+            if let Some(energy) = &energy {
+                value["energy"] = energy::json(energy);
+            }
+            out::json(&value)?;
         } else {
             out::data(&launches.output())?;
             let mut lines = launches.lines_by_kernel();
+            lines.extend(energy.as_ref().map(energy::text));
             lines.extend(outcome.memory.as_ref().map(memory_line));
             if outcome.stop().is_none() && wrong.is_none() {
                 lines.push(format!("{} right", are(checked)));

@@ -83,3 +83,12 @@ fn presets_are_listed() {
     assert!(ended.out.starts_with("gtx480  GeForce GTX 480 (Fermi), as GPGPU-Sim 4 models it\n"), "{}", ended.out);
     assert_eq!(raddle(&root(), &["list", "presets", "--json"]).out.lines().count(), 3);
 }
+
+#[test]
+fn a_preset_where_a_file_should_be_is_named() {
+    raddle(&root(), &["config", "show", "--config", "vws-sm"]).expect(
+        2,
+        "",
+        "error: there is no machine file `vws-sm`\n |\n = help: a machine of that name comes with Raddle: --preset vws-sm\n",
+    );
+}

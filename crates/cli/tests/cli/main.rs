@@ -74,7 +74,7 @@ fn saxpy() -> String {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let commands: [&[&str]; 24] = [
+    let commands: [&[&str]; 26] = [
         &[],
         &["run"],
         &["ptx"],
@@ -82,6 +82,7 @@ fn every_command_has_help_with_an_example() {
         &["ptx", "print"],
         &["ptx", "cfg"],
         &["ptx", "regs"],
+        &["ptx", "virtualize"],
         &["config"],
         &["config", "show"],
         &["config", "schema"],
@@ -94,6 +95,7 @@ fn every_command_has_help_with_an_example() {
         &["workloads"],
         &["workloads", "build"],
         &["workloads", "check"],
+        &["workloads", "virtualize"],
         &["measure"],
         &["measure", "barriers"],
         &["measure", "warp-divergence"],

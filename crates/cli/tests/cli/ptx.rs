@@ -96,3 +96,31 @@ fn cfg_draws_when_graphviz_is_there() {
         assert!(ended.err.contains("install graphviz"), "{}", ended.err);
     }
 }
+
+#[test]
+fn virtualize_writes_ptx_that_is_read_again_and_says_what_it_costs() {
+    let folder = Folder::new().with("a.ptx", &saxpy());
+    let ended = folder.raddle(&["ptx", "virtualize", "a.ptx"]);
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    assert!(ended.out.contains("$vtw_top:") && ended.out.contains("saxpy_vtw_grid_x"), "{}", ended.out);
+    let rows: Vec<&str> = ended.err.lines().collect();
+    assert!(rows[0].starts_with("kernel  instructions  in the loop"), "{}", ended.err);
+    assert!(rows[1].starts_with("saxpy") && rows[1].contains(" -> "), "{}", ended.err);
+    let folder = folder.with("b.ptx", &ended.out);
+    folder.raddle(&["ptx", "check", "b.ptx"]).expect(0, "", "1 file, 1 kernel: 0 errors, 0 warnings\n");
+    let hardware = folder.raddle(&["ptx", "virtualize", "a.ptx", "--form", "slowest-lane"]);
+    assert!(hardware.out.contains("raddle.next_tidx.slowest_lane.u32"), "{}", hardware.out);
+}
+
+#[test]
+fn virtualize_refuses_a_return_before_a_barrier() {
+    let text = ".version 6.0\n.target sm_50\n.address_size 64\n.entry k() {\n.reg .pred %p; .reg .b32 %r;\n\
+                mov.u32 %r, %tid.x; setp.eq.u32 %p, %r, 0;\n@%p ret;\nbar.sync 0;\nret;\n}\n";
+    let folder = Folder::new().with("a.ptx", text);
+    let ended = folder.raddle(&["ptx", "virtualize", "a.ptx"]);
+    assert_eq!((ended.code, ended.out.as_str()), (1, ""));
+    let want = "error[unsupported]: threads of a block may part here and miss the barrier in line 8\n --> a.ptx:7:1";
+    assert!(ended.err.contains(want), "{}", ended.err);
+    assert!(ended.err.ends_with("nothing was written: k cannot be virtualised like this\n"), "{}", ended.err);
+    assert_eq!(folder.raddle(&["ptx", "virtualize", "a.ptx", "--form", "same-lane"]).code, 1);
+}

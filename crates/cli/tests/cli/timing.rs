@@ -136,7 +136,7 @@ fn mechanisms_are_checked() {
     run(&["--issue", "gtoo"]).expect(
         2,
         "",
-        "error: --issue gtoo: `mechanism.issue`: there is no `gtoo`; known are lrr, gto, oldest, two-level, by-block, majority, mwf-lrr, saws, lowest-pc, pdom-priority, mwf-gto
+        "error: --issue gtoo: `mechanism.issue`: there is no `gtoo`; known are lrr, gto, oldest, two-level, by-block, majority, gates, origami, mwf-lrr, saws, lowest-pc, pdom-priority, mwf-gto, pro, vtw
  |
  = help: `raddle list mechanisms` says what there is
 ",
@@ -195,6 +195,7 @@ fn barriers_are_measured() {
     let ended = raddle(&root(), &[&["measure", "warp-divergence", kernel], &args[..], &more].concat());
     let value: Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(value["launches"][0]["divergences"].as_array().unwrap().len(), 2);
+    assert!((1..=4).contains(&value["launches"][0]["set"].as_u64().unwrap()));
     assert_eq!(std::fs::read_to_string(&csv).unwrap().lines().count(), 3);
     let ended = raddle(&root(), &[&["measure", "barriers", kernel, "--engine", "fast"], &args[..]].concat());
     ended.expect(2, "", "error: there is nothing to measure on the engine `fast`\n");
@@ -286,5 +287,41 @@ fn costs_follow_from_the_machine() {
     let ended = raddle(&root(), &["cost", "baws", "--json", "--set", "sm.ctas=16"]);
     let value: Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!((&value["bytes_per_sm"], &value["parts"][0]["bits"]), (&12.into(), &6.into()));
+    contains(&raddle(&root(), &["cost", "vtw"]).out, "500 bytes for each SM");
+    contains(&raddle(&root(), &["cost", "vtw-slowest-lane"]).out, "548 bytes for each SM");
     assert_eq!(raddle(&root(), &["cost", "nothing"]).code, 2);
+}
+
+#[test]
+fn energy_is_shown_by_component() {
+    let ended = run(&["--energy", "--gating", "conventional"]);
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    for part in ["\n  energy: ", "\n    execution units ", "\n    DRAM ", "\n    gating saved ", "\n  integer lanes "] {
+        contains(&ended.err, part);
+    }
+    let ended = run(&["--energy", "--json"]);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    let parts = value["energy"]["components"].as_object().unwrap();
+    let number = |value: &Value| value.as_f64().unwrap();
+    let sum: f64 = parts.values().map(|part| number(&part["dynamic"]) + number(&part["leakage"])).sum();
+    assert!((sum / number(&value["energy"]["joules"]) - 1.0).abs() < 1e-9, "{}", value["energy"]);
+    assert_eq!((parts.len(), number(&value["energy"]["leakage_saved"])), (9, 0.0));
+    // The same cycles whether anybody asks or not.
+    let plain: Value = serde_json::from_str(&run(&["--json"]).out).unwrap();
+    assert_eq!(plain["launches"][0]["timing"]["cycles"], value["launches"][0]["timing"]["cycles"]);
+    assert!(plain.get("energy").is_none());
+}
+
+#[test]
+fn energies_come_from_a_file_too() {
+    let folder = Folder::new().with("saxpy.ptx", &saxpy()).with("mine.toml", "[dram]\nbits = 3\n");
+    let ended = folder.raddle(&[&ARGS[..], &["--energy=mine.toml"]].concat());
+    assert_eq!(ended.code, 2, "{}", ended.err);
+    contains(&ended.err, "error: mine.toml: there is no `dram.bits`; `dram` has activate, background, bit\n");
+    let folder = folder.with("mine.toml", "[dram]\nbackground = 0\nbit = 0\nactivate = 0\n");
+    let ended = folder.raddle(&[&ARGS[..], &["--energy=mine.toml", "--json"]].concat());
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(value["energy"]["components"]["dram"]["share"], 0.0);
+    run(&["--engine", "fast", "--energy"]).expect(2, "", "error: --energy needs the engine `timing`\n");
+    assert_eq!(folder.raddle(&[&ARGS[..], &["--energy=none.toml"]].concat()).code, 2);
 }

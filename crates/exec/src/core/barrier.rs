@@ -5,7 +5,20 @@ use crate::decode::BarrierOp;
 use crate::fault::FaultKind;
 use crate::op::{CONST, NONE, Op};
 
-/// One of the sixteen barriers of a thread block.
+/// Barriers of a thread block that programs name by their numbers.
+pub const BARRIERS: u32 = 16;
+
+/// The barrier behind them, where the threads of a virtual block wait for its next logical index. Who waits there has
+/// left the logical block, and counts as ended at its other barriers.
+pub const NEXT_BLOCK: u32 = BARRIERS;
+
+/// Where the barriers of every other logical block of a virtual block begin: two of them can be under way at once.
+pub const SECOND_BANK: u32 = NEXT_BLOCK + 1;
+
+/// All barriers of a thread block.
+pub(super) const ALL_BARRIERS: usize = (SECOND_BANK + BARRIERS) as usize;
+
+/// One of the barriers of a thread block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Barrier {
     /// Threads that have arrived.
@@ -18,6 +31,8 @@ pub struct Barrier {
     pub trues: u32,
     /// How many arrived with a false one.
     pub falses: u32,
+    /// The logical block that those who wait for one have got.
+    pub block: u32,
 }
 
 impl Barrier {
@@ -38,6 +53,7 @@ impl Barrier {
             BarrierOp::RedPopc => self.trues,
             BarrierOp::RedAnd => u32::from(self.falses == 0),
             BarrierOp::RedOr => u32::from(self.trues > 0),
+            BarrierOp::NextBlock => self.block,
             BarrierOp::Sync | BarrierOp::Arrive => 0,
         }
     }
@@ -80,7 +96,7 @@ impl Core<'_> {
             let number = self.uniform(op, 0, lanes, active).unwrap_or(0);
             let expected = self.uniform(op, 1, lanes, active).filter(|count| *count > 0);
             arrivals.push(Arrival { number, expected, mask: active });
-            return check_numbers(arrivals);
+            return check_numbers(op, arrivals);
         }
         for lane in lanes_in(active) {
             let number = self.uniform(op, 0, lanes, 1 << lane).unwrap_or(0);
@@ -90,7 +106,7 @@ impl Core<'_> {
                 None => arrivals.push(Arrival { number, expected, mask: 1 << lane }),
             }
         }
-        check_numbers(arrivals)
+        check_numbers(op, arrivals)
     }
 
     /// Threads arrive at a barrier of the block in `slot`.
@@ -100,7 +116,7 @@ impl Core<'_> {
         let cta = &mut self.ctas[slot as usize];
         let warps = cta.gone.len();
         let mut barrier = std::mem::take(&mut cta.barriers[number as usize]);
-        if expected.is_some() {
+        if expected.is_some() || number == NEXT_BLOCK {
             barrier.lanes.resize(warps, 0);
             self.for_each_static(slot, lanes, mask, |warp, bits| barrier.lanes[warp] |= bits);
         }
@@ -113,10 +129,63 @@ impl Core<'_> {
 
     /// Takes a barrier of the block in `slot` that everyone it waits for has come to, with its number.
     pub fn complete_barrier(&mut self, slot: u32) -> Option<(u8, Barrier)> {
+        let step = self.launch.ctas();
         let cta = &mut self.ctas[slot as usize];
-        let complete = |b: &Barrier| b.arrived > 0 && b.is_complete(cta.live_threads, &cta.gone);
-        let number = cta.barriers.iter().position(complete)?;
+        let (own, left) = cta.barriers.split_at(BARRIERS as usize);
+        let left = &left[0];
+        let complete = |b: &Barrier| match left.arrived {
+            0 => b.arrived > 0 && b.is_complete(cta.live_threads, &cta.gone),
+            left_threads => {
+                let gone: Vec<u32> = cta.gone.iter().zip(&left.lanes).map(|(gone, left)| gone | left).collect();
+                b.arrived > 0 && b.is_complete(cta.live_threads - left_threads, &gone)
+            }
+        };
+        let number = own.iter().position(complete);
+        let number = number.or_else(|| left.is_complete(cta.live_threads, &cta.gone).then_some(NEXT_BLOCK as usize))?;
+        let mut done = std::mem::take(&mut cta.barriers[number]);
+        if number == NEXT_BLOCK as usize {
+            done.block = u32::try_from(cta.next_block).unwrap_or(u32::MAX);
+            cta.next_block += step;
+        }
+        Some((number as u8, done))
+    }
+
+    /// The same for one logical block of a virtual one, whose barriers begin at number `first`: `left` gives the threads
+    /// of a static warp that have left it. They count as ended.
+    pub fn complete_logical_barrier(
+        &mut self,
+        slot: u32,
+        first: u32,
+        left: impl Fn(u16) -> u32,
+    ) -> Option<(u8, Barrier)> {
+        let width = self.width;
+        let cta = &mut self.ctas[slot as usize];
+        let own = first as usize..(first + BARRIERS) as usize;
+        if cta.barriers[own.clone()].iter().all(|b| b.arrived == 0) {
+            return None;
+        }
+        let gone = &mut self.gone;
+        gone.clear();
+        gone.extend(cta.gone.iter().zip(0..).map(|(gone, warp)| gone | left(warp)));
+        let live = gone.iter().map(|gone| width - gone.count_ones()).sum();
+        let number = own.clone().find(|n| cta.barriers[*n].is_complete(live, gone))?;
         Some((number as u8, std::mem::take(&mut cta.barriers[number])))
+    }
+
+    /// Lanes of a static warp of the block in `slot` that have exited or never existed.
+    #[must_use]
+    pub fn gone(&self, slot: u32, warp: u16) -> u32 {
+        self.ctas[slot as usize].gone[usize::from(warp)]
+    }
+
+    /// Gives threads the index of the warp they are in their logical block: warp `role`, lane by lane.
+    pub fn set_thread_index(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32, role: u32) {
+        let width = self.width;
+        for lane in lanes_in(mask) {
+            let home = lanes.home(lane);
+            let index = role * width + u32::from(home.lane) % width;
+            self.file.put(home.row, op.d[0], op.d_bank[0], usize::from(home.lane), u64::from(index));
+        }
     }
 
     /// A barrier of the block in `slot`: how many threads have come, and how many it waits for.
@@ -124,7 +193,8 @@ impl Core<'_> {
     pub fn barrier_state(&self, slot: u32, number: u8) -> (u32, u32) {
         let cta = &self.ctas[slot as usize];
         let barrier = &cta.barriers[usize::from(number)];
-        (barrier.arrived, barrier.expected.unwrap_or(cta.live_threads))
+        let left = if u32::from(number) == NEXT_BLOCK { 0 } else { cta.barriers[NEXT_BLOCK as usize].arrived };
+        (barrier.arrived, barrier.expected.unwrap_or(cta.live_threads - left))
     }
 
     /// Gives threads that leave a barrier what its reduction found, if `op` is one.
@@ -136,8 +206,9 @@ impl Core<'_> {
     }
 }
 
-fn check_numbers(arrivals: &[Arrival]) -> Result<(), LaneFault> {
-    let Some(wrong) = arrivals.iter().find(|a| a.number >= 16) else { return Ok(()) };
+fn check_numbers(op: &Op, arrivals: &[Arrival]) -> Result<(), LaneFault> {
+    let most = BARRIERS + u32::from(op.variant == BarrierOp::NextBlock as u8);
+    let Some(wrong) = arrivals.iter().find(|a| a.number >= most) else { return Ok(()) };
     let text = format!("barrier {} does not exist; they are numbered 0 to 15", wrong.number);
     Err(LaneFault { lane: wrong.mask.trailing_zeros() as usize, kind: FaultKind::BadTarget(text) })
 }

@@ -27,7 +27,8 @@ use raddle_ptx::isa::Special;
 use regs::RegFile;
 
 pub(crate) use atomic::apply_atomic;
-pub use barrier::{Arrival, Barrier};
+use barrier::ALL_BARRIERS;
+pub use barrier::{Arrival, BARRIERS, Barrier, NEXT_BLOCK, SECOND_BANK};
 
 /// A thread's home.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,7 +91,10 @@ pub(crate) struct Cta {
     /// Lanes that have exited or never existed, by static warp.
     pub(crate) gone: Vec<u32>,
     pub(crate) shared: Vec<u8>,
-    pub(crate) barriers: [Barrier; 16],
+    /// Behind those of the block, where threads wait for the next logical block, and those of every other logical block.
+    pub(crate) barriers: Vec<Barrier>,
+    /// The logical block that comes next.
+    pub(crate) next_block: u64,
 }
 
 /// A row of 32 threads.
@@ -128,6 +132,8 @@ pub struct Core<'p> {
     /// By slot.
     pub(crate) ctas: Vec<Cta>,
     free_slots: Vec<u32>,
+    /// Threads of each static warp that a barrier does not wait for, made anew for every question.
+    pub(crate) gone: Vec<u32>,
     /// Where the lanes go after [`Effect::Scatter`].
     pub(crate) targets: [u32; LANES],
     /// What kernels printed.
@@ -159,6 +165,7 @@ impl<'p> Core<'p> {
             local_bytes: program.layout.local_bytes(&program.image.module),
             ctas: Vec::new(),
             free_slots: Vec::new(),
+            gone: Vec::new(),
             targets: [0; LANES],
             output: String::new(),
             texture_vars: Vec::new(),
@@ -216,7 +223,9 @@ impl<'p> Core<'p> {
         let warps = (0..threads).step_by(width as usize);
         cta.gone.extend(warps.map(|first| lanes_of(width) & !lanes_of(width.min(threads - first))));
         cta.shared.fill(0);
-        cta.barriers = Default::default();
+        cta.barriers.clear();
+        cta.barriers.resize(ALL_BARRIERS, Barrier::default());
+        cta.next_block = index;
         let (first, rows) = (cta.first_row, cta.rows);
         for row in first..first + rows {
             self.rows[row as usize].start(self.local_bytes);

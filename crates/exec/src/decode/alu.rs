@@ -10,7 +10,8 @@ use raddle_ptx::isa::{Opcode, Special, Type, TypeRef, Word};
 impl Decoder<'_> {
     pub(super) fn alu(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
         match inst.opcode {
-            Opcode::Mov => return self.mov(f, inst),
+            // All threads of a block take their indices at once here, so that each may keep its own.
+            Opcode::Mov | Opcode::Raddle => return self.mov(f, inst),
             Opcode::Cvta => return self.cvta(f, inst),
             Opcode::Isspacep => return self.isspacep(f, inst),
             _ => {}

@@ -11,12 +11,11 @@ use crate::lanes::{Kernels, LANES, Level};
 use crate::op::{Access, Bank, CONST, Class, NO_PC, NONE, NOT, Op, Origin};
 use raddle_ptx::analysis::{Allocation, BlockId, Cfg, LikelyConvergence, Liveness, PostDominators, Uniformity};
 use raddle_ptx::ir::{FuncId, Function, Imm, Inst, InstId, Operand, RegId};
-use raddle_ptx::isa::{Opcode, Special, Type};
+use raddle_ptx::isa::{Opcode, Special, Type, Word};
 use std::ops::Range;
 
 pub use memory::AtomicOp;
-pub use warp::MEMBERS;
-pub use warp::{BarrierOp, WarpOp};
+pub use warp::{BarrierOp, LOGICAL_BLOCKS, MEMBERS, WarpOp};
 
 /// A call site: what a call copies and where it comes back to.
 #[derive(Clone, Debug, Default)]
@@ -303,6 +302,7 @@ impl<'i> Decoder<'i> {
                 self.control(f, id, inst)?
             }
             Opcode::Bar | Opcode::Barrier => self.barrier(f, inst)?,
+            Opcode::Raddle if inst.has(Word::NextTbid) => self.next_block(f, inst)?,
             Opcode::Vote | Opcode::Shfl | Opcode::Match | Opcode::Activemask | Opcode::Redux | Opcode::Elect => {
                 self.warp(f, inst)?
             }

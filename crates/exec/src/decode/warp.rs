@@ -1,8 +1,9 @@
 //! Barriers and warp-wide operations.
 
 use super::{Decoded, Decoder, malformed};
+use crate::core::NEXT_BLOCK;
 use crate::op::{Class, Op};
-use raddle_ptx::ir::Inst;
+use raddle_ptx::ir::{Imm, Inst, Operand};
 use raddle_ptx::isa::{Opcode, Type, Word};
 
 /// What a barrier instruction does.
@@ -19,11 +20,13 @@ pub enum BarrierOp {
     RedAnd,
     /// Wait, and learn whether any had a true predicate.
     RedOr,
+    /// `raddle.next_tbid`: wait, and learn the block's next logical index.
+    NextBlock,
 }
 
 impl BarrierOp {
     /// Every operation, in order of its number.
-    pub const ALL: [Self; 5] = [Self::Sync, Self::Arrive, Self::RedPopc, Self::RedAnd, Self::RedOr];
+    pub const ALL: [Self; 6] = [Self::Sync, Self::Arrive, Self::RedPopc, Self::RedAnd, Self::RedOr, Self::NextBlock];
 }
 
 /// What a warp-wide instruction does.
@@ -85,6 +88,9 @@ impl WarpOp {
 /// The source that holds the member mask of a `.sync` operation.
 pub const MEMBERS: usize = 4;
 
+/// The source of `raddle.next_tbid` that says how many logical blocks there are.
+pub const LOGICAL_BLOCKS: usize = 3;
+
 impl Decoder<'_> {
     /// Sources: barrier, thread count, predicate.
     pub(super) fn barrier(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
@@ -119,6 +125,20 @@ impl Decoder<'_> {
         for (n, operand) in operands.iter().enumerate().take(2) {
             self.set_source(&mut op, n, f, operand, Type::U32)?;
         }
+        Ok(op)
+    }
+
+    /// Without time a block waits for all of its threads before it takes the next logical index. That is one of the
+    /// orders in which a machine may do it.
+    pub(super) fn next_block(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
+        let mut op = self.blank(Class::Barrier);
+        op.variant = BarrierOp::NextBlock as u8;
+        let Some(dest) = inst.operands.first() else { return Err(malformed(inst)) };
+        self.set_dest(&mut op, 0, f, dest)?;
+        let number = Operand::Imm(Imm::Int(i64::from(NEXT_BLOCK)));
+        self.set_source(&mut op, 0, f, &number, Type::U32)?;
+        let Some(blocks) = inst.operands.get(1) else { return Err(malformed(inst)) };
+        self.set_source(&mut op, LOGICAL_BLOCKS, f, blocks, Type::U32)?;
         Ok(op)
     }
 

@@ -4,15 +4,24 @@
 //! has not exited. A barrier with a count works on whole warps, as its count is a multiple of the
 //! warp width: once a thread of a warp has arrived, lanes of that warp that have exited or never
 //! existed count as arrived.
+//!
+//! One more barrier is where the threads of a virtual block wait for its next logical index. Those that wait there have
+//! left the logical block, and count as exited at the others.
 
 use super::Machine;
 use super::step::{Done, Step};
 use super::thread::{Cta, State};
 use crate::{Fault, FaultKind};
-use raddle_ptx::isa::{Type, Word};
+use raddle_ptx::isa::{Opcode, Type, Word};
 
-/// Barriers per block.
-pub(super) const BARRIERS: usize = 16;
+/// Barriers per block that programs name by their numbers.
+const NAMED: usize = 16;
+
+/// The barrier at which threads wait for the next logical block.
+const NEXT_BLOCK: usize = NAMED;
+
+/// All barriers of a block.
+pub(super) const BARRIERS: usize = NAMED + 1;
 
 /// One barrier, between two releases.
 #[derive(Default)]
@@ -39,13 +48,16 @@ struct Arrival {
 impl Step<'_> {
     fn arrival(&self) -> Done<Arrival> {
         let inst = self.inst;
+        if inst.opcode == Opcode::Raddle {
+            return Ok(Arrival { index: NEXT_BLOCK, expected: None, passes: false, predicate: None });
+        }
         let reduces = inst.has(Word::Red);
         // d, a, {b}, p for a reduction; a, {b} otherwise.
         let first = usize::from(reduces);
         let last = inst.operands.len() - usize::from(reduces);
         let number = self.value(first, Type::U32)?;
         let count = if first + 1 < last { self.value(first + 1, Type::U32)? as u32 } else { 0 };
-        if number >= BARRIERS as u64 {
+        if number >= NAMED as u64 {
             return Err(FaultKind::BadTarget(format!("barrier {number} does not exist; they are numbered 0 to 15")));
         }
         let predicate = if reduces { Some(self.predicate(last)?) } else { None };
@@ -54,8 +66,11 @@ impl Step<'_> {
     }
 
     /// Ends the wait at a barrier: writes the result of a reduction and goes on.
-    fn leave_barrier(&mut self, (given, held): (u32, u32)) {
+    fn leave_barrier(&mut self, (given, held): (u32, u32), block: u64) {
         let ty = self.inst.ty();
+        if self.inst.opcode == Opcode::Raddle {
+            self.write(0, ty, block.min(u32::MAX.into()));
+        }
         if self.inst.has(Word::Red) {
             let result = match self.inst.first_of(&[Word::Popc, Word::And, Word::Or]) {
                 Some(Word::And) => u32::from(held == given),
@@ -72,7 +87,7 @@ impl Step<'_> {
 impl Barrier {
     /// How many threads count as arrived, and how many must.
     fn tally(&self, cta: &Cta, width: usize) -> (usize, usize) {
-        let exited = |t: usize| cta.threads[t].state == State::Exited;
+        let exited = |t: usize| matches!(cta.threads[t].state, State::Exited | State::Barrier(NEXT_BLOCK));
         let all = 0..cta.threads.len();
         match self.expected {
             None => {
@@ -115,7 +130,8 @@ impl Machine<'_> {
             barrier.predicates.0 += 1;
             barrier.predicates.1 += u32::from(predicate);
         }
-        self.release(cta, arrival.index)
+        // Who leaves a logical block may be what its barriers waited for.
+        if arrival.index == NEXT_BLOCK { self.release_barriers(cta) } else { self.release(cta, arrival.index) }
     }
 
     /// An exit may be what a barrier waited for.
@@ -128,14 +144,19 @@ impl Machine<'_> {
         // The cheap test first: most arrivals are not the last one.
         let most = barrier.expected.map_or(cta.threads.len(), |n| n as usize);
         let width = self.env.options.warp_width as usize;
-        if barrier.arrived.is_empty() || barrier.arrived.len() + cta.exited + width < most {
+        let left = cta.barriers[NEXT_BLOCK].waiting.len();
+        if barrier.arrived.is_empty() || barrier.arrived.len() + cta.exited + left + width < most {
             return Ok(());
         }
         let (arrived, expected) = barrier.tally(cta, width);
         if arrived >= expected {
             let done = std::mem::take(&mut cta.barriers[index]);
+            let block = cta.next_block;
+            if index == NEXT_BLOCK {
+                cta.next_block += self.env.launch.ctas();
+            }
             for t in done.waiting {
-                self.step(cta, t).leave_barrier(done.predicates);
+                self.step(cta, t).leave_barrier(done.predicates, block);
             }
         }
         Ok(())

@@ -165,6 +165,7 @@ impl Machine<'_> {
             shared: Bytes::new(shared, track),
             threads: (0..launch.threads_per_cta()).map(thread).collect(),
             barriers: (0..barrier::BARRIERS).map(|_| Barrier::default()).collect(),
+            next_block: index,
             exited: 0,
         })
     }

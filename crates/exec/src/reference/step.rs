@@ -112,6 +112,7 @@ impl<'s> Step<'s> {
             O::Bra | O::Brx | O::Call | O::Ret | O::Exit | O::Trap | O::Brkpt => return self.control(),
             O::Bar | O::Barrier if self.inst.has(Word::Warp) => return Ok(Flow::Stop(Stop::Collective)),
             O::Bar | O::Barrier => return Ok(Flow::Stop(Stop::Barrier)),
+            O::Raddle if self.inst.has(Word::NextTbid) => return Ok(Flow::Stop(Stop::Barrier)),
             O::Vote | O::Shfl | O::Match | O::Activemask | O::Redux | O::Elect => {
                 return Ok(Flow::Stop(Stop::Collective));
             }
@@ -124,7 +125,7 @@ impl<'s> Step<'s> {
                 self.logic()?
             }
             O::Popc | O::Clz | O::Bfind | O::Fns | O::Brev | O::Bfe | O::Bfi | O::Szext | O::Bmsk => self.logic()?,
-            O::Mov => self.mov()?,
+            O::Mov | O::Raddle => self.mov()?,
             O::Cvt => self.cvt()?,
             O::Cvta | O::Isspacep | O::Ld | O::Ldu | O::St | O::Atom | O::Red => self.memory_access()?,
             O::Tex | O::Tld4 | O::Txq => self.texture()?,

@@ -109,6 +109,8 @@ pub(super) struct Cta {
     pub(super) shared: Bytes,
     pub(super) threads: Vec<Thread>,
     pub(super) barriers: Vec<Barrier>,
+    /// The logical block that comes next.
+    pub(super) next_block: u64,
     /// How many threads have exited.
     pub(super) exited: usize,
 }

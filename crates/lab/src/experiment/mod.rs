@@ -4,6 +4,7 @@ mod file;
 
 use crate::error::{Error, reading};
 use crate::metric::{self, Metric};
+use crate::virtualize::Virtualize;
 use raddle_ptx::diag::closest;
 use raddle_runtime::Problem;
 use raddle_sim::config::DEFAULT_PRESET;
@@ -16,13 +17,15 @@ use std::path::Path;
 /// Bytes of the file something was written at.
 pub type At = Option<Range<usize>>;
 
-/// The experiments that come with Raddle: name and text.
+/// The experiments that come with Raddle, those of papers first: name and text.
 pub const BUILT_IN: &[(&str, &str)] = &[
+    ("tbc", include_str!("../../../../experiments/tbc.toml")),
+    ("vtw", include_str!("../../../../experiments/vtw.toml")),
+    ("vws", include_str!("../../../../experiments/vws.toml")),
     ("baws", include_str!("../../../../experiments/baws.toml")),
+    ("origami", include_str!("../../../../experiments/origami.toml")),
     ("divergence", include_str!("../../../../experiments/divergence.toml")),
     ("matrix", include_str!("../../../../experiments/matrix.toml")),
-    ("tbc", include_str!("../../../../experiments/tbc.toml")),
-    ("vws", include_str!("../../../../experiments/vws.toml")),
 ];
 
 /// A change to a machine, `key=value`, with its place in the file.
@@ -75,6 +78,8 @@ pub struct Variant {
     pub base: Option<Base>,
     /// The size of inputs, if the axis chooses it.
     pub size: Option<Size>,
+    /// How kernels are put in a loop over logical blocks, if the axis chooses it.
+    pub virtualize: Option<Option<Virtualize>>,
     /// Changes to the machine.
     pub set: Vec<Change>,
     /// Choices on other axes that it is run with, by number; on those that are not named, with all.
@@ -338,6 +343,23 @@ pub struct Experiment {
     pub repeats: Repeats,
     /// What is drawn.
     pub figures: Vec<Figure>,
+    /// What it is about in a line, and the figure that says most.
+    pub headline: Option<Headline>,
+}
+
+/// What an experiment says in a few words and values, on a page about several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headline {
+    /// What the mechanism does.
+    pub does: String,
+    /// The number of the figure.
+    pub figure: usize,
+    /// The bar that is the mechanism's: its place among those of the figure.
+    pub bar: usize,
+    /// The rows that say most.
+    pub rows: Vec<Row>,
+    /// Whether less is better: what is gained is one over the values.
+    pub is_less_better: bool,
 }
 
 impl Experiment {
@@ -358,6 +380,7 @@ impl Experiment {
             metrics: vec![Metric::Cycles],
             repeats: Repeats::default(),
             figures: Vec::new(),
+            headline: None,
         }
     }
 

@@ -4,7 +4,9 @@ use super::*;
 use crate::NoConfig;
 use crate::issue::{Gto, Lrr as LrrIssue};
 use raddle_sim::config::{Machine, MachineConfig, Source};
-use raddle_sim::seam::{FetchScheduler, FetchView, IssueScheduler, SchedulerView, WarpId, WarpSet, WarpTable};
+use raddle_sim::seam::{
+    FetchScheduler, FetchView, IssueScheduler, Iterations, SchedulerView, WarpId, WarpSet, WarpTable,
+};
 
 fn machine() -> MachineConfig {
     Machine::load(Source::Preset("gtx480"), &[""; 0]).unwrap().config
@@ -29,6 +31,7 @@ fn pick(fetch: &mut dyn FetchScheduler, issue: &[Box<dyn IssueScheduler>], wanti
         age: &age,
         issued: &age,
         blocks: &[],
+        iterations: Iterations::default(),
         ops: &[],
     };
     let view = FetchView {
@@ -58,6 +61,7 @@ fn after_issue(make: fn() -> Box<dyn IssueScheduler>) -> [Box<dyn IssueScheduler
             age: &[0; 8],
             issued: &[0; 8],
             blocks: &[],
+            iterations: Iterations::default(),
             ops: &[],
         };
         scheduler.issued(&view, WarpId(warp));

@@ -7,21 +7,32 @@ mechanisms! { issue {
     two_level TwoLevel,
     by_block ByBlock,
     majority Majority,
+    gates Gates,
+    origami Origami,
 } and {
     mwf_lrr ByWaiting::mwf_lrr,
     saws ByWaiting::saws,
     lowest_pc Ranked::by_pc,
     pdom_priority Ranked::by_nesting,
     mwf_gto ByWaiting::mwf_gto,
+    pro ByProgress::pro,
+    vtw ByProgress::vtw,
 } }
 
+mod active_set;
 mod inside;
+mod progress;
 mod ranked;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod type_tests;
 mod waiting;
 
+pub use active_set::ActiveConfig;
 pub use inside::Inside;
+pub use origami::OrigamiConfig;
+pub use progress::ByProgress;
 use raddle_sim::seam::{SchedulerView, WarpId, WarpSet};
 pub use ranked::Ranked;
 pub use waiting::ByWaiting;

@@ -4,7 +4,7 @@ use super::*;
 use crate::NoConfig;
 use raddle_sim::config::{Machine, MachineConfig, Source};
 use raddle_sim::packet::Cycle;
-use raddle_sim::seam::{BlockState, IssueScheduler, WarpTable};
+use raddle_sim::seam::{BlockState, IssueScheduler, Iterations, WarpTable};
 
 /// Blocks of four warps in a row of slots, all of one scheduler.
 struct Blocks {
@@ -28,6 +28,7 @@ impl Blocks {
             cta: n as u64,
             waiting: *waiting,
             since: *since,
+            ended: 0,
         };
         let states = waiting.iter().enumerate().map(state).collect();
         Self { table, warps, none: WarpSet::new(count), age: (0..count as u64).collect(), states }
@@ -43,6 +44,7 @@ impl Blocks {
             age: &self.age,
             issued: &self.age,
             blocks: &self.states,
+            iterations: Iterations::default(),
             ops: &[],
         }
     }

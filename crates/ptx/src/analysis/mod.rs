@@ -26,7 +26,7 @@ mod need;
 mod registers;
 mod resources;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod uniform;
 mod worklist;
 
@@ -39,7 +39,7 @@ pub use liveness::Liveness;
 pub use loops::{Loop, LoopId, Loops};
 pub use need::RegisterNeed;
 pub use registers::{Allocation, verify};
-pub use resources::Resources;
+pub use resources::{Resources, callees};
 pub use uniform::Uniformity;
 
 #[cfg(test)]

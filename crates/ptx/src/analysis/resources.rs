@@ -88,6 +88,12 @@ fn bytes(module: &Module, vars: impl IntoIterator<Item = VarId>) -> u64 {
     })
 }
 
+/// A function and those it may call, directly or not, each once; it comes last.
+#[must_use]
+pub fn callees(module: &Module, function: FuncId) -> Vec<FuncId> {
+    postorder(function.0, &call_graph(module)).into_iter().map(FuncId).collect()
+}
+
 /// The functions each function may call, in rising order.
 fn call_graph(module: &Module) -> Vec<Vec<u32>> {
     let taken = address_taken(module);

@@ -47,11 +47,25 @@ impl Uniformity {
     /// Finds the uniform branches of `function`.
     #[must_use]
     pub fn new(module: &Module, function: &Function, cfg: &Cfg, post: &PostDominators) -> Self {
-        Self::exact(module, function, cfg, post, MAX_STEPS).unwrap_or_else(|| Self::coarse(function, cfg))
+        Self::exact(module, function, cfg, post, false, MAX_STEPS).unwrap_or_else(|| Self::coarse(function, cfg))
+    }
+
+    /// The same, where loads from one address are taken to give all threads of a block one value. Programs whose
+    /// barriers stand behind such conditions rely on it, and wait for ever where it does not hold.
+    #[must_use]
+    pub fn with_steady_memory(module: &Module, function: &Function, cfg: &Cfg, post: &PostDominators) -> Self {
+        Self::exact(module, function, cfg, post, true, MAX_STEPS).unwrap_or_else(|| Self::coarse(function, cfg))
     }
 
     /// What is uniform, if finding out takes no more than `steps`.
-    fn exact(module: &Module, function: &Function, cfg: &Cfg, post: &PostDominators, mut steps: u64) -> Option<Self> {
+    fn exact(
+        module: &Module,
+        function: &Function,
+        cfg: &Cfg,
+        post: &PostDominators,
+        steady: bool,
+        mut steps: u64,
+    ) -> Option<Self> {
         let live = Liveness::new(function, cfg);
         let carry = function.regs.len();
         let mut varying = BitSet::new(carry + 1);
@@ -65,7 +79,7 @@ impl Uniformity {
         while let Some(at) = work.pop() {
             let inst = &function.insts[at];
             let mut found = Vec::new();
-            if varies(module, function, inst, &varying, carry) {
+            if varies(module, function, inst, &varying, carry, steady) {
                 for_each_result(inst, carry, |r| found.push(r));
             }
             let block = cfg.block_of(InstId(at as u32));
@@ -132,7 +146,7 @@ fn for_each_result(inst: &Inst, carry: usize, mut f: impl FnMut(usize)) {
 }
 
 /// Whether results of `inst` vary, given what is known to vary.
-fn varies(module: &Module, function: &Function, inst: &Inst, varying: &BitSet, carry: usize) -> bool {
+fn varies(module: &Module, function: &Function, inst: &Inst, varying: &BitSet, carry: usize, steady: bool) -> bool {
     // With a number of threads the barrier may be one of a part of the thread block.
     if matches!(inst.opcode, Opcode::Bar | Opcode::Barrier) && inst.guard.is_none() {
         return inst.operands.len() > 3;
@@ -142,7 +156,7 @@ fn varies(module: &Module, function: &Function, inst: &Inst, varying: &BitSet, c
     operand_varies
         || (reads_carry(inst) && varying.contains(carry))
         || inst.operands.iter().any(special_varies)
-        || source_varies(module, function, inst)
+        || source_varies(module, function, inst, steady)
 }
 
 fn reads_carry(inst: &Inst) -> bool {
@@ -160,12 +174,13 @@ fn special_varies(operand: &Operand) -> bool {
 }
 
 /// Whether the instruction brings in values that differ between threads, whatever its operands.
-fn source_varies(module: &Module, function: &Function, inst: &Inst) -> bool {
+fn source_varies(module: &Module, function: &Function, inst: &Inst, steady: bool) -> bool {
     match inst.opcode {
         Opcode::Ld | Opcode::Ldu => match inst.space() {
             Some(Space::Const) => false,
             Some(Space::Param) => !is_kernel_param(module, function, inst),
-            _ => true,
+            Some(Space::Local) => true,
+            _ => !steady,
         },
         Opcode::Atom
         | Opcode::Call
@@ -384,7 +399,8 @@ mod tests {
                 let cfg = Cfg::new(function);
                 let post = PostDominators::new(&cfg);
                 let coarse = Uniformity::coarse(function, &cfg);
-                let exact = Uniformity::exact(&module, function, &cfg, &post, MAX_STEPS).expect("a small function");
+                let exact =
+                    Uniformity::exact(&module, function, &cfg, &post, false, MAX_STEPS).expect("a small function");
                 assert!(exact.divergent().all(|i| !coarse.is_uniform(i)), "{name}");
                 assert!(exact.varying_regs.iter().all(|r| coarse.varying_regs.contains(r)), "{name}");
             }

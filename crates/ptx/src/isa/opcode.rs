@@ -1,5 +1,5 @@
 // tidy: table
-//! Every opcode of PTX up to 8.5, supported or not.
+//! Every opcode of PTX up to 8.5, supported or not, and that of Raddle's own instructions.
 
 use super::names::names;
 
@@ -83,6 +83,7 @@ names! {
         Prefetch = "prefetch",
         Prefetchu = "prefetchu",
         Prmt = "prmt",
+        Raddle = "raddle",
         Rcp = "rcp",
         Red = "red",
         Redux = "redux",

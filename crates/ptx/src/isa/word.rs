@@ -186,5 +186,10 @@ names! {
         Proxy = "proxy",
         Alias = "alias",
         Idle = "idle",
+        NextTbid = "next_tbid",
+        NextTidx = "next_tidx",
+        SameLane = "same_lane",
+        SlowestLane = "slowest_lane",
+        LowestLane = "lowest_lane",
     }
 }

@@ -7,6 +7,58 @@ use std::collections::BTreeMap;
 /// Divergences that are counted, in percent of the warp that did least: the columns of Table 1 of the VTW paper.
 pub const THRESHOLDS: [u32; 4] = [50, 25, 10, 5];
 
+/// The four sets of kernels of the VTW paper.
+///
+/// The paper does not say how many blocks are many. These lines give the set it has for 50 of its 51 kernels: a kernel
+/// diverges in instructions when more than 4 % of its blocks do by 10 % or more than 24 % by 5 %, and in cycles when
+/// more than 4 % do by 5 %.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DivergenceSet {
+    /// Set 1: in instructions and in cycles.
+    Both,
+    /// Set 2: in cycles only.
+    Cycles,
+    /// Set 3: in instructions only.
+    Instructions,
+    /// Set 4: in neither.
+    Neither,
+}
+
+impl DivergenceSet {
+    /// From the shares of blocks that diverge in instructions by 10 and by 5 %, and in cycles by 5 %.
+    #[must_use]
+    pub fn new([insts_10, insts_5]: [f64; 2], cycles_5: f64) -> Self {
+        match (insts_10 > 0.04 || insts_5 > 0.24, cycles_5 > 0.04) {
+            (true, true) => Self::Both,
+            (false, true) => Self::Cycles,
+            (true, false) => Self::Instructions,
+            (false, false) => Self::Neither,
+        }
+    }
+
+    /// Its number in the paper.
+    #[must_use]
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Both => 1,
+            Self::Cycles => 2,
+            Self::Instructions => 3,
+            Self::Neither => 4,
+        }
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Both => "in instructions and in cycles",
+            Self::Cycles => "in cycles only",
+            Self::Instructions => "in instructions only",
+            Self::Neither => "in neither",
+        }
+    }
+}
+
 /// How far the warps of a block are apart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockDivergence {
@@ -160,6 +212,13 @@ impl LaunchSummary {
     #[must_use]
     pub fn exit_share(&self) -> f64 {
         share(self.exit_wait, self.life)
+    }
+
+    /// The set its blocks make it part of.
+    #[must_use]
+    pub fn set(&self) -> DivergenceSet {
+        let part = |count: u64| share(count, self.blocks);
+        DivergenceSet::new([part(self.insts_over[2]), part(self.insts_over[3])], part(self.cycles_over[3]))
     }
 
     /// RTRU of all phases of all blocks together, long ones counting for more.

@@ -184,6 +184,9 @@ pub struct CollectorConfig {
 pub struct UnitsConfig {
     /// SP pipelines.
     pub sp: u32,
+    /// Lanes an SP is built of, each with an integer and a floating-point pipeline. Thread `t` of a warp is on lane `t`
+    /// modulo this; fewer than `sm.simd_width` run at a multiple of the core clock. For gating and energy, not for time.
+    pub sp_lanes: u32,
     /// SFU pipelines; 0 sends their instructions to the SPs.
     pub sfu: u32,
     /// Instructions for the SPs that can be issued before one leaves for the collectors.

@@ -78,6 +78,7 @@ fn sm(config: &mut MachineConfig, pick: &mut Pick) {
     sm.shared.groups = pick.of(&[1, 1, 2, 4]);
     sm.fetch = fetch(pick);
     sm.units = units(pick);
+    sm.units.sp_lanes = if sm.issue.per_warp == 2 { sm.simd_width } else { sm.simd_width.div_ceil(2) };
     sm.collector = collector(pick);
     latencies(&mut sm.latency, pick);
 }
@@ -98,6 +99,7 @@ fn fetch(pick: &mut Pick) -> FetchConfig {
 fn units(pick: &mut Pick) -> UnitsConfig {
     UnitsConfig {
         sp: pick.from(1, 3),
+        sp_lanes: 1,
         sfu: pick.from(0, 2),
         sp_issue: pick.from(1, 3),
         sfu_issue: pick.from(1, 2),

@@ -108,7 +108,7 @@ fn sm() -> SmConfig {
             sfu_ports: 1,
             mem_ports: 1,
         },
-        units: UnitsConfig { sp: 2, sfu: 1, sp_issue: 2, sfu_issue: 1, mem_issue: 1, writeback: 2 },
+        units: UnitsConfig { sp: 2, sp_lanes: 16, sfu: 1, sp_issue: 2, sfu_issue: 1, mem_issue: 1, writeback: 2 },
         latency: LatencyConfig {
             simple: op,
             int_add: op,

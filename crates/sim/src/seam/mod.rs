@@ -5,16 +5,18 @@
 
 mod divergence;
 mod ganging;
+mod gating;
 mod registry;
 mod schedule;
 mod set;
 
 pub use divergence::{Divergence, Leaving, Outcome, StackEntry, WarpInfo, WarpTable};
 pub use ganging::{Gang, GangView, Ganging, MemorySplit, Reform};
+pub use gating::{Census, Entry, Gating, GatingView, Shape};
 pub use registry::{Mechanism, MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
 pub use schedule::{
-    Assignment, BlockState, DispatchView, Dispatcher, FetchScheduler, FetchView, Gating, IssueScheduler, IssueViews,
-    SchedulerView, Shape,
+    Assignment, BlockState, DispatchView, Dispatcher, FetchScheduler, FetchView, IssueScheduler, IssueViews,
+    Iterations, SchedulerView,
 };
 pub use set::{MAX_WARPS, WarpId, WarpSet};
 
@@ -39,11 +41,15 @@ pub enum Cause {
     Fetch,
     /// All warps that could go on wait at a barrier.
     Barrier,
+    /// Warps wait for their next logical block, or with shared memory for warps of the one before.
+    Sibling,
     /// Warps wait for fences or atomics to be acknowledged.
     Fence,
     /// Warps have ended and wait for their stores or their block.
     ExitWait,
-    /// A mechanism forbids it: a gated unit, a synchronising branch.
+    /// The lanes it needs have no power, or are waking.
+    Gated,
+    /// A mechanism forbids it: a synchronising branch.
     Mechanism,
     /// There is no warp.
     NoWarp,
@@ -51,7 +57,7 @@ pub enum Cause {
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Control,
         Self::DataMemory,
         Self::DataAlu,
@@ -61,8 +67,10 @@ impl Cause {
         Self::BackPressure,
         Self::Fetch,
         Self::Barrier,
+        Self::Sibling,
         Self::Fence,
         Self::ExitWait,
+        Self::Gated,
         Self::Mechanism,
         Self::NoWarp,
     ];

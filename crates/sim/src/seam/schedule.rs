@@ -1,7 +1,7 @@
-//! The scheduling seams: issue, fetch, dispatch, gating.
+//! The scheduling seams: issue, fetch, dispatch.
 
-use super::{Cause, WarpId, WarpSet, WarpTable};
-use crate::kernel::{TimedOp, UnitKind};
+use super::{WarpId, WarpSet, WarpTable};
+use crate::kernel::TimedOp;
 use crate::packet::Cycle;
 
 /// A resident block as schedulers see it. The SM's schedulers see the same: their warps are of the same blocks.
@@ -13,6 +13,19 @@ pub struct BlockState {
     pub waiting: u32,
     /// When the first of them came there.
     pub since: Cycle,
+    /// Its warps that have ended.
+    pub ended: u32,
+}
+
+/// Where warps are in the logical blocks of virtual ones, and whether blocks are left.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Iterations<'a> {
+    /// For each warp how many logical blocks it has begun; empty where blocks are not virtual.
+    pub number: &'a [u32],
+    /// Instructions each warp had issued when it began the last one.
+    pub from: &'a [u64],
+    /// No block is left to be given out, of the grid or of logical ones.
+    pub is_last: bool,
 }
 
 /// What an issue scheduler may look at.
@@ -33,6 +46,8 @@ pub struct SchedulerView<'a> {
     pub issued: &'a [u64],
     /// The blocks of the SM, by slot.
     pub blocks: &'a [BlockState],
+    /// Logical blocks.
+    pub iterations: Iterations<'a>,
     /// The kernel, by program counter.
     pub ops: &'a [TimedOp],
 }
@@ -42,6 +57,18 @@ impl SchedulerView<'_> {
     #[must_use]
     pub fn op(&self, warp: WarpId) -> Option<&TimedOp> {
         self.ops.get(self.table.get(warp).pc as usize)
+    }
+
+    /// Instructions a warp has issued in its block, logical if there are such.
+    #[must_use]
+    pub fn progress(&self, warp: WarpId) -> u64 {
+        self.issued[warp.index()] - self.iterations.from.get(warp.index()).copied().unwrap_or(0)
+    }
+
+    /// How many logical blocks a warp has begun; 0 where blocks are not virtual.
+    #[must_use]
+    pub fn iteration(&self, warp: WarpId) -> u32 {
+        self.iterations.number.get(warp.index()).copied().unwrap_or(0)
     }
 
     /// The block a warp belongs to.
@@ -171,47 +198,4 @@ pub trait Dispatcher: Send {
     /// Blocks to start in this cycle, at most one for an SM, in ascending order of block number. Called for every
     /// cycle of a window in which blocks are left and an SM has room.
     fn dispatch(&mut self, view: &DispatchView<'_>, out: &mut Vec<Assignment>);
-}
-
-/// How an instruction goes through its unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Times the unit is occupied as long as usual.
-    pub passes: u32,
-    /// Extra cycles of latency.
-    pub extra_latency: u32,
-}
-
-/// Which lanes are powered. One object per SM.
-pub trait Gating: Send {
-    /// Whether an instruction of this kind may go to its unit now.
-    ///
-    /// # Errors
-    /// The cause to charge when it may not.
-    fn may_issue(&self, unit: UnitKind, op: &TimedOp, mask: u32) -> Result<(), Cause> {
-        let _ = (unit, op, mask);
-        Ok(())
-    }
-
-    /// An instruction is issued for the lanes of `mask`: how it is executed.
-    fn issued(&mut self, now: Cycle, unit: UnitKind, op: &TimedOp, mask: u32) -> Shape {
-        let _ = (now, unit, op, mask);
-        Shape { passes: 1, extra_latency: 0 }
-    }
-
-    /// Whether it may ever refuse or change an instruction; when not, the SM does not ask.
-    fn is_active(&self) -> bool {
-        true
-    }
-
-    /// When it next acts on its own, if nothing else happens: the SM does not sleep past it.
-    fn next_event(&self, now: Cycle) -> Option<Cycle> {
-        let _ = now;
-        None
-    }
-
-    /// Cycles `from` to `to` passed without an instruction.
-    fn skip(&mut self, from: Cycle, to: Cycle) {
-        let _ = (from, to);
-    }
 }

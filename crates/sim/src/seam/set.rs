@@ -137,19 +137,11 @@ impl WarpSet {
             let found = if ahead == 0 { word } else { ahead };
             return (found != 0).then(|| WarpId(found.trailing_zeros() as u16));
         }
-        for step in 0..=count {
-            let n = (start + step) % count;
-            let mut word = self.words[n];
-            if step == 0 {
-                word &= u64::MAX << low;
-            } else if step == count {
-                word &= !(u64::MAX << low);
-            }
-            if word != 0 {
-                return Some(WarpId((n * 64) as u16 + word.trailing_zeros() as u16));
-            }
-        }
-        None
+        let found = |n: usize, word: u64| (word != 0).then(|| WarpId((n * 64) as u16 + word.trailing_zeros() as u16));
+        let words = self.words();
+        found(start, words[start] & u64::MAX << low)
+            .or_else(|| (start + 1..count).find_map(|n| found(n, words[n])))
+            .or_else(|| (0..=start).find_map(|n| found(n, words[n])))
     }
 }
 

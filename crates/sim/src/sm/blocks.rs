@@ -54,6 +54,7 @@ impl Sm<'_> {
         let count = self.warps_per_cta;
         self.residents[slot as usize] = Some(Resident { cta, first_warp, left: count });
         self.phases.start_block(slot, cta, first_warp..first_warp + count, now);
+        self.start_virtual_block(slot, cta, first_warp);
         self.emit(now, EventKind::CtaStart { cta, slot });
         for (warp, _, _, lanes) in &warps {
             self.emit(now, EventKind::WarpStart { warp: warp.0, slot, lanes: *lanes });

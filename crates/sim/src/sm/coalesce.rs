@@ -132,7 +132,7 @@ pub fn bank_cycles(addresses: &[u64; 32], mask: u32, banks: u32, groups: u32) ->
     let lanes = 32 / groups.clamp(1, 32);
     let banks = banks.clamp(1, 64);
     let words = addresses.map(|address| (address / 4) as u32);
-    if mask == u32::MAX && lanes == 32 && banks >= 32 && is_regular(&words) {
+    if mask == u32::MAX && lanes == 32 && banks >= 32 && is_regular(&words, banks) {
         return 1;
     }
     for first in (0..32).step_by(lanes as usize) {
@@ -145,15 +145,22 @@ pub fn bank_cycles(addresses: &[u64; 32], mask: u32, banks: u32, groups: u32) ->
     cycles.max(1)
 }
 
-/// Whether all lanes want the same word, or words side by side.
+/// Whether each half of the lanes wants one word, or words side by side, and the halves do not meet in a bank: as
+/// most code does. All lanes are then served at once.
 #[inline]
-fn is_regular(words: &[u32; 32]) -> bool {
-    let (mut unequal, mut apart) = (0, 0);
-    for (lane, word) in words.iter().enumerate() {
-        unequal |= word ^ words[0];
-        apart |= word.wrapping_sub(lane as u32) ^ words[0];
-    }
-    unequal == 0 || apart == 0
+fn is_regular(words: &[u32; 32], banks: u32) -> bool {
+    let run = |half: &[u32; 16]| {
+        let (mut unequal, mut apart) = (0, 0);
+        for (lane, word) in half.iter().enumerate() {
+            unequal |= word ^ half[0];
+            apart |= word.wrapping_sub(lane as u32) ^ half[0];
+        }
+        (unequal == 0).then_some(1).or_else(|| (apart == 0).then_some(16))
+    };
+    let ([low, high], _) = words.as_chunks::<16>() else { return false };
+    let (Some(first), Some(second)) = (run(low), run(high)) else { return false };
+    let between = high[0].wrapping_sub(low[0]) & (banks - 1);
+    low[0] == high[0] || banks.is_power_of_two() && between >= first && between + second <= banks
 }
 
 /// One cycle: each bank gives one word to all lanes that want it. Returns the lanes that have to wait.
@@ -247,6 +254,21 @@ mod tests {
         coalesce(rules, &std::array::from_fn(|l| 4 * l as u64), u32::MAX, &mut out);
         let shape: Vec<_> = out.iter().map(|a| (a.address, a.bytes, a.byte_mask.count_ones())).collect();
         assert_eq!(shape, [(0, 64, 64), (64, 64, 64)]);
+    }
+
+    #[test]
+    fn regular_halves_are_served_at_once() {
+        let half = |start: u32, step: u32, lane: usize| start + step * (lane % 16) as u32;
+        for (steps, starts) in (0..4).flat_map(|n| (0..100).map(move |at| ([n % 2, n / 2], [40, at]))) {
+            let words: [u32; 32] = std::array::from_fn(|lane| half(starts[lane / 16], steps[lane / 16], lane));
+            for banks in [32, 33, 64] {
+                if is_regular(&words, banks) {
+                    assert_eq!(serve(&words, u32::MAX, banks), 0, "{steps:?} {starts:?} {banks}");
+                }
+            }
+        }
+        let tile = std::array::from_fn(|lane| half(if lane < 16 { 0 } else { 16 }, 1, lane));
+        assert!(is_regular(&tile, 32) && !is_regular(&tile.map(|word| word * 2), 32));
     }
 
     #[test]

@@ -336,7 +336,7 @@ mod tests {
             sfu_ports: 1,
             mem_ports: 1,
         };
-        let units = UnitsConfig { sp: 2, sfu: 1, sp_issue: 2, sfu_issue: 1, mem_issue: 1, writeback: 2 };
+        let units = UnitsConfig { sp: 2, sp_lanes: 16, sfu: 1, sp_issue: 2, sfu_issue: 1, mem_issue: 1, writeback: 2 };
         Collector::new(&config, &units)
     }
 

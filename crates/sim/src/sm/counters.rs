@@ -10,8 +10,16 @@ counters! {
         warp_insts: WarpInsts, "instructions issued, whatever their guards";
         thread_insts: ThreadInsts, "instructions issued, counted for each thread whose guard was true";
         sp_insts: WarpInsts, "instructions issued to the SPs";
+        int_insts: WarpInsts, "of these to their integer pipelines";
+        fp_insts: WarpInsts, "of these to their floating-point pipelines";
         sfu_insts: WarpInsts, "instructions issued to the SFUs";
         mem_insts: WarpInsts, "instructions issued to the load-store unit";
+        int_threads: ThreadInsts, "instructions on the integer pipelines of the SPs, by thread";
+        fp_threads: ThreadInsts, "instructions on the floating-point pipelines of the SPs, by thread";
+        sfu_threads: ThreadInsts, "instructions on the SFUs, by thread";
+        mem_threads: ThreadInsts, "instructions of the load-store unit, by thread";
+        register_reads: ThreadInsts, "registers read by issued instructions, by thread; the guard is none";
+        register_writes: ThreadInsts, "registers written by issued instructions, by thread";
         branches: WarpInsts, "branches issued";
         divergent_branches: WarpInsts, "branches after which a warp's lanes were at different places";
         issue_cycles: Cycles, "cycles in which an instruction was issued";
@@ -32,8 +40,10 @@ counters! {
         stall_back_pressure: Slots, "empty slots: the load-store unit took no instruction because memory was full";
         stall_fetch: Slots, "empty slots: the next instruction had not been fetched";
         stall_barrier: Slots, "empty slots: every warp that could go on waited at a barrier";
+        stall_sibling: Slots, "empty slots: warps of virtual blocks waited for their next logical block, or with shared memory for warps of the one before";
         stall_fence: Slots, "empty slots: warps waited for fences or atomics";
         stall_exit_wait: Slots, "empty slots: warps had ended and waited for their stores or their block";
+        stall_gated: Slots, "empty slots: the lanes an instruction needs had no power, or were waking";
         stall_mechanism: Slots, "empty slots: a mechanism forbade the instruction";
         stall_no_warp: Slots, "empty slots: there was no warp";
         fetches: Events, "fetches that found their instructions";
@@ -101,8 +111,10 @@ impl SmCounters {
             Cause::BackPressure => &mut self.stall_back_pressure,
             Cause::Fetch => &mut self.stall_fetch,
             Cause::Barrier => &mut self.stall_barrier,
+            Cause::Sibling => &mut self.stall_sibling,
             Cause::Fence => &mut self.stall_fence,
             Cause::ExitWait => &mut self.stall_exit_wait,
+            Cause::Gated => &mut self.stall_gated,
             Cause::Mechanism => &mut self.stall_mechanism,
             Cause::NoWarp => &mut self.stall_no_warp,
         }

@@ -233,15 +233,19 @@ impl Sm<'_> {
             return;
         }
         if self.gangs.active {
-            for _ in 0..self.gangs.unit.per_cycle() {
+            for _ in 0..self.mechanisms.ganging.per_cycle() {
                 let Some(want) = (ports > 0).then(|| self.pick_gang_fetch()).flatten() else { break };
                 ports -= 1;
                 self.look_up_code(want, now);
             }
         }
-        let count = self.slices.len();
+        let (count, wanting) = (self.slices.len(), self.slices_wanting());
         for step in 0..count {
-            let slice = (now as usize + step) % count;
+            // Their number is a power of two.
+            let slice = (now as usize + step) & (count - 1);
+            if wanting >> slice & 1 == 0 {
+                continue;
+            }
             let Some(warp) = self.pick_fetch(slice, now) else { continue };
             let pc = self.fronts[warp.index()].next_pc;
             let line = self.fetch.address(pc) / L0_LINE;
@@ -259,11 +263,30 @@ impl Sm<'_> {
         }
     }
 
+    /// The slices with a warp that goes by itself and wants instructions.
+    fn slices_wanting(&self) -> u64 {
+        let (wanting, members) = (&self.sets.wanting, &self.gangs.members);
+        let mut all = (0..wanting.word_count()).fold(0, |all, n| all | wanting.word(n) & !members.word(n));
+        let mut half = 32;
+        while half >= self.slices.len() {
+            all |= all >> half;
+            half /= 2;
+        }
+        all
+    }
+
     /// The next gang that wants instructions, in turn.
     fn pick_gang_fetch(&mut self) -> Option<Want> {
+        if !self.sets.wanting.meets(&self.gangs.members) {
+            return None;
+        }
         let (sets, count) = (self.gangs.table.len(), self.slices.len());
         for step in 0..sets {
-            let set = (self.gangs.next_fetch + step) % sets;
+            let at = self.gangs.next_fetch + step;
+            let set = if at < sets { at } else { at - sets };
+            if self.bits(set, &self.sets.wanting) == 0 {
+                continue;
+            }
             for gang in self.gangs.table.gangs(set) {
                 let warps = super::gang_table::slices(*gang).map(|slice| WarpId((set * count + slice) as u16));
                 let mut wanting = warps.filter(|warp| self.sets.wanting.contains(*warp));

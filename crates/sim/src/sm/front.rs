@@ -94,10 +94,12 @@ impl Sm<'_> {
         let serves = self.fetch_waiting || info.blocked != Some(Cause::Barrier);
         let wants = info.valid && !info.ended && !front.fetching && front.decoded() < self.fetch_below && serves;
         self.sets.wanting.set(warp, wants);
+        let front = &self.fronts[warp.index()];
         let place = match info.blocked {
             _ if !info.valid => Place::Free,
             Some(Cause::ExitWait) if front.is_drained() => Place::Drained,
             Some(Cause::ExitWait) => Place::Ended,
+            Some(Cause::Barrier) if self.waits_for_block(warp) => Place::Sibling,
             Some(Cause::Barrier) => Place::Barrier,
             Some(Cause::DataAlu) if front.fence || front.atomics > 0 => Place::Fence,
             Some(Cause::DataAlu) if front.last_is_memory => Place::DataMemory,
@@ -149,6 +151,7 @@ impl Sm<'_> {
         match hazard {
             Hazard::Memory => Place::DataMemory,
             Hazard::Alu => Place::DataAlu,
+            Hazard::None if op.unit == UnitKind::Mem && self.is_kept_from_shared(warp, info.pc) => Place::Sibling,
             Hazard::None => Place::ready(op.unit),
         }
     }
@@ -170,7 +173,7 @@ impl Sm<'_> {
     /// before one whose instruction is not there, and so on.
     #[inline]
     pub(super) fn idle_cause(&mut self, scheduler: usize) -> Cause {
-        let key = (self.sets.version, self.ldst.is_stalled());
+        let key = (self.sets.version(scheduler), self.ldst.is_stalled());
         let (known, cause) = self.idle_causes[scheduler];
         if known == key {
             return cause;
@@ -183,7 +186,7 @@ impl Sm<'_> {
     /// Whether a warp of a scheduler that is in no gang could issue to a unit.
     fn has_ready_alone(&self, scheduler: usize, unit: UnitKind) -> bool {
         let (own, ready) = (&self.scheduler_used[scheduler], self.sets.ready(unit));
-        (0..own.word_count()).any(|n| own.word(n) & ready.word(n) & self.gangs.free(n) != 0)
+        (0..own.word_count()).any(|n| own.word(n) & ready.word(n) & self.gangs.free.word(n) != 0)
     }
 
     fn find_idle_cause(&self, scheduler: usize) -> Cause {
@@ -211,6 +214,7 @@ impl Sm<'_> {
             (Place::Starved, Cause::Fetch),
             (Place::Fence, Cause::Fence),
             (Place::Held, Cause::Mechanism),
+            (Place::Sibling, Cause::Sibling),
             (Place::Barrier, Cause::Barrier),
         ];
         rest.iter().find(|(place, _)| own.meets(sets.at(*place))).map_or(Cause::ExitWait, |(_, cause)| *cause)

@@ -196,7 +196,12 @@ impl GangTable {
 
 /// The slices of a mask.
 pub fn slices(mask: u8) -> impl Iterator<Item = usize> {
-    (0..MAX_SLICES).filter(move |slice| mask >> slice & 1 != 0)
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let slice = left.trailing_zeros() as usize;
+        left &= left.wrapping_sub(1);
+        (slice < MAX_SLICES).then_some(slice)
+    })
 }
 
 #[cfg(test)]

@@ -3,22 +3,25 @@
 
 use super::Sm;
 use super::gang_table::{GangTable, slices};
+use super::issue::Issuing;
 use super::state::Place;
 use crate::event::EventKind;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
 use crate::seam::{Cause, Gang, GangView, Ganging, MemorySplit, Reform, WarpId, WarpSet};
 use raddle_exec::memory::DeviceMemory;
+use raddle_exec::op::Class;
 
 /// The unit.
 pub(super) struct Gangs {
     pub(super) active: bool,
-    pub(super) unit: Box<dyn Ganging>,
     pub(super) table: GangTable,
     split: MemorySplit,
     reform: Reform,
     /// Warps in a gang.
     pub(super) members: WarpSet,
+    /// Warps that may issue by themselves: in no gang, and not held.
+    pub(super) free: WarpSet,
     /// Original gangs of which a warp has moved.
     moved: Vec<u16>,
     /// Warps that wait for others where branches meet, and until when.
@@ -37,15 +40,19 @@ pub(super) struct Gangs {
 }
 
 impl Gangs {
-    pub(super) fn new(unit: Box<dyn Ganging>, slots: usize, slices: usize) -> Self {
+    pub(super) fn new(unit: &dyn Ganging, slots: usize, slices: usize) -> Self {
         let active = unit.is_active() && slices > 1;
         Self {
             active,
             split: unit.memory_split(),
             reform: unit.reform(),
-            unit,
             table: GangTable::new(if active { slots / slices } else { 0 }),
             members: WarpSet::new(slots),
+            free: {
+                let mut all = WarpSet::new(slots);
+                all.words_mut().fill(u64::MAX);
+                all
+            },
             moved: Vec::new(),
             held: WarpSet::new(slots),
             until: vec![0; slots],
@@ -66,10 +73,16 @@ impl Gangs {
         }
     }
 
-    /// Warps that may issue by themselves, of those in a word.
-    #[inline]
-    pub(super) fn free(&self, word: usize) -> u64 {
-        if self.active { !(self.members.word(word) | self.held.word(word)) } else { u64::MAX }
+    /// A warp waits where branches meet, or no more.
+    fn set_held(&mut self, warp: WarpId, held: bool) {
+        self.held.set(warp, held);
+        self.free.set(warp, !held && !self.members.contains(warp));
+    }
+
+    /// A warp is in a gang, or in none.
+    fn set_member(&mut self, warp: WarpId, member: bool) {
+        self.members.set(warp, member);
+        self.free.set(warp, !member && !self.held.contains(warp));
     }
 
     /// Whether memory splits gangs.
@@ -124,9 +137,9 @@ impl Sm<'_> {
         for slice in 0..count {
             let warp = WarpId((set * count + slice) as u16);
             let ganged = self.gangs.table.gang_of(set, slice).is_some();
-            self.gangs.members.set(warp, ganged);
+            self.gangs.set_member(warp, ganged);
         }
-        self.sets.version += 1;
+        self.sets.touch();
         let mut sizes = [0; 9];
         for set in 0..self.gangs.table.len() {
             for gang in self.gangs.table.gangs(set) {
@@ -192,9 +205,9 @@ impl Sm<'_> {
             if waits && !self.gangs.held.contains(warp) && self.gangs.waited[warp.index()] != issued {
                 self.gangs.until[warp.index()] = now + Cycle::from(wait);
                 self.gangs.waited[warp.index()] = issued;
-                self.gangs.held.set(warp, true);
+                self.gangs.set_held(warp, true);
             } else if !waits {
-                self.gangs.held.set(warp, false);
+                self.gangs.set_held(warp, false);
             }
         }
     }
@@ -204,14 +217,13 @@ impl Sm<'_> {
         if self.gangs.held.is_empty() {
             return;
         }
-        let (held, until) = (&mut self.gangs.held, &self.gangs.until);
-        for n in 0..held.word_count() {
-            let mut word = held.word(n);
+        for n in 0..self.gangs.held.word_count() {
+            let mut word = self.gangs.held.word(n);
             while word != 0 {
                 let warp = WarpId((n * 64) as u16 + word.trailing_zeros() as u16);
                 word &= word - 1;
-                if until[warp.index()] <= now {
-                    held.set(warp, false);
+                if self.gangs.until[warp.index()] <= now {
+                    self.gangs.set_held(warp, false);
                 }
             }
         }
@@ -226,7 +238,7 @@ impl Sm<'_> {
             self.gangs_changed(now, set);
             if self.gangs.table.gangs(set).len() + self.gangs.table.alone(set).count_ones() as usize == 1 {
                 for slice in 0..self.slices.len() {
-                    self.gangs.held.set(WarpId((set * self.slices.len() + slice) as u16), false);
+                    self.gangs.set_held(WarpId((set * self.slices.len() + slice) as u16), false);
                 }
             }
         }
@@ -247,7 +259,7 @@ impl Sm<'_> {
 
     /// The bits of a set of warps for the slices of an original gang.
     #[inline]
-    fn bits(&self, set: usize, warps: &WarpSet) -> u8 {
+    pub(super) fn bits(&self, set: usize, warps: &WarpSet) -> u8 {
         let first = set * self.slices.len();
         (warps.word(first / 64) >> (first % 64)) as u8 & (u8::MAX >> (8 - self.slices.len()))
     }
@@ -288,19 +300,27 @@ impl Sm<'_> {
         slices(mask).all(|slice| self.slices.accepts(slice, unit))
     }
 
+    /// Original gangs of which members of gangs could issue, units permitting, with those.
+    #[inline]
+    fn ready_sets(&self) -> impl Iterator<Item = (usize, u8)> {
+        let (sets, members, count) = (&self.sets, &self.gangs.members, self.slices.len());
+        let (sp, mem, sfu) = (sets.ready(UnitKind::Sp), sets.ready(UnitKind::Mem), sets.ready(UnitKind::Sfu));
+        (0..members.word_count()).flat_map(move |n| {
+            let mut word = (sp.word(n) | mem.word(n) | sfu.word(n)) & members.word(n);
+            std::iter::from_fn(move || {
+                let first = word.trailing_zeros() as usize / count * count;
+                let bits = word.checked_shr(first as u32)? as u8 & (u8::MAX >> (8 - count));
+                word &= !(u64::from(bits) << first);
+                Some(((n * 64 + first) / count, bits))
+            })
+        })
+    }
+
     /// Whether a gang could issue now.
     pub(super) fn gangs_can_issue(&self) -> bool {
-        (0..self.gangs.table.len()).any(|set| {
-            let gangs = self.gangs.table.gangs(set);
-            if gangs.is_empty() {
-                return false;
-            }
-            let ready = self.ready_bits(set);
-            gangs.iter().any(|gang| {
-                gang & ready == *gang && {
-                    let unit = self.op(self.gang_view(set, *gang).pc).unit;
-                    self.slices_accept(*gang, unit)
-                }
+        self.ready_sets().any(|(set, ready)| {
+            self.gangs.table.gangs(set).iter().any(|gang| {
+                gang & ready == *gang && self.slices_accept(*gang, self.op(self.gang_view(set, *gang).pc).unit)
             })
         })
     }
@@ -308,15 +328,11 @@ impl Sm<'_> {
     /// The gang to issue next, on schedulers that are free; with its rank.
     fn pick_gang(&self, used: u64) -> Option<(u64, Gang)> {
         let mut best: Option<(u64, Gang)> = None;
-        for set in 0..self.gangs.table.len() {
-            let gangs = self.gangs.table.gangs(set);
-            if gangs.is_empty() {
-                continue;
-            }
-            let ready = self.ready_bits(set) & !self.bits(set, &self.gangs.held);
-            for mask in gangs.iter().copied().filter(|gang| gang & ready == *gang) {
+        for (set, ready) in self.ready_sets() {
+            let ready = ready & !self.bits(set, &self.gangs.held);
+            for mask in self.gangs.table.gangs(set).iter().copied().filter(|gang| gang & ready == *gang) {
                 let view = self.gang_view(set, mask);
-                let rank = self.gangs.unit.rank(&view);
+                let rank = self.mechanisms.ganging.rank(&view);
                 if best.is_some_and(|(known, _)| known <= rank) || self.schedulers_of(view.gang) & used != 0 {
                     continue;
                 }
@@ -346,13 +362,13 @@ impl Sm<'_> {
         }
         let (mut used, mut nth, mut last) = (0, 0, 0);
         let all = u64::MAX >> (64 - self.scheduler_used.len());
-        while nth < self.gangs.unit.per_cycle() && used != all {
+        while nth < self.mechanisms.ganging.per_cycle() && used != all {
             let Some((rank, gang)) = self.pick_gang(used) else {
                 last = u64::MAX;
                 break;
             };
             last = rank;
-            if let Err(cause) = self.may_issue_gang(gang) {
+            if let Some(cause) = self.gang_veto(gang, now) {
                 // Its schedulers wait for it.
                 let waiting = self.schedulers_of(gang);
                 used |= waiting;
@@ -363,7 +379,7 @@ impl Sm<'_> {
                 continue;
             }
             self.issue_gang(gang, now, memory);
-            self.gangs.unit.issued(gang, nth);
+            self.mechanisms.ganging.issued(gang, nth);
             used |= self.schedulers_of(gang);
             nth += 1;
             if self.fault.is_some() {
@@ -374,13 +390,12 @@ impl Sm<'_> {
         used
     }
 
-    fn may_issue_gang(&self, gang: Gang) -> Result<(), Cause> {
+    /// Why the gating scheme does not let a gang issue; it is asked for every warp, which wants its lanes.
+    fn gang_veto(&mut self, gang: Gang, now: Cycle) -> Option<Cause> {
         if !self.has_gating {
-            return Ok(());
+            return None;
         }
-        let op = self.op(self.gang_view(usize::from(gang.set), gang.mask).pc);
-        let lanes = slices(gang.mask).map(|slice| self.table.get(self.member(gang, slice)).mask);
-        self.mechanisms.gating.may_issue(op.unit, op, lanes.fold(0, |all, mask| all | mask))
+        slices(gang.mask).fold(None, |veto, slice| self.gating_veto(self.member(gang, slice), now).or(veto))
     }
 
     fn member(&self, gang: Gang, slice: usize) -> WarpId {
@@ -394,19 +409,67 @@ impl Sm<'_> {
                 let first = self.place_in_gang(set, gang.mask.trailing_zeros() as usize);
                 let together = slices(gang.mask).all(|slice| self.place_in_gang(set, slice) == first);
                 let ready = self.ready_bits(set) & gang.mask == gang.mask;
-                if !together || !ready || !self.slices_accept(gang.mask, self.op(first.0).unit) {
+                let accepted = self.slices_accept(gang.mask, self.op(first.0).unit);
+                if !together || !ready || !accepted || self.gang_veto(gang, now).is_some() {
                     break;
                 }
             }
             self.counters.gang_issues += 1;
+            self.counters.gang_insts += u64::from(gang.mask.count_ones());
+            if self.executes_together(gang) {
+                if !self.issue_together(gang, now, memory, n == 0) {
+                    return;
+                }
+                continue;
+            }
             for slice in slices(gang.mask) {
-                let warp = self.member(gang, slice);
-                self.counters.gang_insts += 1;
-                if !self.issue_or_fault(warp, now, memory, n == 0) {
+                if !self.issue_or_fault(self.member(gang, slice), now, memory, n == 0) {
                     return;
                 }
             }
         }
+    }
+
+    /// Whether the instruction of a gang can be executed once for all its lanes: they are of one row, and it does nothing
+    /// but compute, load or store.
+    #[inline]
+    fn executes_together(&self, gang: Gang) -> bool {
+        let pc = self.gang_view(usize::from(gang.set), gang.mask).pc;
+        !self.regroups
+            && match self.kernel.program.ops[pc as usize].class {
+                Class::Alu => self.op(pc).unit != UnitKind::Mem,
+                Class::Load | Class::Store => true,
+                _ => false,
+            }
+    }
+
+    /// Executes the instruction of a gang once; each warp then goes on by itself. False when that ended the run.
+    fn issue_together(&mut self, gang: Gang, now: Cycle, memory: &DeviceMemory, first: bool) -> bool {
+        let leader = self.member(gang, gang.mask.trailing_zeros() as usize);
+        let (pc, row) = (self.table.get(leader).pc, self.table.get(leader).row);
+        let op = &self.kernel.program.ops[pc as usize];
+        let mask = slices(gang.mask).fold(0, |all, slice| all | self.table.get(self.member(gang, slice)).mask);
+        let active = self.core.guarded(op, self.table.lanes(leader), mask);
+        let whole = Issuing { warp: leader, op, pc, mask, active, now, memory };
+        let footprint = match self.touch_or_compute(whole) {
+            Ok(footprint) => footprint,
+            Err(fault) => {
+                let lanes = self.table.lanes(leader);
+                self.fault = Some((now, Box::new(self.core.fault(pc, lanes, fault))));
+                return false;
+            }
+        };
+        for slice in slices(gang.mask) {
+            let warp = self.member(gang, slice);
+            let mask = self.table.get(warp).mask;
+            let one = Issuing { warp, mask, active: active & mask, ..whole };
+            let inst = self.enter(one, self.op(pc), row, first);
+            if let Some(all) = &footprint {
+                *self.insts.get_mut(inst).footprint = all.of_lanes(active & mask);
+            }
+            self.go_behind(warp);
+        }
+        true
     }
 
     /// Gangs that were looked at before the last one that issued, and whose decoded instructions are wrong, drop them.
@@ -421,7 +484,7 @@ impl Sm<'_> {
             }
             for slice in slices(wrong) {
                 let Some(gang) = self.gangs.table.gang_of(set, slice) else { continue };
-                if self.gangs.unit.rank(&self.gang_view(set, gang.mask)) < before {
+                if self.mechanisms.ganging.rank(&self.gang_view(set, gang.mask)) < before {
                     self.drop_decoded(self.member(gang, slice));
                 }
             }

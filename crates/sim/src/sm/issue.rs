@@ -1,13 +1,16 @@
 //! Issue and the way to the arithmetic units: each scheduler picks a warp, the instruction is executed functionally,
 //! collects its operands, enters its unit and is written back.
 
+use super::collector::InstId;
+use super::lanes::enters;
 use super::slices::Slice;
 use super::state::Place;
+use super::virtual_blocks::named;
 use super::{Sm, view};
 use crate::event::EventKind;
-use crate::kernel::{MemKind, UnitKind};
+use crate::kernel::{MemKind, TimedOp, UnitKind};
 use crate::packet::Cycle;
-use crate::seam::{Cause, Outcome, WarpId};
+use crate::seam::{Cause, Outcome, Shape, WarpId};
 use raddle_exec::core::{Arrival, Effect, LaneFault, lanes_in, lanes_of};
 use raddle_exec::decode::{BarrierOp, MEMBERS, WarpOp};
 use raddle_exec::memory::{DeviceMemory, Global};
@@ -69,12 +72,14 @@ impl Sm<'_> {
             let kind = units.kind(pipeline);
             let Some(inst) = collector.output[kind as usize].front() else { continue };
             let entry = self.insts.get(inst);
-            let (passes, extra) = entry.extra;
-            let timing = self.kernel.ops[entry.pc as usize].timing;
-            let latency = timing.latency + extra;
-            if units.accepts(pipeline, latency, now) {
+            let (pc, shape) = (entry.pc, entry.shape);
+            let timing = self.kernel.ops[pc as usize].timing;
+            let latency = timing.latency + shape.extra_latency;
+            let gating = self.has_gating.then_some(&mut *self.mechanisms.gating);
+            let may_enter = || gating.is_none_or(|g| enters(g, &self.kernel.ops[pc as usize], shape, pipeline, now));
+            if units.accepts(pipeline, latency, now) && may_enter() {
                 collector.take(kind);
-                units.enter(pipeline, inst, latency, timing.interval * passes, now);
+                units.enter(pipeline, inst, latency, timing.interval * shape.passes, now);
             }
         }
     }
@@ -129,17 +134,9 @@ impl Sm<'_> {
         let mut any = 0;
         for n in 0..own.word_count() {
             let ready = on_sp.word(n) & sp | on_sfu.word(n) & sfu | on_mem.word(n) & mem;
-            let eligible = ready & own.word(n);
+            let eligible = ready & own.word(n) & self.gangs.free.word(n);
             self.eligible.set_word(n, eligible);
             any |= eligible;
-        }
-        if self.gangs.active && any != 0 {
-            any = 0;
-            for n in 0..own.word_count() {
-                let eligible = self.eligible.word(n) & self.gangs.free(n);
-                self.eligible.set_word(n, eligible);
-                any |= eligible;
-            }
         }
         let mut vetoed = None;
         let pick = if any == 0 { None } else { self.choose(scheduler, now, &mut vetoed) };
@@ -159,7 +156,7 @@ impl Sm<'_> {
                 let unit = unit.then(|| self.op(info.pc).unit);
                 let again =
                     unit.is_some_and(|u| self.sets.ready(u).contains(warp) && self.slices.accepts(scheduler, u));
-                if !again {
+                if !again || self.gating_veto(warp, now).is_some() {
                     break;
                 }
             }
@@ -180,18 +177,9 @@ impl Sm<'_> {
                 view(scheduler, now, used, sets, table, &self.ages, &self.issued, self.phases.blocks(), self.kernel);
             let picked = self.mechanisms.issue[scheduler].pick(&seen, &self.eligible, &mut self.scratch);
             let warp = picked.filter(|w| self.eligible.contains(*w))?;
-            if !self.has_gating {
-                return Some(warp);
-            }
-            let info = self.table.get(warp);
-            let op = &self.kernel.ops[info.pc as usize];
-            match self.mechanisms.gating.may_issue(op.unit, op, info.mask) {
-                Ok(()) => return Some(warp),
-                Err(cause) => {
-                    vetoed.get_or_insert(cause);
-                    self.eligible.set(warp, false);
-                }
-            }
+            let Some(cause) = self.gating_veto(warp, now) else { return Some(warp) };
+            vetoed.get_or_insert(cause);
+            self.eligible.set(warp, false);
         }
     }
 
@@ -231,40 +219,13 @@ impl Sm<'_> {
 
     /// Issues the instruction a warp is at.
     fn issue(&mut self, warp: WarpId, now: Cycle, memory: &DeviceMemory, first: bool) -> Result<(), (u32, LaneFault)> {
-        let program = self.kernel.program;
         let info = self.table.get(warp);
         let (pc, mask, row) = (info.pc, info.mask, info.row);
-        let op = &program.ops[pc as usize];
+        let op = &self.kernel.program.ops[pc as usize];
         let timed = self.op(pc);
         let active = self.core.guarded(op, self.table.lanes(warp), mask);
         let issuing = Issuing { warp, op, pc, mask, active, now, memory };
-        self.count(issuing, first);
-        let front = &mut self.fronts[warp.index()];
-        front.pop();
-        front.in_flight += 1;
-        front.last_is_memory = timed.unit == UnitKind::Mem;
-        let inst = self.insts.alloc();
-        let entry = self.insts.get_mut(inst);
-        (entry.warp, entry.pc, entry.issued, entry.row, entry.at) = (warp.0, pc, mask, row, now);
-        if self.regroups {
-            let homes = self.table.get(warp).homes();
-            entry.gathered = homes.is_some();
-            if let Some(homes) = homes {
-                *entry.homes = *homes;
-            }
-            entry.for_each_row(|row, lanes| {
-                self.scoreboard.set_busy(row, lanes, true, timed.unit == UnitKind::Mem);
-            });
-        }
-        (entry.pending, entry.bank_cycles, entry.shared, entry.local, entry.extra) = (0, 1, false, false, (1, 0));
-        if self.has_gating {
-            let shape = self.mechanisms.gating.issued(now, timed.unit, timed, active);
-            self.insts.get_mut(inst).extra = (shape.passes, shape.extra_latency);
-        }
-        self.table.for_each_row(warp, mask, |row, lanes| {
-            self.scoreboard.reserve_writes(timed, row, lanes, timed.unit == UnitKind::Mem);
-        });
-        self.slices.collector(warp).push(timed.unit, inst);
+        let inst = self.enter(issuing, timed, row, first);
         let failed = |fault| (pc, fault);
         if timed.unit == UnitKind::Mem {
             if timed.mem == MemKind::Fence {
@@ -290,6 +251,40 @@ impl Sm<'_> {
         Ok(())
     }
 
+    /// An instruction enters the machine: it is counted, its registers are reserved, it goes to its collector.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, issuing: Issuing<'_>, timed: &TimedOp, row: u32, first: bool) -> InstId {
+        let Issuing { warp, pc, mask, active, now, .. } = issuing;
+        self.count(issuing, first);
+        let front = &mut self.fronts[warp.index()];
+        front.pop();
+        front.in_flight += 1;
+        front.last_is_memory = timed.unit == UnitKind::Mem;
+        let inst = self.insts.alloc();
+        let entry = self.insts.get_mut(inst);
+        (entry.warp, entry.pc, entry.issued, entry.row, entry.at) = (warp.0, pc, mask, row, now);
+        if self.regroups {
+            let homes = self.table.get(warp).homes();
+            entry.gathered = homes.is_some();
+            if let Some(homes) = homes {
+                *entry.homes = *homes;
+            }
+            entry.for_each_row(|row, lanes| {
+                self.scoreboard.set_busy(row, lanes, true, timed.unit == UnitKind::Mem);
+            });
+        }
+        (entry.pending, entry.bank_cycles, entry.shared, entry.local, entry.shape) = (0, 1, false, false, Shape::PLAIN);
+        if self.has_gating {
+            self.insts.get_mut(inst).shape = self.mechanisms.gating.issued(now, timed, active);
+        }
+        self.table.for_each_row(warp, mask, |row, lanes| {
+            self.scoreboard.reserve_writes(timed, row, lanes, timed.unit == UnitKind::Mem);
+        });
+        self.slices.collector(warp).push(timed.unit, inst);
+        inst
+    }
+
+    #[inline(always)]
     fn count(&mut self, issuing: Issuing<'_>, first: bool) {
         let Issuing { warp, op, pc, mask, active, now, .. } = issuing;
         if first {
@@ -333,7 +328,7 @@ impl Sm<'_> {
 
     /// Executes an instruction that is not a memory instruction, and what it means for control flow.
     fn control(&mut self, issuing: Issuing<'_>) -> Result<(), LaneFault> {
-        let Issuing { warp, op, mask, active, now, memory, .. } = issuing;
+        let Issuing { warp, op, pc, mask, active, now, memory } = issuing;
         match op.class {
             Class::Branch => {
                 self.counters.branches += 1;
@@ -351,6 +346,9 @@ impl Sm<'_> {
                 let effect = self.core.execute(global, op, self.table.lanes(warp), active)?;
                 let depth = match effect {
                     Effect::Next => {
+                        if self.virtual_blocks.is_some() {
+                            self.set_thread_index(warp, op, pc, active);
+                        }
                         self.go_behind(warp);
                         return Ok(());
                     }
@@ -395,6 +393,7 @@ impl Sm<'_> {
             self.fronts[warp.index()].flush(0);
         }
         self.release_syncs(warp);
+        self.lanes_ended(warp, now);
         for slot in slots.drain(..) {
             self.release_barriers(slot, now);
             if self.pooled && self.core.live_threads(slot) == 0 {
@@ -405,14 +404,20 @@ impl Sm<'_> {
     }
 
     fn barrier(&mut self, warp: WarpId, op: &Op, active: u32, now: Cycle) -> Result<(), LaneFault> {
+        if self.virtual_blocks.is_some() && op.variant == BarrierOp::NextBlock as u8 {
+            self.leave_logical_block(warp, op, active, now);
+            return Ok(());
+        }
         let mut arrivals = std::mem::take(&mut self.arrivals);
         self.core.arrivals(op, self.table.lanes(warp), active, &mut arrivals)?;
+        self.choose_bank(warp, &mut arrivals);
         let wait = op.variant != BarrierOp::Arrive as u8;
         for arrival in &arrivals {
             self.for_each_block(warp, arrival.mask, |sm, slot, mask| {
                 let Arrival { number, expected, .. } = *arrival;
                 sm.core.arrive(slot, op, sm.table.lanes(warp), &Arrival { number, expected, mask });
-                sm.emit(now, EventKind::BarrierArrive { warp: warp.0, slot, number: number as u8 });
+                let number = named(number as u8) as u8;
+                sm.emit(now, EventKind::BarrierArrive { warp: warp.0, slot, number });
             });
         }
         let mut slots = std::mem::take(&mut self.blocks);
@@ -433,8 +438,8 @@ impl Sm<'_> {
         Ok(())
     }
 
-    fn release_barriers(&mut self, slot: u32, now: Cycle) {
-        while let Some((number, barrier)) = self.core.complete_barrier(slot) {
+    pub(super) fn release_barriers(&mut self, slot: u32, now: Cycle) {
+        while let Some((number, barrier)) = self.complete_barrier(slot) {
             let (core, program) = (&mut self.core, self.kernel.program);
             let mut left = std::mem::take(&mut self.scratch);
             left.clear();
@@ -444,7 +449,7 @@ impl Sm<'_> {
                 left.push(leaving.warp);
             });
             for warp in &left {
-                self.emit(now, EventKind::BarrierLeave { warp: warp.0, slot, number });
+                self.emit(now, EventKind::BarrierLeave { warp: warp.0, slot, number: named(number) as u8 });
                 let scheduler = warp.index() % self.scheduler_used.len();
                 self.mechanisms.issue[scheduler].barrier(*warp, false);
                 self.phases.leave(*warp, slot, now, &mut self.counters);

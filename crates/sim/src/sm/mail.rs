@@ -15,10 +15,18 @@ pub struct Mail {
     pub replies: Vec<(Cycle, Reply)>,
     /// To the SM: blocks that start, with the time.
     pub starts: Vec<(Cycle, u64)>,
+    /// To the SM: logical blocks that arrive, with the time and the slot they are for.
+    pub logical_blocks: Vec<(Cycle, u32, u32)>,
+    /// To the SM: no block is left to be given out.
+    pub is_last: bool,
     /// To the SM: flits the interconnect takes.
     pub free_flits: u32,
     /// Requests sent in the window, with their time.
     pub requests: Vec<(Cycle, Request)>,
+    /// Slots that asked for a logical block in the window, with their time.
+    pub asking: Vec<(Cycle, u32)>,
+    /// Logical blocks there are, where blocks are virtual and a warp has said so.
+    pub logical_total: Option<u32>,
     /// Stores made in the window.
     pub log: StoreLog,
     /// Blocks that ended in the window.
@@ -55,7 +63,8 @@ impl Mail {
     /// When the SM next moves, with what it will be told; `None` when only a message can wake it.
     #[must_use]
     pub fn next_event(&self) -> Option<Cycle> {
-        self.next.into_iter().chain(self.replies.first().map(|r| r.0)).min()
+        let told = self.replies.first().map(|r| r.0).into_iter().chain(self.logical_blocks.first().map(|b| b.0));
+        self.next.into_iter().chain(told).min()
     }
 
     /// Tells how many flits the interconnect takes: more than before may wake the SM at `now`.
@@ -75,7 +84,15 @@ impl Sm<'_> {
         }
         self.starts.extend(mail.starts.drain(..));
         self.port.free_flits = mail.free_flits;
+        self.phases.is_last = mail.is_last;
+        if let Some(blocks) = &mut self.virtual_blocks {
+            blocks.coming.extend(mail.logical_blocks.drain(..));
+        }
         self.run(from, to, memory);
+        if let Some(blocks) = &mut self.virtual_blocks {
+            mail.asking.append(&mut blocks.asking);
+            mail.logical_total = blocks.total;
+        }
         std::mem::swap(&mut self.port.outbox, &mut mail.requests);
         std::mem::swap(&mut self.log, &mut mail.log);
         mail.ended.append(&mut self.ended_ctas);

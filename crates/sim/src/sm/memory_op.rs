@@ -41,11 +41,25 @@ pub struct Spaces {
     pub texture: u32,
 }
 
+impl Footprint {
+    /// What some of the lanes touch, if they do.
+    pub(super) fn of_lanes(&self, lanes: u32) -> Option<Self> {
+        let Spaces { global, shared, local, constant, texture } = self.spaces;
+        let [global, shared, local, constant, texture] =
+            [global, shared, local, constant, texture].map(|all| all & lanes);
+        let spaces = Spaces { global, shared, local, constant, texture };
+        (lanes != 0).then_some(Self { spaces, ..*self })
+    }
+}
+
 impl Sm<'_> {
     /// Executes a memory instruction for the lanes of `active`. Its requests are made at once, or with those of the other
     /// slices when it comes to the load-store unit.
     pub(super) fn memory_op(&mut self, inst: InstId, issuing: Issuing<'_>) -> Result<(), LaneFault> {
-        let Some(footprint) = self.touch(inst, issuing)? else { return Ok(()) };
+        if issuing.op.class == Class::Atomic && self.is_global_atomic(issuing) {
+            return self.global_atomic(inst, issuing);
+        }
+        let Some(footprint) = self.touch(issuing)? else { return Ok(()) };
         if self.slices.len() > 1 {
             *self.insts.get_mut(inst).footprint = Some(footprint);
         } else {
@@ -54,8 +68,24 @@ impl Sm<'_> {
         Ok(())
     }
 
-    /// Executes a memory instruction; what it touches, unless that is nothing or the requests are there.
-    fn touch(&mut self, inst: InstId, issuing: Issuing<'_>) -> Result<Option<Footprint>, LaneFault> {
+    /// Whether an atomic is executed at the memory partitions.
+    fn is_global_atomic(&mut self, issuing: Issuing<'_>) -> bool {
+        let Issuing { warp, op, pc, active, .. } = issuing;
+        if active == 0 {
+            return false;
+        }
+        let addresses = self.core.addresses(op, self.table.lanes(warp), active);
+        spaces(self.op(pc).space, &addresses, active).global != 0
+    }
+
+    /// Executes an instruction that computes, loads or stores; what it touches, unless that is nothing.
+    pub(super) fn touch_or_compute(&mut self, issuing: Issuing<'_>) -> Result<Option<Footprint>, LaneFault> {
+        if issuing.op.class == Class::Alu { self.perform(issuing).map(|()| None) } else { self.touch(issuing) }
+    }
+
+    /// Executes a memory instruction; what it touches, unless that is nothing.
+    #[inline(always)]
+    fn touch(&mut self, issuing: Issuing<'_>) -> Result<Option<Footprint>, LaneFault> {
         let Issuing { warp, op, pc, active, now, .. } = issuing;
         let timed = self.op(pc);
         if timed.mem == MemKind::Texture {
@@ -71,9 +101,6 @@ impl Sm<'_> {
         }
         let mut addresses = self.core.addresses(op, self.table.lanes(warp), active);
         let spaces = spaces(timed.space, &addresses, active);
-        if op.class == Class::Atomic && spaces.global != 0 {
-            return self.global_atomic(inst, issuing).map(|()| None);
-        }
         self.perform(issuing)?;
         if timed.mem == MemKind::Store {
             self.log.end_group(now);

@@ -8,7 +8,6 @@
 //! can move is recognised and skipped, with its slots charged to the causes the sets say.
 
 mod blocks;
-mod bundle;
 pub mod cache;
 pub mod coalesce;
 pub mod collector;
@@ -17,7 +16,10 @@ mod fetch;
 mod front;
 pub mod gang_table;
 mod gangs;
+mod index_map;
 mod issue;
+mod joint;
+pub mod lanes;
 mod ldst;
 mod mail;
 mod memory_op;
@@ -29,6 +31,7 @@ mod requests;
 mod slices;
 pub mod state;
 pub mod units;
+mod virtual_blocks;
 
 use crate::config::MachineConfig;
 use crate::event::{Event, EventKind};
@@ -36,17 +39,17 @@ use crate::gpu::GpuError;
 use crate::kernel::{TimedKernel, TimedOp, UnitKind};
 use crate::packet::Cycle;
 use crate::seam::{
-    BlockState, Cause, Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, MAX_WARPS, SchedulerView, WarpId,
-    WarpSet, WarpTable,
+    Cause, Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, MAX_WARPS, SchedulerView, WarpId, WarpSet,
+    WarpTable,
 };
 use blocks::Resident;
-use bundle::Parts;
 use collector::InstId;
 use counters::SmCounters;
 use fetch::Fetch;
 use gangs::Gangs;
+use joint::Parts;
 use ldst::LoadStore;
-use phases::Phases;
+use phases::{Phases, SeenBlocks};
 use port::Port;
 use raddle_exec::Launch;
 use raddle_exec::core::{Arrival, Core};
@@ -55,6 +58,7 @@ use raddle_exec::memory::{DeviceMemory, StoreLog};
 use slices::Slices;
 use state::{Front, InFlightTable, Place, Scoreboard, Sets};
 use std::collections::VecDeque;
+use virtual_blocks::VirtualBlocks;
 
 pub use mail::Mail;
 pub use report::BlockedWarp;
@@ -71,23 +75,6 @@ pub struct SmMechanisms {
     pub ganging: Box<dyn Ganging>,
     /// Gating scheme.
     pub gating: Box<dyn Gating>,
-}
-
-/// A ganging unit for nobody, when the SM has taken its own.
-struct NoGangs;
-
-impl Ganging for NoGangs {
-    fn is_active(&self) -> bool {
-        false
-    }
-
-    fn per_cycle(&self) -> usize {
-        0
-    }
-
-    fn rank(&self, _: &crate::seam::GangView) -> u64 {
-        0
-    }
 }
 
 /// How an SM looks from outside, for the dispatcher.
@@ -126,6 +113,8 @@ pub struct Sm<'k> {
     log: StoreLog,
     residents: Vec<Option<Resident>>,
     phases: Phases,
+    /// Where warps take logical blocks by themselves.
+    virtual_blocks: Option<Box<VirtualBlocks>>,
     most_ctas: u32,
     warps_per_cta: u16,
     /// Slots of a block: its warps begin in the first slice.
@@ -142,6 +131,8 @@ pub struct Sm<'k> {
     idle_causes: Vec<((u64, bool), Cause)>,
     has_warp_ops: bool,
     has_gating: bool,
+    /// The version of the sets the gating scheme last saw.
+    gating_saw: u64,
     /// Threads change warps.
     regroups: bool,
     /// Warps are made of threads from several blocks, one instruction at a time.
@@ -196,7 +187,10 @@ impl<'k> Sm<'k> {
         let slots = pool.unwrap_or(slots).min(MAX_WARPS);
         let slices = sm.slices.max(1) as usize;
         let schedulers = sm.schedulers() as usize;
-        let gangs = Gangs::new(std::mem::replace(&mut mechanisms.ganging, Box::new(NoGangs)), slots, slices);
+        let gangs = Gangs::new(&*mechanisms.ganging, slots, slices);
+        // Where threads change warps or warps issue together, a block takes its next logical block as a whole.
+        let takes_whole = mechanisms.divergence.regroups() || pool.is_some() || gangs.active;
+        let virtual_blocks = if takes_whole { None } else { VirtualBlocks::new(kernel, launch, sm.warp_width, slots) };
         Ok(Self {
             id,
             config,
@@ -204,6 +198,7 @@ impl<'k> Sm<'k> {
             core,
             table: WarpTable::new(slots),
             has_gating: mechanisms.gating.is_active(),
+            gating_saw: 0,
             regroups: mechanisms.divergence.regroups(),
             pooled: pool.is_some(),
             row_blocks: Vec::new(),
@@ -218,7 +213,7 @@ impl<'k> Sm<'k> {
             mechanisms,
             scheduler_used: vec![WarpSet::new(slots); schedulers],
             fronts: vec![Front::default(); slots],
-            sets: Sets::new(slots),
+            sets: Sets::new(slots, schedulers),
             ages: vec![0; slots],
             next_age: 0,
             issued: vec![0; slots],
@@ -234,6 +229,7 @@ impl<'k> Sm<'k> {
             log: StoreLog::default(),
             residents: Vec::new(),
             phases: Phases::new(slots, pool.is_none()),
+            virtual_blocks: virtual_blocks.map(Box::new),
             most_ctas,
             warps_per_cta: launch.threads_per_cta().div_ceil(sm.warp_width) as u16,
             slots_per_cta: (launch.threads_per_cta().div_ceil(sm.warp_width) as u16).next_multiple_of(slices as u16),
@@ -298,7 +294,8 @@ impl<'k> Sm<'k> {
     #[must_use]
     pub fn counters(&self) -> SmCounters {
         let stack_depth = u64::from(self.mechanisms.divergence.stack_depth());
-        SmCounters { bank_conflicts: self.slices.conflicts(), stack_depth, ..self.counters.clone() }
+        let bank_conflicts = self.slices.conflicts();
+        self.with_mix(SmCounters { bank_conflicts, stack_depth, ..self.counters.clone() })
     }
 
     /// The first-level caches' counters: instructions, data, constants, textures.
@@ -348,9 +345,13 @@ impl<'k> Sm<'k> {
 
     fn cycle(&mut self, now: Cycle, memory: &DeviceMemory) {
         self.table.set_now(now);
+        self.gating_tick(now);
         if self.divergence_due <= now {
             self.mechanisms.divergence.tick(&mut self.table);
             self.refresh_touched();
+        }
+        if self.virtual_blocks.is_some() {
+            self.take_logical_blocks(now);
         }
         self.receive(now);
         self.write_back(now);
@@ -395,7 +396,7 @@ impl<'k> Sm<'k> {
         if !self.gangs.active || self.gangs.splits_by_memory() {
             return !ready.is_empty();
         }
-        (0..ready.word_count()).any(|n| ready.word(n) & self.gangs.free(n) != 0)
+        (0..ready.word_count()).any(|n| ready.word(n) & self.gangs.free.word(n) != 0)
     }
 
     /// Whether everything in front of the units stands still in this cycle, in which they have had their turn.
@@ -421,7 +422,8 @@ impl<'k> Sm<'k> {
         at(self.slices.next_event(now));
         at(self.ldst.next_event());
         at(self.gangs.next_event());
-        at(self.mechanisms.gating.next_event(now));
+        at(self.gating_event(now));
+        at(self.virtual_blocks.as_ref().and_then(|v| v.next_event()));
         for scheduler in &self.mechanisms.issue {
             at(scheduler.next_event(now));
         }
@@ -489,7 +491,7 @@ fn view<'a>(
     table: &'a WarpTable,
     age: &'a [u64],
     issued: &'a [u64],
-    blocks: &'a [BlockState],
+    blocks: SeenBlocks<'a>,
     kernel: &'a TimedKernel<'_>,
 ) -> SchedulerView<'a> {
     SchedulerView {
@@ -500,7 +502,8 @@ fn view<'a>(
         table,
         age,
         issued,
-        blocks,
+        blocks: blocks.states,
+        iterations: blocks.iterations,
         ops: &kernel.ops,
     }
 }

@@ -3,7 +3,7 @@
 
 use super::counters::SmCounters;
 use crate::packet::Cycle;
-use crate::seam::{BlockState, Cause, WarpId, WarpInfo, WarpTable};
+use crate::seam::{BlockState, Cause, Iterations, WarpId, WarpInfo, WarpTable};
 use std::ops::Range;
 
 /// Times that warps of a block took for the current phase.
@@ -42,18 +42,53 @@ pub(super) struct Phases {
     from: Vec<Cycle>,
     /// When each warp came to the barrier it waits at.
     arrived: Vec<Option<Cycle>>,
+    /// Logical blocks each warp has begun, and what it had issued then. Empty until a block is virtual.
+    iterations: Vec<u32>,
+    iteration_from: Vec<u64>,
+    /// No block is left to be given out.
+    pub(super) is_last: bool,
+}
+
+/// What schedulers see of blocks.
+#[derive(Clone, Copy)]
+pub(super) struct SeenBlocks<'a> {
+    pub(super) states: &'a [BlockState],
+    pub(super) iterations: Iterations<'a>,
 }
 
 impl Phases {
     /// For this many warps, each of one block or of several.
     pub(super) fn new(slots: usize, has_blocks: bool) -> Self {
-        Self { has_blocks, states: Vec::new(), blocks: Vec::new(), from: vec![0; slots], arrived: vec![None; slots] }
+        Self {
+            has_blocks,
+            states: Vec::new(),
+            blocks: Vec::new(),
+            from: vec![0; slots],
+            arrived: vec![None; slots],
+            iterations: Vec::new(),
+            iteration_from: Vec::new(),
+            is_last: false,
+        }
     }
 
     /// The blocks as schedulers see them, by slot.
     #[inline]
-    pub(super) fn blocks(&self) -> &[BlockState] {
-        &self.states
+    pub(super) fn blocks(&self) -> SeenBlocks<'_> {
+        let (number, from) = (&self.iterations[..], &self.iteration_from[..]);
+        SeenBlocks { states: &self.states, iterations: Iterations { number, from, is_last: self.is_last } }
+    }
+
+    /// A warp of a virtual block begins an iteration, having issued so many instructions.
+    pub(super) fn begin_iteration(&mut self, warp: WarpId, number: u32, issued: u64) {
+        self.iterations.resize(self.from.len(), 0);
+        self.iteration_from.resize(self.from.len(), 0);
+        self.iterations[warp.index()] = number;
+        self.iteration_from[warp.index()] = issued;
+    }
+
+    /// What a warp of a virtual block has issued since then.
+    pub(super) fn progress(&self, warp: WarpId, issued: &[u64]) -> u64 {
+        issued[warp.index()] - self.iteration_from[warp.index()]
     }
 
     /// A block starts, with these slots for warps.
@@ -63,7 +98,7 @@ impl Phases {
             self.states.resize(slot + 1, BlockState::default());
             self.blocks.resize(slot + 1, Block::default());
         }
-        self.states[slot] = BlockState { cta, waiting: 0, since: 0 };
+        self.states[slot] = BlockState { cta, ..BlockState::default() };
         self.blocks[slot] = Block { start: now, ..Block::default() };
         let warps = usize::from(warps.start)..usize::from(warps.end);
         self.from[warps.clone()].fill(now);
@@ -113,6 +148,7 @@ impl Phases {
         let block = &mut self.blocks[slot as usize];
         block.exits += now;
         block.times.add(time);
+        self.states[slot as usize].ended += 1;
     }
 
     /// A block has ended, with this many warps.
@@ -153,14 +189,17 @@ mod tests {
             table.block(WarpId(n), 5, Cause::Barrier);
             let now = 110 + 10 * Cycle::from(n);
             phases.arrive(WarpId(n), now, table.get(WarpId(n)));
-            assert_eq!(phases.blocks()[0], BlockState { cta: 7, waiting: u32::from(n) + 1, since: 110 });
+            assert_eq!(
+                phases.blocks().states[0],
+                BlockState { cta: 7, waiting: u32::from(n) + 1, since: 110, ended: 0 }
+            );
         }
         for n in 0..4 {
             table.set(WarpId(n), 6, u32::MAX);
             phases.leave(WarpId(n), 0, 140, &mut counters);
         }
         phases.released(0, 0..4, &table, &mut counters);
-        assert_eq!(phases.blocks()[0].waiting, 0);
+        assert_eq!(phases.blocks().states[0].waiting, 0);
         // Times of 10, 20, 30 and 40 cycles.
         assert_eq!((counters.phase_wait, counters.phase_time, counters.barrier_wait), (60, 160, 60));
         for n in 0..4 {
@@ -184,7 +223,7 @@ mod tests {
             phases.leave(WarpId(n), 0, 120, &mut counters);
         }
         phases.released(0, 0..4, &table, &mut counters);
-        assert_eq!(phases.blocks()[0].waiting, 1);
+        assert_eq!(phases.blocks().states[0].waiting, 1);
         assert_eq!((counters.phase_time, counters.barrier_wait), (20, 20));
     }
 }

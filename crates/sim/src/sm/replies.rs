@@ -1,8 +1,8 @@
 //! What comes back to an SM: replies from memory, and results on their way to the registers.
 
 use super::Sm;
-use super::bundle::PART;
 use super::collector::InstId;
+use super::joint::PART;
 use super::ldst::PAST_L1;
 use crate::packet::{Cycle, Purpose, Reply};
 use crate::seam::WarpId;
@@ -69,7 +69,7 @@ impl Sm<'_> {
                 if inst & PART != 0 || !self.insts.get(inst).shared {
                     self.part_came(inst);
                 } else if self.is_carrier(inst) {
-                    self.bundle_done(inst);
+                    self.joint_done(inst);
                 } else {
                     self.complete(inst);
                 }
@@ -159,7 +159,7 @@ impl Sm<'_> {
     /// A part of a load has come; the last one ends the instruction, unless it still hands out requests.
     pub(super) fn part_came(&mut self, inst: InstId) {
         if inst & PART != 0 {
-            self.bundle_part_came(inst);
+            self.joint_part_came(inst);
             return;
         }
         let entry = self.insts.get_mut(inst);

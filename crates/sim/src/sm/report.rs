@@ -43,6 +43,7 @@ impl Sm<'_> {
         let front = &self.fronts[warp.index()];
         let part = stack.iter().rev().find_map(|e| e.waits.clone());
         let waits = match info.blocked {
+            _ if let Some(text) = self.logical_block_text(warp) => text,
             Some(Cause::Barrier) => self.barrier_text(slot, &stack).or(part).unwrap_or_else(|| "waits".to_owned()),
             Some(_) => part.unwrap_or_else(|| "held by the divergence model".to_owned()),
             None if front.atomics > 0 => format!("waits for {} atomics", front.atomics),
@@ -76,6 +77,9 @@ impl Sm<'_> {
     fn barrier_text(&self, slot: u32, stack: &[StackEntry]) -> Option<String> {
         let text = stack.iter().rev().find_map(|e| e.waits.as_deref())?;
         let number = text.strip_prefix("barrier ")?.parse::<u8>().ok()?;
+        if let Some(text) = self.logical_barrier_text(slot, number) {
+            return Some(text);
+        }
         let (arrived, wanted) = self.core.barrier_state(slot, number);
         Some(format!("waits at barrier {number}: {arrived} of {wanted} threads have arrived"))
     }

@@ -67,7 +67,7 @@ impl Sm<'_> {
             self.store_kept(token, access.bytes.div_ceil(self.ldst.sector));
         }
         if self.is_carrier(inst) {
-            self.bundle_looked_up(inst);
+            self.joint_looked_up(inst);
         } else if is_store {
             self.store_left(inst);
         }
@@ -126,7 +126,7 @@ impl Sm<'_> {
         self.ldst.current = None;
         self.ldst.stalled = false;
         if !entry.members.is_empty() {
-            self.bundle_leaves(inst);
+            self.joint_leaves(inst);
             return;
         }
         match op.mem {
@@ -178,7 +178,7 @@ impl Sm<'_> {
             } else if token == inst {
                 entry.pending -= 1;
             } else {
-                self.bundle_hit(token);
+                self.joint_hit(token);
             }
         }
         empty

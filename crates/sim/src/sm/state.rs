@@ -2,7 +2,7 @@
 
 use crate::kernel::{TimedOp, UnitKind};
 use crate::packet::Cycle;
-use crate::seam::{WarpId, WarpSet};
+use crate::seam::{MAX_WARPS, Shape, WarpId, WarpSet};
 use crate::sm::coalesce::Access;
 use crate::sm::collector::InstId;
 use crate::sm::memory_op::Footprint;
@@ -109,6 +109,8 @@ pub enum Place {
     Fence,
     /// Held by a mechanism.
     Held,
+    /// Waiting for its next logical block, or with shared memory for warps of the one before.
+    Sibling,
     /// At a barrier, or waiting for lanes of its warp.
     Barrier,
     /// Ended, with something of it left in the machine.
@@ -117,8 +119,11 @@ pub enum Place {
     Drained,
 }
 
+/// Schedulers of an SM at most.
+const MAX_SCHEDULERS: usize = 64;
+
 /// Places there are.
-const PLACES: usize = 14;
+const PLACES: usize = 15;
 
 impl Place {
     /// Ready to issue to a unit.
@@ -141,7 +146,7 @@ impl Place {
 
     /// What schedulers see as waiting: at a barrier, a fence, held, or ended.
     fn is_waiting(self) -> bool {
-        matches!(self, Self::Fence | Self::Held | Self::Barrier | Self::Ended | Self::Drained)
+        matches!(self, Self::Fence | Self::Held | Self::Sibling | Self::Barrier | Self::Ended | Self::Drained)
     }
 }
 
@@ -154,21 +159,24 @@ pub struct Sets {
     pub wanting: WarpSet,
     /// At a barrier, a fence, held, or ended: what schedulers see as waiting.
     pub waiting: WarpSet,
-    /// Grows with every change of a place.
-    pub version: u64,
+    /// Which scheduler a warp is of.
+    schedulers: Box<[u8; MAX_WARPS]>,
+    /// Grows with every change of a place, for each scheduler.
+    versions: [u64; MAX_SCHEDULERS],
 }
 
 impl Sets {
-    /// All warps free.
+    /// All warps free; warp `w` is of scheduler `w` modulo their number.
     #[must_use]
-    pub fn new(slots: usize) -> Self {
+    pub fn new(slots: usize, schedulers: usize) -> Self {
         let set = || WarpSet::new(slots);
         Self {
             places: vec![Place::Free; slots],
             sets: std::array::from_fn(|_| set()),
             wanting: set(),
             waiting: set(),
-            version: 0,
+            schedulers: Box::new(std::array::from_fn(|warp| (warp % schedulers) as u8)),
+            versions: [0; MAX_SCHEDULERS],
         }
     }
 
@@ -193,12 +201,31 @@ impl Sets {
         self.places[warp.index()]
     }
 
+    /// How often the warps of a scheduler have moved.
+    #[inline]
+    #[must_use]
+    pub fn version(&self, scheduler: usize) -> u64 {
+        self.versions[scheduler % MAX_SCHEDULERS]
+    }
+
+    /// How often any warp has moved.
+    #[must_use]
+    pub fn moves(&self) -> u64 {
+        self.versions.iter().sum()
+    }
+
+    /// Something else about the warps of all schedulers has changed.
+    pub fn touch(&mut self) {
+        self.versions.iter_mut().for_each(|version| *version += 1);
+    }
+
     /// Moves a warp.
     #[inline]
     pub fn put(&mut self, warp: WarpId, place: Place) {
         let old = std::mem::replace(&mut self.places[warp.index()], place);
         if old != place {
-            self.version += 1;
+            let scheduler = self.schedulers[warp.index() % MAX_WARPS];
+            self.versions[usize::from(scheduler) % MAX_SCHEDULERS] += 1;
             self.sets[old as usize].set(warp, false);
             self.sets[place as usize].set(warp, true);
             self.waiting.set(warp, place.is_waiting());
@@ -223,8 +250,8 @@ pub struct InFlight {
     pub gathered: bool,
     /// When it was issued.
     pub at: Cycle,
-    /// Extra passes through its unit and cycles of latency.
-    pub extra: (u32, u32),
+    /// How it goes through its unit.
+    pub shape: Shape,
     /// Requests it makes, the last one first.
     pub accesses: Vec<Access>,
     /// What its atomic requests do, in the order of `accesses`.

@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     fn units() -> Units {
-        Units::new(&UnitsConfig { sp: 2, sfu: 1, sp_issue: 2, sfu_issue: 1, mem_issue: 1, writeback: 2 })
+        Units::new(&UnitsConfig { sp: 2, sp_lanes: 16, sfu: 1, sp_issue: 2, sfu_issue: 1, mem_issue: 1, writeback: 2 })
     }
 
     #[test]

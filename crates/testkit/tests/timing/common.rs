@@ -35,6 +35,13 @@ pub fn divergence_models() -> Vec<&'static str> {
     registered(Seam::Divergence, 6)
 }
 
+/// Every registered gating scheme, with all parameters that make another one of it.
+pub fn gating_schemes() -> Vec<&'static str> {
+    let mut all = registered(Seam::Gating, 5);
+    all.push("folding shift=true");
+    all
+}
+
 /// A mechanism: its name, and parameters as `key=value`.
 fn choice(text: &str) -> Choice {
     let mut words = text.split(' ');
@@ -44,7 +51,12 @@ fn choice(text: &str) -> Choice {
         return Choice::Name(name);
     }
     let parameters = [("name", name.as_str())].into_iter().chain(parameters);
-    Choice::Table(parameters.map(|(key, value)| (key.to_owned(), Value::Text(value.to_owned()))).collect())
+    let value = |text: &str| match (text.parse::<bool>(), text.parse::<i64>()) {
+        (Ok(flag), _) => Value::Bool(flag),
+        (_, Ok(number)) => Value::Int(number),
+        _ => Value::Text(text.to_owned()),
+    };
+    Choice::Table(parameters.map(|(key, text)| (key.to_owned(), value(text))).collect())
 }
 
 /// A machine with another issue scheduler: its name, and parameters as `key=value`.
@@ -65,6 +77,13 @@ pub fn with_fetch(config: &MachineConfig, scheduler: &str) -> MachineConfig {
 pub fn with_divergence(config: &MachineConfig, model: &str) -> MachineConfig {
     let mut config = config.clone();
     config.mechanism.divergence = choice(model);
+    config
+}
+
+/// A machine with another gating scheme: its name, and parameters as `key=value`.
+pub fn with_gating(config: &MachineConfig, scheme: &str) -> MachineConfig {
+    let mut config = config.clone();
+    config.mechanism.gating = choice(scheme);
     config
 }
 

@@ -5,7 +5,7 @@ use raddle_sim::config::MachineConfig;
 use raddle_sim::event::{Event, EventKind};
 use raddle_sim::gpu::{Observer, RunOptions};
 use raddle_sim::result::Ending;
-use raddle_sim::seam::{BlockState, IssueScheduler, SchedulerView, WarpId, WarpSet, WarpTable};
+use raddle_sim::seam::{BlockState, IssueScheduler, Iterations, SchedulerView, WarpId, WarpSet, WarpTable};
 use raddle_testkit::kernel_file::run_timed;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ fn exercise(name: &str, mut look: impl FnMut(&mut dyn IssueScheduler, &Scheduler
         let (mut table, mut warps) = (WarpTable::new(SLOTS), WarpSet::new(SLOTS));
         let (mut age, mut issued) = (vec![0; SLOTS], vec![0; SLOTS]);
         // Block numbers are not in the order of slots; several blocks have warps at barriers.
-        let block = |n: u64| BlockState { cta: (n * 5) % 8, waiting: 0, since: 0 };
+        let block = |n: u64| BlockState { cta: (n * 5) % 8, ..BlockState::default() };
         let mut blocks: Vec<BlockState> = (0..SLOTS as u64 / 6).map(block).collect();
         for now in 0..300 {
             let warp = WarpId((random.next() % SLOTS as u64) as u16);
@@ -76,6 +76,7 @@ fn exercise(name: &str, mut look: impl FnMut(&mut dyn IssueScheduler, &Scheduler
                 age: &age,
                 issued: &issued,
                 blocks: &blocks,
+                iterations: Iterations::default(),
                 ops: &[],
             };
             let picked = look(scheduler.as_mut(), &view, &eligible);
@@ -128,7 +129,7 @@ fn a_pick_is_the_first_of_the_priority_order_that_can_issue() {
             scheduler.priority_order(view, &mut order);
             let first = order.into_iter().find(|w| eligible.contains(*w));
             // The active set is smaller than all that could issue.
-            if picked.is_some() || name != "two-level" {
+            if picked.is_some() || !["two-level", "gates", "origami"].contains(&name) {
                 assert_eq!(picked, first, "{name}");
             }
             picked
@@ -190,6 +191,7 @@ fn a_warp_that_can_issue_is_not_passed_over_more_often_than_promised() {
                 age: &age,
                 issued: &age,
                 blocks: &blocks,
+                iterations: Iterations::default(),
                 ops: &[],
             };
             let picked = scheduler.pick(&view, &eligible, &mut Vec::new()).expect("some can issue");

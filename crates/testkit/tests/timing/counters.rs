@@ -1,6 +1,6 @@
 //! Every counter that is declared moves in some run.
 
-use super::common::{kernel_files, presets};
+use super::common::{gating_schemes, kernel_files, presets, with_gating};
 use raddle_mech::NoConfig;
 use raddle_sim::config::{Choice, MachineConfig};
 use raddle_sim::gpu::{Gpu, RunOptions};
@@ -8,10 +8,12 @@ use raddle_sim::kernel::{TimedOp, UnitKind};
 use raddle_sim::mem::crossbar::CrossbarCounters;
 use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
+use raddle_sim::packet::Cycle;
 use raddle_sim::result::LaunchResult;
 use raddle_sim::seam::{Cause, Gating, MechanismInfo, Seam};
 use raddle_sim::sm::cache::CacheCounters;
 use raddle_sim::sm::counters::SmCounters;
+use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::stats::Counters;
 use raddle_testkit::kernel_file::run_timed;
 use raddle_testkit::{reference, timing};
@@ -19,6 +21,8 @@ use raddle_testkit::{reference, timing};
 #[derive(Default)]
 struct Sum {
     sm: SmCounters,
+    int: LaneCounters,
+    fp: LaneCounters,
     cache: CacheCounters,
     l2: L2Counters,
     dram: DramCounters,
@@ -29,6 +33,8 @@ impl Sum {
     fn add(&mut self, result: &LaunchResult) {
         let total = result.total();
         self.sm.add(&total.sm);
+        self.int.add(&total.int);
+        self.fp.add(&total.fp);
         [&total.l1i, &total.l1d, &total.l1c, &total.l1t].into_iter().for_each(|c| self.cache.add(c));
         self.l2.add(&result.l2_total());
         self.dram.add(&result.dram_total());
@@ -44,13 +50,13 @@ fn still<C: Counters>(group: &str, counters: &C) -> Vec<String> {
 
 /// Refuses every other instruction of the SPs once.
 struct Grudging {
-    refused: std::sync::atomic::AtomicU64,
+    asked: u64,
 }
 
 impl Gating for Grudging {
-    fn may_issue(&self, unit: UnitKind, _: &TimedOp, _: u32) -> Result<(), Cause> {
-        let count = self.refused.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        if unit == UnitKind::Sp && count.is_multiple_of(2) { Err(Cause::Mechanism) } else { Ok(()) }
+    fn may_issue(&mut self, _: Cycle, op: &TimedOp, _: u32) -> Result<(), Cause> {
+        self.asked += 1;
+        if op.unit == UnitKind::Sp && self.asked.is_multiple_of(2) { Err(Cause::Mechanism) } else { Ok(()) }
     }
 }
 
@@ -65,7 +71,7 @@ const GRUDGING: MechanismInfo = MechanismInfo {
 fn with_veto(mut config: MachineConfig) -> LaunchResult {
     config.mechanism.gating = Choice::Name("grudging".to_owned());
     let mut registry = raddle_mech::registry();
-    registry.gating(GRUDGING, |_: NoConfig, _| Grudging { refused: 0.into() });
+    registry.gating(GRUDGING, |_: NoConfig, _| Grudging { asked: 0 });
     let mechanisms = registry.check(&config).unwrap_or_else(|e| panic!("{e:?}"));
     let mut case = reference::vecadd(500).prepare();
     let (program, launch) = (case.program(), case.launch.clone());
@@ -82,6 +88,12 @@ fn every_counter_moves() {
         }
         if name == "gtx480" {
             sum.add(&with_veto(config.clone()));
+            for scheme in gating_schemes() {
+                let config = with_gating(&config, scheme);
+                for kernel in ["matmul", "diverge"] {
+                    sum.add(&timing::run(&reference::small(kernel), &config, RunOptions::default()));
+                }
+            }
         }
         let files = ["ptx/memory", "ptx/texture", "ptx/f64", "litmus"].into_iter().flat_map(kernel_files);
         for (file, source) in files {
@@ -104,10 +116,13 @@ fn every_counter_moves() {
             sum.add(&timing::run(&reference::small("diverge"), &config, RunOptions::default()));
         }
     }
+    sum.add(&super::virtual_blocks::waiting());
     let sfu = timing::micros().into_iter().find(|p| p.case.name == "sfu_chain_32w").expect("a micro run");
     sum.add(&timing::run_point(&sfu, &[""; 0]));
     sum.add(&timing::run(&reference::small("stencil"), &small, RunOptions::default()));
     let mut dead = still("sm", &sum.sm);
+    dead.extend(still("int", &sum.int));
+    dead.extend(still("fp", &sum.fp));
     dead.extend(still("l1", &sum.cache));
     dead.extend(still("l2", &sum.l2));
     dead.extend(still("dram", &sum.dram));

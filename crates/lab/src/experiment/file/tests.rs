@@ -1,4 +1,5 @@
 use super::*;
+use crate::experiment::{Against, Mean, PaperValue, Row, Rows};
 use raddle_ptx::source::LineIndex;
 
 const GOOD: &str = r#"title = "T"

@@ -91,6 +91,12 @@ fn fetch(check: &mut Check, fetch: &FetchConfig, l1i: &CacheConfig) {
 fn units(check: &mut Check, config: &MachineConfig) {
     let (units, collector) = (&config.sm.units, &config.sm.collector);
     check.range("sm.units.sp", units.sp, 1, 64);
+    let lanes = units.sp_lanes;
+    if check.range("sm.units.sp_lanes", lanes, 1, 32) && config.mechanism.gating.name() == "folding" {
+        check.rule(lanes == 2 || lanes.is_multiple_of(4), "mechanism.gating", || {
+            format!("`folding` folds clusters of four lanes, and `sm.units.sp_lanes` is {lanes}; it must be 2 or a multiple of 4")
+        });
+    }
     check.range("sm.units.sfu", units.sfu, 0, 64);
     check.range("sm.units.sp_issue", units.sp_issue, 1, MAX_WIDTH as u32);
     check.range("sm.units.mem_issue", units.mem_issue, 1, MAX_WIDTH as u32);

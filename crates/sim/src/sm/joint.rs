@@ -208,7 +208,7 @@ impl Sm<'_> {
     }
 
     /// A reply to a part of a load has come.
-    pub(super) fn bundle_part_came(&mut self, token: u32) {
+    pub(super) fn joint_part_came(&mut self, token: u32) {
         let part = self.parts.get_mut(token);
         part.left -= 1;
         if part.left > 0 {
@@ -230,7 +230,7 @@ impl Sm<'_> {
     }
 
     /// A request of a carrier hit in a cache that takes no time.
-    pub(super) fn bundle_hit(&mut self, token: u32) {
+    pub(super) fn joint_hit(&mut self, token: u32) {
         for n in 0..self.parts.get(token).members.len() {
             let (_, inst) = self.parts.get(token).members[n];
             self.insts.get_mut(inst).pending -= 1;
@@ -271,7 +271,7 @@ impl Sm<'_> {
     }
 
     /// A carrier has handed out all requests: its instructions are done, or wait for their parts.
-    pub(super) fn bundle_leaves(&mut self, carrier: InstId) {
+    pub(super) fn joint_leaves(&mut self, carrier: InstId) {
         let is_store = self.op(self.insts.get(carrier).pc).mem == MemKind::Store;
         let members = std::mem::take(&mut self.insts.get_mut(carrier).members);
         for inst in &members {
@@ -289,7 +289,7 @@ impl Sm<'_> {
     }
 
     /// A request of a carrier has passed the tags of the data cache.
-    pub(super) fn bundle_looked_up(&mut self, carrier: InstId) {
+    pub(super) fn joint_looked_up(&mut self, carrier: InstId) {
         self.insts.get_mut(carrier).pending -= 1;
         if self.ldst.current != Some(carrier) {
             self.release_carrier(carrier);
@@ -303,7 +303,7 @@ impl Sm<'_> {
     }
 
     /// The loads from shared memory of a carrier are done.
-    pub(super) fn bundle_done(&mut self, carrier: InstId) {
+    pub(super) fn joint_done(&mut self, carrier: InstId) {
         let members = std::mem::take(&mut self.insts.get_mut(carrier).members);
         members.iter().for_each(|inst| self.complete(*inst));
         self.insts.get_mut(carrier).members = members;

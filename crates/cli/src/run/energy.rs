@@ -1,0 +1,125 @@
+//! `--energy`: what a run takes in joules.
+
+use crate::exit::Failure;
+use crate::out::{percent, table};
+use raddle_energy::{Activity, Breakdown, Component, Table};
+use raddle_runtime::outcome::Launched;
+use raddle_runtime::{Error, Problem};
+use raddle_sim::config::Machine;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The energies asked for: the table that comes with Raddle, or with what a file overrides.
+pub fn energies(asked: Option<&Option<std::path::PathBuf>>) -> Result<Option<Table>, Failure> {
+    match asked {
+        None => Ok(None),
+        Some(None) => Ok(Some(Table::gtx480())),
+        Some(Some(path)) => read(path).map(Some),
+    }
+}
+
+fn read(path: &Path) -> Result<Table, Failure> {
+    let shown = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|source| Error::Read { path: shown.clone(), source })?;
+    let wrong = |error| Problem::new(format!("{shown}: {error}")).help("crates/energy/gtx480.toml has every value");
+    Ok(Table::with(&text).map_err(wrong)?)
+}
+
+/// All launches of a run together.
+pub fn breakdown(energies: &Table, machine: &Machine, launches: &[Launched]) -> Breakdown {
+    let mut activity = Activity::default();
+    launches.iter().filter_map(|l| l.timed.as_ref()).for_each(|timed| activity.add(&timed.result));
+    Breakdown::new(energies, &machine.config, &activity)
+}
+
+/// Characters of the longest bar.
+const BAR: f64 = 24.0;
+
+/// A table for people: what took most comes first.
+pub fn text(energy: &Breakdown) -> String {
+    let total = energy.total();
+    let watts = total / energy.seconds.max(f64::MIN_POSITIVE);
+    let mut parts = energy.parts.clone();
+    parts.sort_by(|a, b| b.total().total_cmp(&a.total()));
+    let most = parts.first().map_or(0.0, |p| energy.share(p.component)).max(f64::MIN_POSITIVE);
+    let rows = parts.iter().map(|part| {
+        let share = energy.share(part.component);
+        let leakage = part.leakage / part.total().max(f64::MIN_POSITIVE);
+        vec![
+            format!("    {}", part.component.title()),
+            joules(part.total()),
+            percent(share),
+            format!("{} leakage", percent(leakage)),
+            format!("{:<24}", "#".repeat((BAR * share / most).round() as usize)),
+        ]
+    });
+    let head = format!("  energy: {} in {}, {watts:.1} W", joules(total), seconds(energy.seconds));
+    let mut lines = head + "\n" + &table(&rows.collect::<Vec<_>>());
+    if energy.saved != 0.0 {
+        let lanes = energy.part(Component::Execution).map_or(0.0, |p| p.leakage) + energy.saved;
+        let share = percent(energy.saved / lanes.max(f64::MIN_POSITIVE));
+        lines += &format!("    gating saved {} of leakage, {share} of the execution units'\n", joules(energy.saved));
+    }
+    lines.trim_end().to_owned()
+}
+
+/// The same for machines.
+pub fn json(energy: &Breakdown) -> Value {
+    let part = |p: &raddle_energy::Part| {
+        let value = json!({"dynamic": p.dynamic, "leakage": p.leakage, "share": energy.share(p.component)});
+        (p.component.name().to_owned(), value)
+    };
+    json!({
+        "joules": energy.total(),
+        "seconds": energy.seconds,
+        "leakage_saved": energy.saved,
+        "components": energy.parts.iter().map(part).collect::<serde_json::Map<_, _>>(),
+    })
+}
+
+fn scaled(value: f64, unit: &str) -> String {
+    let (factor, prefix) = match value.abs() {
+        v if v >= 1.0 || v == 0.0 => (1.0, ""),
+        v if v >= 1e-3 => (1e3, "m"),
+        v if v >= 1e-6 => (1e6, "u"),
+        _ => (1e9, "n"),
+    };
+    format!("{:.2} {prefix}{unit}", value * factor)
+}
+
+fn joules(value: f64) -> String {
+    scaled(value, "J")
+}
+
+fn seconds(value: f64) -> String {
+    scaled(value, "s")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_energy::Part;
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(
+            [0.0, 2.5, 0.0123, 4.5e-5, 1e-9].map(joules),
+            ["0.00 J", "2.50 J", "12.30 mJ", "45.00 uJ", "1.00 nJ"]
+        );
+    }
+
+    #[test]
+    fn what_takes_most_comes_first() {
+        let part = |component, dynamic, leakage| Part { component, dynamic, leakage };
+        let parts = vec![part(Component::Execution, 1e-3, 1e-3), part(Component::Dram, 5e-3, 1e-3)];
+        let energy = Breakdown { seconds: 1e-3, parts, saved: 5e-4 };
+        assert_eq!(
+            text(&energy),
+            "  energy: 8.00 mJ in 1.00 ms, 8.0 W\n    \
+             DRAM             6.00 mJ  75.0 %  16.7 % leakage  ########################\n    \
+             execution units  2.00 mJ  25.0 %  50.0 % leakage  ########\n    \
+             gating saved 500.00 uJ of leakage, 33.3 % of the execution units'"
+        );
+        assert_eq!(json(&energy)["components"]["dram"]["share"], 0.75);
+    }
+}

@@ -1,0 +1,420 @@
+//! The state machine of power gating and its account.
+//!
+//! A **domain** is what one switch cuts off: all lanes of an SP's integer or floating-point pipelines, or one lane of
+//! them. It is busy while an instruction is in it. Idle long enough it is gated; wanted back it wakes. The account is
+//! made from these few moments, never by counting cycles, so cycles that are skipped are in it as if they had been
+//! run.
+
+use raddle_sim::config::MachineConfig;
+use raddle_sim::kernel::Pipe;
+use raddle_sim::packet::Cycle;
+use raddle_sim::seam::Entry;
+use raddle_sim::sm::lanes::LaneCounters;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Times of a power switch, in core cycles.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Times {
+    /// Idle cycles before lanes are gated.
+    #[schemars(range(min = 1, max = 100_000))]
+    pub idle_detect: u32,
+    /// Cycles without power that make up for switching off and on.
+    #[schemars(range(min = 0, max = 100_000))]
+    pub break_even: u32,
+    /// Cycles from being wanted to having power.
+    #[schemars(range(min = 0, max = 100_000))]
+    pub wake_up: u32,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self { idle_detect: 5, break_even: 14, wake_up: 3 }
+    }
+}
+
+/// What one switch cuts off.
+#[derive(Clone, Debug, Default)]
+struct Domain {
+    /// The first cycle in which no instruction is in it; may lie ahead.
+    idle_from: Cycle,
+    /// Since when it has no power.
+    gated_at: Option<Cycle>,
+    /// Since when it is wanted back.
+    woken_at: Option<Cycle>,
+    account: Account,
+}
+
+/// Cycles of a domain that are settled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Account {
+    active: u64,
+    idle: u64,
+    uncompensated: u64,
+    compensated: u64,
+    waking: u64,
+    gatings: u64,
+    early: u64,
+}
+
+impl Account {
+    fn gated(&mut self, cycles: u64, break_even: u64) {
+        self.gatings += 1;
+        self.uncompensated += cycles.min(break_even);
+        self.compensated += cycles.saturating_sub(break_even);
+    }
+}
+
+impl Domain {
+    fn has_power(&self) -> bool {
+        self.gated_at.is_none()
+    }
+
+    fn is_idle(&self, now: Cycle) -> bool {
+        self.idle_from <= now
+    }
+
+    /// Cycles until it has power, if it is wanted from now on.
+    fn ready_in(&self, now: Cycle, times: &Times, held: bool) -> Cycle {
+        let wake_up = Cycle::from(times.wake_up);
+        match (self.gated_at, self.woken_at) {
+            (None, _) => 0,
+            (Some(gated), _) if gated == now => 0,
+            (_, Some(woken)) => (woken + wake_up).saturating_sub(now),
+            (Some(gated), None) if held => (gated + Cycle::from(times.break_even)).saturating_sub(now) + wake_up,
+            (Some(_), None) => wake_up,
+        }
+    }
+
+    /// It is wanted. `held` keeps it without power until break-even. True when it has power now.
+    fn want(&mut self, now: Cycle, times: &Times, held: bool) -> bool {
+        let Some(gated) = self.gated_at else { return true };
+        if gated == now {
+            // Wanted in the very cycle it would be switched off: it stays on.
+            self.gated_at = None;
+            return true;
+        }
+        let even = gated + Cycle::from(times.break_even);
+        if self.woken_at.is_none() && (!held || now >= even) {
+            self.woken_at = Some(now);
+            self.account.early += u64::from(now < even);
+        }
+        self.wake(now, times)
+    }
+
+    /// Ends waking when its time has come. True when it has power now.
+    fn wake(&mut self, now: Cycle, times: &Times) -> bool {
+        let (Some(gated), Some(woken)) = (self.gated_at, self.woken_at) else { return self.has_power() };
+        let on = woken + Cycle::from(times.wake_up);
+        if now < on {
+            return false;
+        }
+        self.account.idle += gated - self.idle_from;
+        self.account.gated(woken - gated, u64::from(times.break_even));
+        self.account.waking += on - woken;
+        (self.idle_from, self.gated_at, self.woken_at) = (on, None, None);
+        true
+    }
+
+    /// An instruction is in it from now to `until`.
+    fn occupy(&mut self, now: Cycle, until: Cycle) {
+        self.account.idle += now.saturating_sub(self.idle_from);
+        let from = now.max(self.idle_from);
+        self.account.active += until.saturating_sub(from);
+        self.idle_from = from.max(until);
+    }
+
+    /// The account up to a cycle behind which nothing happened.
+    fn close(&self, end: Cycle, times: &Times) -> Account {
+        let mut account = self.account;
+        match self.gated_at.filter(|gated| *gated < end) {
+            None => {
+                account.idle += end.saturating_sub(self.idle_from);
+                account.active -= self.idle_from.saturating_sub(end).min(account.active);
+            }
+            Some(gated) => {
+                let woken = self.woken_at.unwrap_or(end).min(end);
+                let waking = (end - woken).min(Cycle::from(times.wake_up));
+                account.idle += gated - self.idle_from + (end - woken - waking);
+                account.gated(woken - gated, u64::from(times.break_even));
+                account.waking += waking;
+            }
+        }
+        account
+    }
+}
+
+/// The pipelines of one kind in one SP, as the place where instructions enter sees them.
+#[derive(Clone, Debug, Default)]
+struct Door {
+    /// When the next instruction could enter.
+    open_from: Cycle,
+    counters: LaneCounters,
+}
+
+/// All domains of an SM's SPs.
+#[derive(Clone, Debug)]
+pub struct Power {
+    pub(super) times: Times,
+    /// Once gated, a domain stays so until break-even.
+    pub(super) held: bool,
+    /// When the first call came.
+    start: Option<Cycle>,
+    sps: usize,
+    /// Domains of the pipelines of one kind in one SP.
+    groups: usize,
+    /// Lanes of a domain.
+    weight: u64,
+    domains: Vec<Domain>,
+    doors: Vec<Door>,
+    /// Instructions issued that have not entered, by kind, and the lanes they need.
+    on_way: [(u32, u32); 2],
+    /// Something happened since domains were last looked at.
+    changed: bool,
+}
+
+impl Power {
+    /// Everything on. With `by_lane` every lane has a switch of its own.
+    #[must_use]
+    pub fn new(times: Times, machine: &MachineConfig, by_lane: bool) -> Self {
+        let units = &machine.sm.units;
+        let (sps, lanes) = (units.sp as usize, units.sp_lanes.clamp(1, 32) as usize);
+        let groups = if by_lane { lanes } else { 1 };
+        Self {
+            times,
+            held: false,
+            start: None,
+            sps,
+            groups,
+            weight: (lanes / groups) as u64,
+            domains: vec![Domain::default(); sps * 2 * groups],
+            doors: vec![Door::default(); sps * 2],
+            on_way: [(0, 0); 2],
+            changed: true,
+        }
+    }
+
+    /// The first cycle there is.
+    pub(super) fn begin(&mut self, now: Cycle) {
+        if self.start.is_none() {
+            self.start = Some(now);
+            self.domains.iter_mut().for_each(|d| d.idle_from = now);
+            self.doors.iter_mut().for_each(|d| d.open_from = now);
+        }
+    }
+
+    fn domains(&self, sp: usize, pipe: Pipe) -> &[Domain] {
+        let first = (sp * 2 + pipe as usize) * self.groups;
+        &self.domains[first..first + self.groups]
+    }
+
+    fn domains_mut(&mut self, sp: usize, pipe: Pipe) -> &mut [Domain] {
+        let first = (sp * 2 + pipe as usize) * self.groups;
+        &mut self.domains[first..first + self.groups]
+    }
+
+    /// Whether a domain has lanes among these.
+    fn uses(&self, group: usize, lanes: u32) -> bool {
+        self.groups == 1 || lanes >> group & 1 != 0
+    }
+
+    /// Domains of an SP that have lanes among these and no power.
+    fn missing(&self, sp: usize, pipe: Pipe, lanes: u32) -> usize {
+        let domains = self.domains(sp, pipe).iter().enumerate();
+        domains.filter(|(group, d)| self.uses(*group, lanes) && !d.has_power()).count()
+    }
+
+    /// Whether all domains of an SP's pipelines of a kind have no power, and none is waking.
+    pub(super) fn is_off(&self, sp: usize, pipe: Pipe) -> bool {
+        self.domains(sp, pipe).iter().all(|d| !d.has_power() && d.woken_at.is_none())
+    }
+
+    /// Lanes of an SP are wanted. True when all have power now.
+    fn want(&mut self, sp: usize, pipe: Pipe, lanes: u32, now: Cycle) -> bool {
+        let (times, held) = (self.times, self.held);
+        let mut on = true;
+        for group in 0..self.groups {
+            if self.uses(group, lanes) {
+                on &= self.domains_mut(sp, pipe)[group].want(now, &times, held);
+            }
+        }
+        self.changed = true;
+        on
+    }
+
+    /// Lanes are wanted for an instruction about to issue. True when an SP has all of them; otherwise the one that has them
+    /// soonest is woken, of several the one that lacks fewest. Asked again every cycle it is no later: were it only the one
+    /// that lacks fewest, two warps could take it from each other forever.
+    pub(super) fn want_any(&mut self, pipe: Pipe, lanes: u32, now: Cycle) -> bool {
+        let rank = |sp: &usize| (self.ready_in(*sp, pipe, lanes, now), self.missing(*sp, pipe, lanes));
+        let best = (0..self.sps).min_by_key(rank).unwrap_or(0);
+        self.want(best, pipe, lanes, now)
+    }
+
+    /// Cycles until an SP has power for all of these lanes, if they are wanted from now on.
+    fn ready_in(&self, sp: usize, pipe: Pipe, lanes: u32, now: Cycle) -> Cycle {
+        let domains = self.domains(sp, pipe).iter().enumerate().filter(|(group, _)| self.uses(*group, lanes));
+        domains.map(|(_, d)| d.ready_in(now, &self.times, self.held)).max().unwrap_or(0)
+    }
+
+    /// An instruction for these lanes was issued.
+    pub(super) fn coming(&mut self, pipe: Pipe, lanes: u32) {
+        let (count, all) = &mut self.on_way[pipe as usize];
+        *count += 1;
+        *all |= lanes;
+    }
+
+    /// Whether an instruction may enter an SP, whose lanes it wants.
+    pub(super) fn may_enter(&mut self, entry: &Entry<'_>) -> bool {
+        self.want(entry.sp, entry.pipe, entry.shape.lanes, entry.now)
+    }
+
+    /// An instruction has entered.
+    pub(super) fn entered(&mut self, entry: &Entry<'_>) {
+        let (count, lanes) = &mut self.on_way[entry.pipe as usize];
+        *count = count.saturating_sub(1);
+        if *count == 0 {
+            *lanes = 0;
+        }
+        for group in 0..self.groups {
+            if self.uses(group, entry.shape.lanes) {
+                self.domains_mut(entry.sp, entry.pipe)[group].occupy(entry.now, entry.leaves());
+            }
+        }
+        let door = &mut self.doors[entry.sp * 2 + entry.pipe as usize];
+        let gap = entry.now.saturating_sub(door.open_from);
+        if gap > 0 {
+            *door.counters.bubble(gap) += gap;
+        }
+        door.open_from = entry.next();
+        door.counters.entries += 1;
+        door.counters.folded += u64::from(entry.shape.passes > 1);
+        self.changed = true;
+    }
+
+    /// Ends waking where its time has come.
+    pub(super) fn settle(&mut self, now: Cycle) {
+        let times = &self.times;
+        self.domains.iter_mut().filter(|d| d.woken_at.is_some()).for_each(|d| {
+            d.wake(now, times);
+        });
+        self.changed = false;
+    }
+
+    /// Gates every domain that is idle since at least `patience(sp, pipe, lane)` cycles and that nobody is on the way to.
+    /// Without an answer the domain stays as it is.
+    pub(super) fn gate(&mut self, now: Cycle, mut patience: impl FnMut(&Self, usize, Pipe, usize) -> Option<u32>) {
+        for sp in 0..self.sps {
+            for pipe in Pipe::ALL {
+                for group in 0..self.groups {
+                    let domain = &self.domains(sp, pipe)[group];
+                    if !domain.has_power() || !domain.is_idle(now) {
+                        continue;
+                    }
+                    let idle = now - domain.idle_from;
+                    let due = patience(self, sp, pipe, group).is_some_and(|cycles| idle >= Cycle::from(cycles));
+                    if due && !self.is_needed(sp, pipe, group) {
+                        self.domains_mut(sp, pipe)[group].gated_at = Some(now);
+                        self.changed = true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether an instruction on its way could find no SP with the lanes it needs, were this domain gated.
+    fn is_needed(&self, sp: usize, pipe: Pipe, group: usize) -> bool {
+        let (count, lanes) = self.on_way[pipe as usize];
+        let others = || (0..self.sps).filter(|other| *other != sp).all(|other| self.missing(other, pipe, lanes) > 0);
+        count > 0 && self.uses(group, lanes) && others()
+    }
+
+    /// When a domain that has power is next due, if it stays idle, with at most `patience` cycles to wait; `now` when
+    /// domains have to be looked at again.
+    pub(super) fn next_due(
+        &self,
+        now: Cycle,
+        patience: impl Fn(&Self, usize, Pipe, usize) -> Option<u32>,
+    ) -> Option<Cycle> {
+        let mut next: Option<Cycle> = None;
+        let mut at = |time: Cycle| next = Some(next.map_or(time, |n| n.min(time)));
+        for sp in 0..self.sps {
+            for pipe in Pipe::ALL {
+                for (group, domain) in self.domains(sp, pipe).iter().enumerate() {
+                    if let Some(woken) = domain.woken_at {
+                        at((woken + Cycle::from(self.times.wake_up)).max(now));
+                    } else if domain.has_power() {
+                        let Some(cycles) = patience(self, sp, pipe, group) else { continue };
+                        let due = domain.idle_from + Cycle::from(cycles);
+                        if due >= now || self.changed {
+                            at(due.max(now));
+                        }
+                    }
+                }
+            }
+        }
+        next
+    }
+
+    /// Whether some domain has power.
+    pub(super) fn has_some(&self) -> bool {
+        self.domains.iter().any(Domain::has_power)
+    }
+
+    /// Lanes of an SP.
+    pub(super) fn lanes(&self) -> usize {
+        self.groups * self.weight as usize
+    }
+
+    /// SPs.
+    pub(super) fn sps(&self) -> usize {
+        self.sps
+    }
+
+    /// The account of the first `cycles` cycles.
+    pub(super) fn account(&self, cycles: Cycle) -> [LaneCounters; 2] {
+        let end = self.start.unwrap_or(0) + cycles;
+        Pipe::ALL.map(|pipe| {
+            let mut sum = LaneCounters::default();
+            for sp in 0..self.sps {
+                let door = &self.doors[sp * 2 + pipe as usize];
+                let mut counters = door.counters.clone();
+                let gap = end.saturating_sub(door.open_from);
+                if gap > 0 {
+                    *counters.bubble(gap) += gap;
+                }
+                counters.pipe_cycles = cycles;
+                counters.lane_cycles = cycles * self.lanes() as u64;
+                for domain in self.domains(sp, pipe) {
+                    let account = if self.start.is_some() {
+                        domain.close(end, &self.times)
+                    } else {
+                        Account { idle: cycles, ..Account::default() }
+                    };
+                    counters.active += account.active * self.weight;
+                    counters.idle_detect += account.idle * self.weight;
+                    counters.uncompensated += account.uncompensated * self.weight;
+                    counters.compensated += account.compensated * self.weight;
+                    counters.waking += account.waking * self.weight;
+                    counters.gatings += account.gatings * self.weight;
+                    counters.early_wakes += account.early * self.weight;
+                }
+                counters.overhead = counters.gatings * u64::from(self.times.break_even);
+                raddle_sim::stats::Counters::add(&mut sum, &counters);
+            }
+            sum
+        })
+    }
+}
+
+/// The lanes of an SP that threads of a warp are on.
+#[must_use]
+pub fn lanes_of(mask: u32, lanes: usize) -> u32 {
+    let (mut rest, mut used) = (u64::from(mask), 0);
+    while rest != 0 {
+        used |= rest as u32 & ((1u64 << lanes) - 1) as u32;
+        rest >>= lanes;
+    }
+    used
+}

@@ -1,0 +1,104 @@
+//! Gating-aware two levels: the active set is served by the type of the next instruction.
+//!
+//! # What it models
+//! The active set of `two-level`. Of its warps those with an integer instruction come first, then memory, special
+//! functions and floating point last; or floating point first and integers last. The two change places when no warp of
+//! the active set has an instruction of the preferred type and one has of the other. So the pipelines of one type are
+//! used for a while and those of the other are left idle long enough to be gated.
+//!
+//! # Source
+//! Abdel-Majeed et al., Warped Gates, MICRO 2013, as the Origami paper (ICS 2016) describes and compares it.
+//!
+//! # Parameters
+//! The size of the active set.
+//!
+//! # Simplifications
+//! Our reading of a paper that was not at hand: the order of the types in the middle, and that a change of places
+//! needs the preferred type to be absent. Inside a type warps are served in turn. Each scheduler changes places on its
+//! own.
+//!
+//! # Counters
+//! None of its own; `short-bubbles` of the pipelines show the effect.
+
+use super::active_set::{ActiveConfig, ActiveSet};
+use raddle_sim::config::MachineConfig;
+use raddle_sim::kernel::{Pipe, UnitKind};
+use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
+
+pub(super) const INFO: MechanismInfo = MechanismInfo {
+    seam: Seam::Issue,
+    name: "gates",
+    summary: "two levels, with warps of one instruction type served together",
+    source: "Abdel-Majeed et al., MICRO 2013",
+    refuses: &[],
+};
+
+/// Which type of instruction comes first.
+pub(super) struct TypeOrder {
+    first: Pipe,
+}
+
+impl TypeOrder {
+    /// Integers.
+    pub(super) fn new() -> Self {
+        Self { first: Pipe::Int }
+    }
+
+    /// The place of a warp's next instruction among the four types.
+    pub(super) fn rank(&self, view: &SchedulerView<'_>, warp: WarpId) -> u8 {
+        match view.op(warp).map(|op| (op.unit, op.pipe())) {
+            Some((_, Some(pipe))) => {
+                if pipe == self.first {
+                    0
+                } else {
+                    3
+                }
+            }
+            Some((UnitKind::Mem, _)) => 1,
+            _ => 2,
+        }
+    }
+
+    /// The types change places when the first is absent among these warps and the last is not.
+    pub(super) fn settle(&mut self, view: &SchedulerView<'_>, warps: impl Iterator<Item = WarpId> + Clone) {
+        let mut ranks = warps.map(|w| self.rank(view, w));
+        if !ranks.clone().any(|rank| rank == 0) && ranks.any(|rank| rank == 3) {
+            self.first = if self.first == Pipe::Int { Pipe::Fp } else { Pipe::Int };
+        }
+    }
+}
+
+/// The scheduler.
+pub struct Gates {
+    set: ActiveSet,
+    types: TypeOrder,
+}
+
+impl Gates {
+    /// Nothing active, integers first.
+    #[must_use]
+    pub fn new(config: ActiveConfig, _: &MachineConfig) -> Self {
+        Self { set: ActiveSet::new(config.active), types: TypeOrder::new() }
+    }
+}
+
+impl IssueScheduler for Gates {
+    fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
+        self.set.by_rank(order, |w| self.types.rank(view, w));
+    }
+
+    fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
+        self.set.settle(view);
+        self.types.settle(view, self.set.active.iter().copied());
+        let warps = self.set.active.iter().copied().filter(|w| eligible.contains(*w));
+        warps.min_by_key(|w| self.types.rank(view, *w))
+    }
+
+    fn issued(&mut self, _: &SchedulerView<'_>, warp: WarpId) {
+        self.set.issued(warp);
+    }
+
+    fn warp_changed(&mut self, warp: WarpId, present: bool) {
+        self.set.changed(warp, present);
+    }
+}
