@@ -85,7 +85,8 @@ The same as `raddle lab run` and `raddle lab report`. The experiments that come 
 list experiments`.
 
 With `all`, every experiment that comes with Raddle is run, and index.html in the folder is one page about
-them: what each mechanism does, where it wins and loses, ours beside the papers' values.
+them: what each mechanism does, where it wins and loses, ours beside the papers' values. Points are run
+once; an experiment that repeats its points does so when it is run by itself.
 
 Examples:
   raddle reproduce matrix

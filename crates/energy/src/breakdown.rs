@@ -194,6 +194,8 @@ impl Breakdown {
         let sm_seconds = count(sm.sm.cycles) * cycle;
         let caches = [&sm.l1i, &sm.l1d, &sm.l1c, &sm.l1t];
         let accesses: u64 = caches.iter().map(|c| c.accesses).sum();
+        // A gang is fetched for and issued as one.
+        let handled = sm.sm.warp_insts - sm.sm.gang_insts + sm.sm.gang_issues;
         let shared_cycles = sm.sm.shared_accesses + sm.sm.shared_conflicts;
         let bits = count(dram.reads + dram.writes) * machine.burst_bytes * 8.0;
 
@@ -223,7 +225,7 @@ impl Breakdown {
                 bits * table.dram.bit + count(dram.activates) * table.dram.activate,
                 machine.channels * seconds * table.dram.background,
             ],
-            Component::FrontEnd => [count(sm.sm.warp_insts) * table.front_end.instruction, 0.0],
+            Component::FrontEnd => [count(handled) * table.front_end.instruction, 0.0],
             Component::Rest => [0.0, sm_seconds * (table.rest.sm + table.rest.gpu)],
         };
         let part = |component| {
@@ -324,6 +326,18 @@ mod tests {
         busy.dram.reads = 1_000_000;
         let breakdown = Breakdown::new(&table, &machine, &busy);
         assert!(close(breakdown.part(Component::Dram).unwrap().total(), 64.0 * 8.0 * 1e6 * 1e-12));
+    }
+
+    #[test]
+    fn a_gang_is_fetched_for_and_issued_once() {
+        let (mut apart, mut together) = (activity(), activity());
+        (apart.sm.sm.warp_insts, together.sm.sm.warp_insts) = (300, 800);
+        (together.sm.sm.gang_insts, together.sm.sm.gang_issues) = (600, 100);
+        let front_end = |activity: &Activity| {
+            let breakdown = Breakdown::new(&Table::gtx480(), &machine(), activity);
+            breakdown.part(Component::FrontEnd).unwrap().total()
+        };
+        assert!(close(front_end(&together), front_end(&apart)));
     }
 
     #[test]

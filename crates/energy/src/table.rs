@@ -94,7 +94,7 @@ groups! {
     }
     /// Fetch, decode, scheduling.
     FrontEnd {
-        /// A warp-instruction, in pJ.
+        /// A warp-instruction, or one of a whole gang, in pJ.
         instruction,
     }
     /// What has no line of its own.

@@ -27,6 +27,8 @@ fn activity(kernels: &[KernelCounts]) -> Activity {
     for (counter, name) in [
         (&mut sm.cycles, "cycles"),
         (&mut sm.warp_insts, "warp_insts"),
+        (&mut sm.gang_insts, "gang_insts"),
+        (&mut sm.gang_issues, "gang_issues"),
         (&mut sm.int_threads, "int_threads"),
         (&mut sm.fp_threads, "fp_threads"),
         (&mut sm.sfu_threads, "sfu_threads"),
@@ -56,18 +58,17 @@ fn activity(kernels: &[KernelCounts]) -> Activity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use raddle_energy::Component;
     use raddle_runtime::device::{RunOptions, Setup};
     use raddle_runtime::timing::{TimingOptions, Watch};
     use raddle_runtime::{Engine, EngineOptions};
     use raddle_sim::config::{Machine, Source};
     use raddle_workloads::{Request, Size};
 
-    /// A record has all that counts: its joules are those of the run itself.
-    #[test]
-    fn a_record_takes_what_its_run_took() {
-        let set = ["mechanism.issue=two-level", "mechanism.gating=conventional"];
-        let machine = Machine::load(Source::Preset("gtx480"), &set).unwrap().config;
-        let engine = EngineOptions { engine: Engine::Timing, warp_width: 32 };
+    /// The breakdown of a run, and that of its record.
+    fn both(preset: &'static str, set: &[&str]) -> [Breakdown; 2] {
+        let machine = Machine::load(Source::Preset(preset), set).unwrap().config;
+        let engine = EngineOptions { engine: Engine::Timing, warp_width: machine.sm.warp_width };
         let timing = Some(Box::new(TimingOptions::new(machine.clone())));
         let setup = Setup::new(RunOptions { engine, timing, ..RunOptions::default() });
         let workload = raddle_workloads::all().iter().find(|w| w.name == "srad-v2").unwrap();
@@ -75,8 +76,21 @@ mod tests {
         let ran = workload.run(&module, &setup, Watch::default(), &Request::new(Size::Tiny)).unwrap();
         let mut activity = Activity::default();
         ran.launches.iter().filter_map(|l| l.timed.as_ref()).for_each(|timed| activity.add(&timed.result));
-        let wanted = Breakdown::new(&Table::gtx480(), &machine, &activity);
-        assert!(wanted.saved > 0.0 && wanted.parts.iter().all(|part| part.total() > 0.0), "{wanted:?}");
-        assert_eq!(of(&MachineSpec::new(&machine), &KernelCounts::of(&ran.launches)), wanted);
+        let own = Breakdown::new(&Table::gtx480(), &machine, &activity);
+        [own, of(&MachineSpec::new(&machine), &KernelCounts::of(&ran.launches))]
+    }
+
+    /// A record has all that counts: its joules are those of the run itself.
+    #[test]
+    fn a_record_takes_what_its_run_took() {
+        let [own, recorded] = both("gtx480", &["mechanism.issue=two-level", "mechanism.gating=conventional"]);
+        assert!(own.saved > 0.0 && own.parts.iter().all(|part| part.total() > 0.0), "{own:?}");
+        assert_eq!(own, recorded);
+        let slices = ["sm.warp_width=4", "sm.simd_width=4", "sm.slices=8", "sm.fetch.warps_per_cycle=8"];
+        let gangs = [&slices[..], &["mechanism.ganging=vws"]].concat();
+        let ([apart, _], [own, recorded]) = (both("vws-sm", &slices), both("vws-sm", &gangs));
+        let front_end = |of: &Breakdown| of.part(Component::FrontEnd).map(|part| part.dynamic);
+        assert!(front_end(&own) < front_end(&apart));
+        assert_eq!(own, recorded);
     }
 }

@@ -131,10 +131,15 @@ impl FromStr for Shard {
 
 /// An experiment with its points.
 pub fn read(file: &Path, size: Option<Size>) -> Result<(Experiment, Grid), Failure> {
+    read_changed(file, |experiment| experiment.size = size.unwrap_or(experiment.size))
+}
+
+/// An experiment that is not quite as its file says.
+fn read_changed(file: &Path, change: impl FnOnce(&mut Experiment)) -> Result<(Experiment, Grid), Failure> {
     let (name, path, text) = Experiment::text(file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let made = Experiment::parse_in(folder, &name, &text).map_err(Error::from).and_then(|mut experiment| {
-        experiment.size = size.unwrap_or(experiment.size);
+        change(&mut experiment);
         let grid = Grid::new(&experiment)?;
         Ok((experiment, grid))
     });
@@ -252,13 +257,18 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
 fn reproduce_all(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let size = args.which.size.unwrap_or(Size::Small);
     let names = BUILT_IN.iter().map(|(name, _)| Path::new(*name));
-    let parts = names.map(|name| read(name, Some(size))).collect::<Result<Vec<_>, _>>()?;
+    let once = |experiment: &mut Experiment| {
+        experiment.size = size;
+        experiment.repeats.count = 1;
+    };
+    let parts = names.clone().map(|name| read_changed(name, once)).collect::<Result<Vec<_>, _>>()?;
     let mut store = args.store.create()?;
     let mut good = true;
     if args.slurm.is_chosen() {
-        for (experiment, grid) in &parts {
-            let (file, size) = (Path::new(&experiment.name), experiment.size);
-            good &= run_grid(file, size, grid, &mut store, &args.jobs, &args.slurm)? == Exit::Good;
+        // Tasks read the files, and run the repeats too.
+        for file in names {
+            let (_, grid) = read(file, Some(size))?;
+            good &= run_grid(file, size, &grid, &mut store, &args.jobs, &args.slurm)? == Exit::Good;
         }
     } else {
         // Many points are of several experiments.
@@ -271,8 +281,7 @@ fn reproduce_all(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let folder = args.output.as_deref().unwrap_or(&default);
     for (experiment, grid) in &parts {
         let own = folder.join(&experiment.name);
-        let name = Path::new(&experiment.name);
-        good &= write_report(experiment, grid, &store, name, Some(&own))? == Exit::Good;
+        good &= write_report(experiment, grid, &store, Path::new(ALL), Some(&own))? == Exit::Good;
     }
     let command = format!("raddle reproduce {ALL} --size {size}");
     let report = raddle_lab::summary::summary(&parts, &store, &command)?;
