@@ -4,6 +4,9 @@
 //! what it writes in a log of its own. At the edge the logs are merged, and the networks hand over messages with the time
 //! they arrive. The order in which the parts are run inside a window therefore does not matter, nor does the number of
 //! host threads.
+//!
+//! An SM that only waits is left alone: it is not run again before the window in which it moves or is told something, and
+//! makes up for the cycles between them then.
 
 use crate::config::MachineConfig;
 use crate::event::Event;
@@ -19,6 +22,7 @@ use crate::seam::{Assignment, DispatchView, Dispatcher, Mechanisms};
 use crate::sm::{Mail, Sm};
 use raddle_exec::memory::{DeviceMemory, Merge};
 use raddle_exec::{Launch, Program};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 /// Why a launch could not start.
@@ -137,7 +141,7 @@ impl<'m> Gpu<'m> {
             sms.iter_mut().for_each(|sm| sm.listen(observer.wants_slots()));
         }
         let is_virtual = sms.first().is_some_and(Sm::has_virtual_blocks);
-        let sms: Vec<Seat<'_>> = sms.into_iter().map(Seat::new).collect();
+        let sms: Vec<Seat<'_>> = sms.into_iter().map(|sm| Seat::new(sm, self.now)).collect();
         let partitions = self.memory.partitions();
         let threads = options.threads.clamp(1, sms.len() + partitions.len());
         // The calling thread, which carries messages between them, begins with the partitions.
@@ -160,6 +164,8 @@ impl<'m> Gpu<'m> {
             done: 0,
             last_end: 0,
             printed: Vec::new(),
+            has_fault: false,
+            naps: !options.never_skip && options.observer.is_none(),
             options,
             scratch: Scratch::default(),
             residency: most,
@@ -180,12 +186,45 @@ impl<'m> Gpu<'m> {
 struct Seat<'k> {
     sm: Mutex<Sm<'k>>,
     mail: Apart<Mutex<Mail>>,
+    /// When it moves next if it is told nothing, or [`Seat::AWAKE`]. Windows that end before then need not run it.
+    sleeps_until: AtomicU64,
 }
 
 impl<'k> Seat<'k> {
-    fn new(sm: Sm<'k>) -> Self {
-        let mail = Apart(Mutex::new(Mail::new(&sm)));
-        Self { sm: Mutex::new(sm), mail }
+    /// It has run in the last window.
+    const AWAKE: Cycle = 0;
+    /// It has slept, and has been told something.
+    const CALLED: Cycle = 1;
+
+    fn new(sm: Sm<'k>, now: Cycle) -> Self {
+        let mail = Apart(Mutex::new(Mail::new(&sm, now)));
+        Self { sm: Mutex::new(sm), mail, sleeps_until: AtomicU64::new(Self::AWAKE) }
+    }
+
+    /// See the field. Only the calling thread writes it, between windows, so that no order is needed.
+    #[inline]
+    fn sleeps_until(&self) -> Cycle {
+        self.sleeps_until.load(Ordering::Relaxed)
+    }
+
+    fn set_sleep(&self, until: Cycle) {
+        self.sleeps_until.store(until, Ordering::Relaxed);
+    }
+
+    /// Wakes it in the next window when it sleeps.
+    fn call(&self) {
+        if self.sleeps_until() != Self::AWAKE {
+            self.set_sleep(Self::CALLED);
+        }
+    }
+
+    /// When it next moves.
+    fn next_event(&self) -> Option<Cycle> {
+        match self.sleeps_until() {
+            Self::AWAKE | Self::CALLED => self.mail().next_event(),
+            Cycle::MAX => None,
+            until => Some(until),
+        }
     }
 
     fn mail(&self) -> MutexGuard<'_, Mail> {
@@ -212,6 +251,7 @@ impl<'r> Work for Parts<'r, '_> {
 
     fn run(&self, memory: &Self::Hold<'_>, part: usize, from: Cycle, to: Cycle) {
         match self.sms.get(part) {
+            Some(seat) if seat.sleeps_until() >= to => {}
             Some(seat) => lock(&seat.sm).window(&mut seat.mail(), from, to, memory),
             None => lock(&self.partitions[part - self.sms.len()]).run_logged(from, to, memory),
         }
@@ -243,6 +283,10 @@ struct Run<'r, 'm, 'k, 'o> {
     done: u64,
     last_end: Cycle,
     printed: Vec<(Cycle, u16, String)>,
+    /// An SM came to a fault.
+    has_fault: bool,
+    /// SMs that only wait are left alone.
+    naps: bool,
     options: RunOptions<'o>,
     scratch: Scratch,
     residency: u32,
@@ -300,7 +344,10 @@ impl Run<'_, '_, '_, '_> {
     fn dispatch(&mut self, from: Cycle, to: Cycle) {
         if self.next >= self.total {
             if self.logical.are_just_given() {
-                self.sms.iter().for_each(|sm| sm.mail().is_last = true);
+                for sm in self.sms {
+                    sm.mail().is_last = true;
+                    sm.call();
+                }
             }
             return;
         }
@@ -324,18 +371,31 @@ impl Run<'_, '_, '_, '_> {
                 resident[sm as usize] += 1;
                 self.next += 1;
                 self.sms[sm as usize].mail().starts.push((now, cta));
+                self.sms[sm as usize].call();
             }
         }
     }
 
     /// Every part on its own.
     fn run_parts(&mut self, from: Cycle, to: Cycle) {
+        self.wake(from, to);
         if self.crew.helpers() > 0 {
             self.crew.window(from, to, self.work);
         } else {
             self.arrange(from);
             let hold = self.work.hold();
             self.scratch.order.iter().for_each(|part| self.work.run(&hold, *part, from, to));
+        }
+    }
+
+    /// Wakes SMs that have slept and move in a window, and tells them how far the network is.
+    fn wake(&mut self, from: Cycle, to: Cycle) {
+        for (number, sm) in self.sms.iter().enumerate() {
+            let until = sm.sleeps_until();
+            if until != Seat::AWAKE && until < to {
+                sm.mail().set_free_flits(self.gpu.memory.room(number as u32), from);
+                sm.set_sleep(Seat::AWAKE);
+            }
         }
     }
 
@@ -346,9 +406,11 @@ impl Run<'_, '_, '_, '_> {
         let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
         let system = &mut self.gpu.memory;
         // Atomics first: a store of the same window is then seen to come after them, and is not lost.
-        system.publish_atomics(&mut memory);
-        for (number, sm) in self.sms.iter().enumerate() {
+        system.collect(&mut memory);
+        let has_run = |sm: &Seat<'_>| sm.sleeps_until() == Seat::AWAKE;
+        for (number, sm) in self.sms.iter().enumerate().filter(|(_, sm)| has_run(sm)) {
             let mail = &mut *sm.mail();
+            self.has_fault |= mail.fault.is_some();
             self.scratch.merge.add(number as u32, &mut mail.log);
             system.set_credit(number as u32, mail.reply_room);
             for (at, request) in mail.requests.drain(..) {
@@ -365,11 +427,17 @@ impl Run<'_, '_, '_, '_> {
         self.logical.give(self.window, |sm, block| self.sms[usize::from(sm)].mail().logical_blocks.push(block));
         system.exchange(from, to);
         for (number, sm) in self.sms.iter().enumerate() {
+            let first = system.receive(number as u32);
+            if first.is_none() && !has_run(sm) {
+                continue;
+            }
             let mail = &mut *sm.mail();
+            mail.replies.extend(first);
             while let Some(reply) = system.receive(number as u32) {
                 mail.replies.push(reply);
             }
             mail.set_free_flits(system.room(number as u32), to);
+            sm.set_sleep(mail.sleeps_until().filter(|_| self.naps).unwrap_or(Seat::AWAKE));
         }
         drop(memory);
         self.observe();
@@ -403,6 +471,9 @@ impl Run<'_, '_, '_, '_> {
 
     /// What ended the run on an SM: the first in the order of (time, SM).
     fn fault(&self) -> Option<Ending> {
+        if !self.has_fault {
+            return None;
+        }
         let faults = self.sms.iter().filter_map(|sm| sm.mail().fault.clone());
         let (at, fault) = faults.min_by_key(|(at, _)| *at)?;
         Some(Ending::Fault(at - self.start, fault))
@@ -421,8 +492,7 @@ impl Run<'_, '_, '_, '_> {
         }
         let mut earliest = self.gpu.memory.next_event(now);
         for sm in self.sms {
-            let next = sm.mail().next_event();
-            earliest = earliest.into_iter().chain(next).min();
+            earliest = earliest.into_iter().chain(sm.next_event()).min();
             if earliest.is_some_and(|e| e < now + self.window) {
                 break;
             }
@@ -448,6 +518,9 @@ impl Run<'_, '_, '_, '_> {
     }
 
     fn finish(mut self, ending: Ending, kernel: &TimedKernel<'_>) -> LaunchResult {
+        let memory = self.work.hold();
+        self.sms.iter().for_each(|s| lock(&s.sm).make_up(&mut s.mail(), self.gpu.now, &memory));
+        self.gpu.memory.make_up(self.gpu.now);
         self.observe();
         let end = match &ending {
             Ending::Completed => self.last_end + 1,

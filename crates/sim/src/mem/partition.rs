@@ -58,6 +58,8 @@ pub struct Partition {
     l2_quiet: bool,
     dram_quiet: bool,
     outbox_quiet: bool,
+    /// Nothing has moved since the cycle it stands at, though it is not empty: what that counts is still to be counted.
+    sleeping: bool,
     skipping: bool,
 }
 
@@ -92,6 +94,7 @@ impl Partition {
             l2_quiet: true,
             dram_quiet: true,
             outbox_quiet: true,
+            sleeping: false,
             skipping: true,
         }
     }
@@ -116,8 +119,11 @@ impl Partition {
 
     /// Says how many flits of replies a slice may send from now on.
     pub fn set_reply_credit(&mut self, slice: u32, flits: u32) {
-        self.outboxes[slice as usize].credit = flits;
-        self.outbox_quiet = false;
+        let credit = &mut self.outboxes[slice as usize].credit;
+        if *credit != flits {
+            *credit = flits;
+            self.outbox_quiet &= self.slices[slice as usize].peek_reply().is_none();
+        }
     }
 
     /// Takes a slice's next reply, with the core cycle at which it left.
@@ -206,23 +212,34 @@ impl Partition {
         if self.skipping && self.is_idle() {
             return;
         }
-        if self.at != from {
+        if !self.sleeping && self.at != from {
             self.seek(from);
+            self.at = from;
         }
         let mut now = from;
         while now < to {
             if self.skipping && self.l2_quiet && self.dram_quiet && self.outbox_quiet {
-                let next = self.next_event(now).map_or(to, |next| next.min(to));
-                if next > now {
-                    self.skip(next);
-                    now = next;
-                    continue;
+                let next = self.next_event(now).unwrap_or(to);
+                if next >= to {
+                    self.sleeping = true;
+                    return;
                 }
+                now = next;
             }
+            self.make_up(now);
             self.cycle(now, memory);
             now += 1;
+            self.at = now;
         }
-        self.at = to;
+    }
+
+    /// Counts the cycles before `now` in which nothing moved.
+    pub fn make_up(&mut self, now: Cycle) {
+        if self.at < now {
+            self.skip(now);
+            self.at = now;
+        }
+        self.sleeping = false;
     }
 
     fn seek(&mut self, cycle: Cycle) {

@@ -21,6 +21,8 @@ pub struct MemorySystem {
     sector: u32,
     /// Stores of atomics at the edge of a window.
     merge: Merge,
+    /// When a partition next moves by itself, at the edge of a window.
+    next: Option<Cycle>,
 }
 
 impl MemorySystem {
@@ -39,6 +41,7 @@ impl MemorySystem {
             header_bytes: machine.interconnect.header_bytes,
             sector: machine.l2.sector,
             merge: Merge::default(),
+            next: None,
         })
     }
 
@@ -76,19 +79,12 @@ impl MemorySystem {
         Arc::clone(&self.partitions)
     }
 
-    /// What atomics wrote in a window becomes visible to all.
-    pub fn publish_atomics(&mut self, memory: &mut DeviceMemory) {
-        for (number, partition) in self.partitions.iter().enumerate() {
-            self.merge.add(number as u32, lock(partition).log());
-        }
-        self.merge.finish(memory);
-    }
-
-    /// The networks carry what was sent in a window.
-    pub fn exchange(&mut self, from: Cycle, to: Cycle) {
+    /// Takes what the partitions have to tell after a window: replies, and what atomics wrote, which becomes visible to all.
+    pub fn collect(&mut self, memory: &mut DeviceMemory) {
         let slices = self.slices;
         for (channel, partition) in self.partitions.iter().enumerate() {
             let mut partition = lock(partition);
+            self.merge.add(channel as u32, partition.log());
             for local in 0..slices {
                 let slice = channel as u32 * slices + local;
                 while let Some((at, reply)) = partition.pop_reply(local) {
@@ -98,8 +94,15 @@ impl MemorySystem {
                 self.up.set_credit(slice, partition.inbox_room(local));
             }
         }
+        self.merge.finish(memory);
+    }
+
+    /// The networks carry what was sent in a window.
+    pub fn exchange(&mut self, from: Cycle, to: Cycle) {
+        let slices = self.slices;
         self.up.step(from, to);
         self.down.step(from, to);
+        self.next = None;
         for (channel, partition) in self.partitions.iter().enumerate() {
             let mut partition = lock(partition);
             for local in 0..slices {
@@ -109,15 +112,19 @@ impl MemorySystem {
                 }
                 partition.set_reply_credit(local, self.down.room(slice));
             }
+            self.next = self.next.into_iter().chain(partition.next_event(to)).min();
         }
     }
 
-    /// When something in it next moves by itself.
+    /// When something in it next moves by itself, after [`MemorySystem::exchange`] up to `now`.
     #[must_use]
     pub fn next_event(&self, now: Cycle) -> Option<Cycle> {
-        let networks = [self.up.next_event(now), self.down.next_event(now)];
-        let partitions = self.partitions.iter().map(|p| lock(p).next_event(now));
-        networks.into_iter().chain(partitions).flatten().min()
+        [self.up.next_event(now), self.down.next_event(now), self.next].into_iter().flatten().min()
+    }
+
+    /// Counts what the partitions have put off counting, up to `now`.
+    pub fn make_up(&mut self, now: Cycle) {
+        self.partitions.iter().for_each(|p| lock(p).make_up(now));
     }
 
     /// Requests and replies in it.

@@ -49,14 +49,16 @@ pub struct Mail {
     pub waits_for_flits: bool,
     /// Thread-instructions issued so far.
     pub thread_insts: u64,
+    /// Cycle before which it has run.
+    pub ran_until: Cycle,
 }
 
 impl Mail {
-    /// For an SM that has not run yet.
+    /// For an SM that runs from `now` on.
     #[must_use]
-    pub fn new(sm: &Sm<'_>) -> Self {
-        let mut mail = Self { free_flits: sm.port.free_flits, ..Self::default() };
-        sm.describe(&mut mail, 0);
+    pub fn new(sm: &Sm<'_>, now: Cycle) -> Self {
+        let mut mail = Self { free_flits: sm.port.free_flits, ran_until: now, ..Self::default() };
+        sm.describe(&mut mail, now);
         mail
     }
 
@@ -65,6 +67,13 @@ impl Mail {
     pub fn next_event(&self) -> Option<Cycle> {
         let told = self.replies.first().map(|r| r.0).into_iter().chain(self.logical_blocks.first().map(|b| b.0));
         self.next.into_iter().chain(told).min()
+    }
+
+    /// How long it need not be run if it is told nothing more; `None` when it has to know of the next window.
+    #[must_use]
+    pub fn sleeps_until(&self) -> Option<Cycle> {
+        let is_told = !self.replies.is_empty() || !self.logical_blocks.is_empty() || self.waits_for_flits;
+        (!is_told).then(|| self.next.unwrap_or(Cycle::MAX))
     }
 
     /// Tells how many flits the interconnect takes: more than before may wake the SM at `now`.
@@ -77,8 +86,15 @@ impl Mail {
 }
 
 impl Sm<'_> {
+    /// Runs the cycles up to `to` in which it was left alone, because nothing moves in them.
+    pub fn make_up(&mut self, mail: &mut Mail, to: Cycle, memory: &DeviceMemory) {
+        self.run(mail.ran_until, to, memory);
+        mail.ran_until = to;
+    }
+
     /// Runs a window: takes what came, and leaves what it has to tell.
     pub fn window(&mut self, mail: &mut Mail, from: Cycle, to: Cycle, memory: &DeviceMemory) {
+        self.make_up(mail, from, memory);
         for (at, reply) in mail.replies.drain(..) {
             self.deliver(at, reply);
         }
@@ -88,7 +104,7 @@ impl Sm<'_> {
         if let Some(blocks) = &mut self.virtual_blocks {
             blocks.coming.extend(mail.logical_blocks.drain(..));
         }
-        self.run(from, to, memory);
+        self.make_up(mail, to, memory);
         if let Some(blocks) = &mut self.virtual_blocks {
             mail.asking.append(&mut blocks.asking);
             mail.logical_total = blocks.total;
