@@ -72,6 +72,10 @@ impl Grid {
             self.left_out.push(format!("{}: {reason}", title(experiment, choices)));
         }
         for program in self.programs.clone() {
+            if !experiment.runs_with(choices, program.workload.name) {
+                self.at.extend(std::iter::repeat_n(None, self.repeats));
+                continue;
+            }
             for (repeat, target) in of_repeat.iter().enumerate() {
                 let Ok(target) = target else {
                     self.at.push(None);
@@ -256,6 +260,7 @@ fn refusal(registry: &Registry, machine: &Machine) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::{BUILT_IN, Rows};
     use std::collections::BTreeSet;
 
     const TWO: &str = "title = 'T'\nworkloads = ['bfs', 'spmv']\nsize = 'tiny'\n\
@@ -290,6 +295,38 @@ mod tests {
         let grid = Grid::new(&experiment).unwrap();
         assert_eq!(grid.points.len(), 3 * 2 * experiment.workloads.len() * 3);
         assert_eq!((experiment.figures.len(), grid.left_out.len()), (3, 0));
+    }
+
+    /// Choices and workloads by number that figures show, or set something against.
+    fn shown(experiment: &Experiment) -> BTreeSet<(Vec<usize>, usize)> {
+        let mut shown = BTreeSet::new();
+        for figure in &experiment.figures {
+            let rows = match figure.rows {
+                Rows::Axis(axis) => (0..experiment.axes[axis].variants.len()).map(|row| Some((axis, row))).collect(),
+                Rows::Workloads | Rows::Kernels => vec![None],
+            };
+            for (row, bar) in rows.iter().flat_map(|row| figure.choices.iter().map(move |bar| (row, bar))) {
+                let mut choices = figure.fixed.clone();
+                row.iter().for_each(|(axis, choice)| choices[*axis] = *choice);
+                choices[figure.bars] = *bar;
+                let against = figure.baseline_of(&choices);
+                let workloads = experiment.workloads.iter().enumerate().filter(|(_, name)| figure.shows(name));
+                shown.extend(workloads.flat_map(|(n, _)| [(choices.clone(), n), (against.clone(), n)]));
+            }
+        }
+        shown
+    }
+
+    #[test]
+    fn what_comes_with_raddle_runs_nothing_that_no_figure_shows() {
+        for (name, text) in BUILT_IN {
+            let experiment = Experiment::parse(name, text).unwrap();
+            let shown = shown(&experiment);
+            Grid::new(&experiment).unwrap().each(|choices, program, _, point| {
+                let what = || format!("{name}: {}, {}", title(&experiment, choices), point.program.workload.name);
+                assert!(shown.contains(&(choices.to_vec(), program)), "{}", what());
+            });
+        }
     }
 
     #[test]

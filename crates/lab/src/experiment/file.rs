@@ -5,7 +5,7 @@ mod figure;
 use super::{Axis, Base, Change, Experiment, Group, Repeats, Variant, Vary, all_of, workloads};
 use crate::metric::Metric;
 use crate::virtualize::Virtualize;
-use figure::{RawFigure, RawHeadline, figure, headline};
+use figure::{RawFigure, RawHeadline, figure, group_named, headline};
 use raddle_ptx::diag::closest;
 use raddle_runtime::Problem;
 use raddle_runtime::file::toml_problem;
@@ -77,6 +77,8 @@ struct RawVariant {
     set: Vec<Spanned<String>>,
     #[serde(default)]
     with: RawWith,
+    #[serde(default)]
+    groups: Vec<Spanned<String>>,
 }
 
 /// Choices on axes, by the names of these.
@@ -240,11 +242,17 @@ struct Limit {
     axis: Option<usize>,
     choice: usize,
     with: RawWith,
+    groups: Vec<Spanned<String>>,
 }
 
 /// Writes down what choices are run with, once all axes are known.
 fn limit(experiment: &mut Experiment, limits: Vec<Limit>) -> Result<(), Problem> {
-    for Limit { axis: own, choice, with } in limits {
+    for Limit { axis: own, choice, with, groups } in limits {
+        let groups = groups.iter().map(|name| group_named(name, experiment)).collect::<Result<Vec<_>, _>>()?;
+        if let (Some(own), false) = (own, groups.is_empty()) {
+            let workloads = groups.into_iter().flat_map(|group| group.workloads).collect();
+            experiment.axes[own].variants[choice].workloads = Some(workloads);
+        }
         for (name, labels) in with {
             let axis = axis_named(experiment, &name)?;
             if Some(axis) == own {
@@ -291,7 +299,7 @@ fn axis(folder: &Path, raw: RawAxis, at: Range<usize>, limits: &mut Vec<Limit>) 
     }
     for raw in raw.variant {
         let (base, set) = (base(folder, raw.preset, raw.machine)?, raw.set.into_iter().map(change).collect());
-        limits.push(Limit { axis: None, choice: variants.len(), with: raw.with });
+        limits.push(Limit { axis: None, choice: variants.len(), with: raw.with, groups: raw.groups });
         let virtualize =
             raw.virtualize.map(|word| Virtualize::parse(word.get_ref()).map_err(|p| p.at(Some(word.span()))));
         let (label, size, virtualize) = (raw.label.into_inner(), raw.size, virtualize.transpose()?);

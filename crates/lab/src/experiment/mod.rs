@@ -84,6 +84,8 @@ pub struct Variant {
     pub set: Vec<Change>,
     /// Choices on other axes that it is run with, by number; on those that are not named, with all.
     pub with: Vec<(usize, Vec<usize>)>,
+    /// The only workloads it is run with; none where it is all.
+    pub workloads: Option<Vec<&'static str>>,
 }
 
 /// Something that is varied.
@@ -433,6 +435,13 @@ impl Experiment {
     pub fn runs(&self, choices: &[usize]) -> bool {
         let mut chosen = self.axes.iter().zip(choices).map(|(axis, choice)| &axis.variants[*choice]);
         chosen.all(|variant| variant.with.iter().all(|(axis, among)| among.contains(&choices[*axis])))
+    }
+
+    /// Whether a combination of choices is run with a workload.
+    #[must_use]
+    pub fn runs_with(&self, choices: &[usize], workload: &str) -> bool {
+        let mut chosen = self.axes.iter().zip(choices).map(|(axis, choice)| &axis.variants[*choice]);
+        chosen.all(|variant| variant.workloads.as_ref().is_none_or(|only| only.contains(&workload)))
     }
 }
 

@@ -71,7 +71,7 @@ fn baseline_of_figure(raw: &RawFigure, experiment: &Experiment) -> Result<Vec<Op
 }
 
 /// The group of this name, or the class where there are no groups, with those of its workloads that are run.
-fn group_named(name: &Spanned<String>, experiment: &Experiment) -> Result<Group, Problem> {
+pub(super) fn group_named(name: &Spanned<String>, experiment: &Experiment) -> Result<Group, Problem> {
     let text = name.get_ref().as_str();
     group_row(text, experiment).map_err(|problem| problem.at(Some(name.span())))?;
     if let Some(group) = experiment.groups.iter().find(|group| group.name == text) {

@@ -122,6 +122,25 @@ fn a_choice_can_be_run_with_some_of_another_axis() {
 }
 
 #[test]
+fn a_choice_can_be_run_with_some_groups() {
+    let groups = "[[group]]\nname = \"A\"\nworkloads = [\"spmv\"]\n[[group]]\nname = \"B\"\nworkloads = [\"bfs\"]\n";
+    let text = GOOD.replacen("preset = \"fx5800\"", "groups = [\"A\"]", 1).replacen("mean:divergent", "mean:B", 1);
+    let e = parse(Path::new(""), "x", &format!("{text}{groups}")).unwrap();
+    assert!(e.runs_with(&[0, 0, 1], "spmv") && !e.runs_with(&[0, 0, 1], "bfs"));
+    assert!(e.runs_with(&[0, 0, 0], "spmv") && e.runs_with(&[0, 0, 0], "bfs"));
+    let grid = crate::grid::Grid::new(&e).unwrap();
+    let is_run = |choices: [usize; 3], name: &str| {
+        let number = grid.programs.iter().position(|program| program.workload.name == name).unwrap();
+        (0..2)
+            .map(|repeat| grid.point(&choices, number, repeat))
+            .all(|p| p.is_some_and(|p| p.program.workload.name == name))
+    };
+    assert!(is_run([0, 0, 1], "spmv") && !is_run([0, 0, 1], "bfs") && is_run([0, 1, 0], "bfs"));
+    let wrong = changed("preset = \"fx5800\"", "groups = [\"divergant\"]");
+    assert!(wrong.starts_with("26:11:") && wrong.contains("`divergant`"), "{wrong}");
+}
+
+#[test]
 fn a_figure_can_show_some_of_the_bars() {
     let e = parse(Path::new(""), "x", GOOD).unwrap();
     assert_eq!(e.figures[0].choices.len(), e.axes[0].variants.len(), "all when left out");
