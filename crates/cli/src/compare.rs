@@ -323,10 +323,9 @@ fn joined(first: &Variant, second: &Variant) -> Variant {
     Variant {
         label: format!("{}{space}{}", first.label, second.label),
         base: second.base.clone().or(first.base.clone()),
-        size: None,
         virtualize: second.virtualize.or(first.virtualize),
         set: [&first.set[..], &second.set].concat(),
-        with: Vec::new(),
+        ..Variant::default()
     }
 }
 
