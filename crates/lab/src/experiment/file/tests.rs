@@ -125,6 +125,7 @@ fn a_choice_can_be_run_with_some_of_another_axis() {
 fn a_choice_can_be_run_with_some_groups() {
     let groups = "[[group]]\nname = \"A\"\nworkloads = [\"spmv\"]\n[[group]]\nname = \"B\"\nworkloads = [\"bfs\"]\n";
     let text = GOOD.replacen("preset = \"fx5800\"", "groups = [\"A\"]", 1).replacen("mean:divergent", "mean:B", 1);
+    let text = text.replacen("metrics", "set = [\"sm.l1d.index=linear\"]\nmetrics", 1);
     let e = parse(Path::new(""), "x", &format!("{text}{groups}")).unwrap();
     assert!(e.runs_with(&[0, 0, 1], "spmv") && !e.runs_with(&[0, 0, 1], "bfs"));
     assert!(e.runs_with(&[0, 0, 0], "spmv") && e.runs_with(&[0, 0, 0], "bfs"));
