@@ -157,8 +157,7 @@ pub(crate) fn title(experiment: &Experiment, choices: &[usize]) -> String {
 fn combination<'e>(experiment: &'e Experiment, choices: &[usize]) -> Combination<'e> {
     let (base, size) = (&experiment.base, experiment.size);
     let mut combination = Combination { base, size, virtualize: None, set: experiment.set.iter().collect() };
-    for (axis, choice) in experiment.axes.iter().zip(choices) {
-        let variant = &axis.variants[*choice];
+    for variant in experiment.chosen(choices) {
         combination.base = variant.base.as_ref().unwrap_or(combination.base);
         combination.size = variant.size.unwrap_or(combination.size);
         combination.virtualize = variant.virtualize.unwrap_or(combination.virtualize);

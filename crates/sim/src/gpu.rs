@@ -165,7 +165,6 @@ impl<'m> Gpu<'m> {
             last_end: 0,
             printed: Vec::new(),
             has_fault: false,
-            naps: !options.never_skip && options.observer.is_none(),
             options,
             scratch: Scratch::default(),
             residency: most,
@@ -285,8 +284,6 @@ struct Run<'r, 'm, 'k, 'o> {
     printed: Vec<(Cycle, u16, String)>,
     /// An SM came to a fault.
     has_fault: bool,
-    /// SMs that only wait are left alone.
-    naps: bool,
     options: RunOptions<'o>,
     scratch: Scratch,
     residency: u32,
@@ -404,6 +401,8 @@ impl Run<'_, '_, '_, '_> {
     #[inline(never)]
     fn exchange(&mut self, from: Cycle, to: Cycle) {
         let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
+        // Observers are told of empty slots in the order of time, so nothing is put off for them.
+        let may_sleep = !self.options.never_skip && self.options.observer.is_none();
         let system = &mut self.gpu.memory;
         // Atomics first: a store of the same window is then seen to come after them, and is not lost.
         system.collect(&mut memory);
@@ -437,7 +436,7 @@ impl Run<'_, '_, '_, '_> {
                 mail.replies.push(reply);
             }
             mail.set_free_flits(system.room(number as u32), to);
-            sm.set_sleep(mail.sleeps_until().filter(|_| self.naps).unwrap_or(Seat::AWAKE));
+            sm.set_sleep(mail.sleeps_until().filter(|_| may_sleep).unwrap_or(Seat::AWAKE));
         }
         drop(memory);
         self.observe();
@@ -519,7 +518,7 @@ impl Run<'_, '_, '_, '_> {
 
     fn finish(mut self, ending: Ending, kernel: &TimedKernel<'_>) -> LaunchResult {
         let memory = self.work.hold();
-        self.sms.iter().for_each(|s| lock(&s.sm).make_up(&mut s.mail(), self.gpu.now, &memory));
+        self.sms.iter().for_each(|s| lock(&s.sm).run_until(&mut s.mail(), self.gpu.now, &memory));
         self.gpu.memory.make_up(self.gpu.now);
         self.observe();
         let end = match &ending {

@@ -433,15 +433,18 @@ impl Experiment {
     /// Whether a combination of choices is run.
     #[must_use]
     pub fn runs(&self, choices: &[usize]) -> bool {
-        let mut chosen = self.axes.iter().zip(choices).map(|(axis, choice)| &axis.variants[*choice]);
-        chosen.all(|variant| variant.with.iter().all(|(axis, among)| among.contains(&choices[*axis])))
+        self.chosen(choices).all(|variant| variant.with.iter().all(|(axis, among)| among.contains(&choices[*axis])))
     }
 
     /// Whether a combination of choices is run with a workload.
     #[must_use]
     pub fn runs_with(&self, choices: &[usize], workload: &str) -> bool {
-        let mut chosen = self.axes.iter().zip(choices).map(|(axis, choice)| &axis.variants[*choice]);
-        chosen.all(|variant| variant.workloads.as_ref().is_none_or(|only| only.contains(&workload)))
+        self.chosen(choices).all(|variant| variant.workloads.as_ref().is_none_or(|only| only.contains(&workload)))
+    }
+
+    /// What is chosen on each axis.
+    pub(crate) fn chosen(&self, choices: &[usize]) -> impl Iterator<Item = &Variant> {
+        self.axes.iter().zip(choices).map(|(axis, choice)| &axis.variants[*choice])
     }
 }
 

@@ -46,7 +46,7 @@ pub struct Partition {
     l2_ticks: Ticker,
     dram_ticks: Ticker,
     interconnect_ticks: Ticker,
-    /// The core cycle the three stand at.
+    /// The core cycle the three stand at. Nothing has moved since then.
     at: Cycle,
     data_flits: u32,
     header_flits: u32,
@@ -58,8 +58,6 @@ pub struct Partition {
     l2_quiet: bool,
     dram_quiet: bool,
     outbox_quiet: bool,
-    /// Nothing has moved since the cycle it stands at, though it is not empty: what that counts is still to be counted.
-    sleeping: bool,
     skipping: bool,
 }
 
@@ -94,7 +92,6 @@ impl Partition {
             l2_quiet: true,
             dram_quiet: true,
             outbox_quiet: true,
-            sleeping: false,
             skipping: true,
         }
     }
@@ -212,16 +209,11 @@ impl Partition {
         if self.skipping && self.is_idle() {
             return;
         }
-        if !self.sleeping && self.at != from {
-            self.seek(from);
-            self.at = from;
-        }
         let mut now = from;
         while now < to {
             if self.skipping && self.l2_quiet && self.dram_quiet && self.outbox_quiet {
                 let next = self.next_event(now).unwrap_or(to);
                 if next >= to {
-                    self.sleeping = true;
                     return;
                 }
                 now = next;
@@ -239,7 +231,6 @@ impl Partition {
             self.skip(now);
             self.at = now;
         }
-        self.sleeping = false;
     }
 
     fn seek(&mut self, cycle: Cycle) {

@@ -86,15 +86,15 @@ impl Mail {
 }
 
 impl Sm<'_> {
-    /// Runs the cycles up to `to` in which it was left alone, because nothing moves in them.
-    pub fn make_up(&mut self, mail: &mut Mail, to: Cycle, memory: &DeviceMemory) {
+    /// Goes on to `to` from where it stopped, and is told nothing: so it makes up for windows in which it was left alone.
+    pub fn run_until(&mut self, mail: &mut Mail, to: Cycle, memory: &DeviceMemory) {
         self.run(mail.ran_until, to, memory);
         mail.ran_until = to;
     }
 
     /// Runs a window: takes what came, and leaves what it has to tell.
     pub fn window(&mut self, mail: &mut Mail, from: Cycle, to: Cycle, memory: &DeviceMemory) {
-        self.make_up(mail, from, memory);
+        self.run_until(mail, from, memory);
         for (at, reply) in mail.replies.drain(..) {
             self.deliver(at, reply);
         }
@@ -104,7 +104,7 @@ impl Sm<'_> {
         if let Some(blocks) = &mut self.virtual_blocks {
             blocks.coming.extend(mail.logical_blocks.drain(..));
         }
-        self.make_up(mail, to, memory);
+        self.run_until(mail, to, memory);
         if let Some(blocks) = &mut self.virtual_blocks {
             mail.asking.append(&mut blocks.asking);
             mail.logical_total = blocks.total;
