@@ -12,8 +12,7 @@ use crate::config::MachineConfig;
 use crate::event::Event;
 use crate::kernel::TimedKernel;
 use crate::logical_blocks::LogicalBlocks;
-use crate::mem::partition::Partition;
-use crate::mem::system::MemorySystem;
+use crate::mem::system::{Berth, MemorySystem};
 use crate::packet::Cycle;
 use crate::parallel::{Apart, Crew, Work, lock};
 use crate::residency::Residency;
@@ -229,12 +228,18 @@ impl<'k> Seat<'k> {
     fn mail(&self) -> MutexGuard<'_, Mail> {
         lock(&self.mail.0)
     }
+
+    /// Runs it for a window. Not inline, so that those that sleep cost little.
+    #[inline(never)]
+    fn window(&self, from: Cycle, to: Cycle, memory: &DeviceMemory) {
+        lock(&self.sm).window(&mut self.mail(), from, to, memory);
+    }
 }
 
 /// The parts of a GPU: its SMs, then its memory partitions.
 struct Parts<'r, 'k> {
     sms: &'r [Seat<'k>],
-    partitions: &'r [Mutex<Partition>],
+    partitions: &'r [Berth],
     memory: &'r RwLock<&'r mut DeviceMemory>,
 }
 
@@ -248,11 +253,17 @@ impl<'r> Work for Parts<'r, '_> {
         self.memory.read().unwrap_or_else(PoisonError::into_inner)
     }
 
+    #[inline]
     fn run(&self, memory: &Self::Hold<'_>, part: usize, from: Cycle, to: Cycle) {
         match self.sms.get(part) {
             Some(seat) if seat.sleeps_until() >= to => {}
-            Some(seat) => lock(&seat.sm).window(&mut seat.mail(), from, to, memory),
-            None => lock(&self.partitions[part - self.sms.len()]).run_logged(from, to, memory),
+            Some(seat) => seat.window(from, to, memory),
+            None => {
+                let berth = &self.partitions[part - self.sms.len()];
+                if berth.moves_before(to) {
+                    berth.window(from, to, memory);
+                }
+            }
         }
     }
 }
@@ -385,8 +396,9 @@ impl Run<'_, '_, '_, '_> {
         }
     }
 
-    /// Wakes SMs that have slept and move in a window, and tells them how far the network is.
+    /// Wakes SMs and partitions that have slept and move in a window, and tells them how far the network is.
     fn wake(&mut self, from: Cycle, to: Cycle) {
+        self.gpu.memory.wake(to);
         for (number, sm) in self.sms.iter().enumerate() {
             let until = sm.sleeps_until();
             if until != Seat::AWAKE && until < to {
@@ -405,7 +417,7 @@ impl Run<'_, '_, '_, '_> {
         let may_sleep = !self.options.never_skip && self.options.observer.is_none();
         let system = &mut self.gpu.memory;
         // Atomics first: a store of the same window is then seen to come after them, and is not lost.
-        system.collect(&mut memory);
+        system.collect(to, &mut memory);
         let has_run = |sm: &Seat<'_>| sm.sleeps_until() == Seat::AWAKE;
         for (number, sm) in self.sms.iter().enumerate().filter(|(_, sm)| has_run(sm)) {
             let mail = &mut *sm.mail();

@@ -4,9 +4,8 @@ use crate::kernel::TimedKernel;
 use crate::mem::crossbar::CrossbarCounters;
 use crate::mem::dram::DramCounters;
 use crate::mem::l2::L2Counters;
-use crate::mem::system::MemorySystem;
+use crate::mem::system::{Berth, MemorySystem};
 use crate::packet::Cycle;
-use crate::parallel::lock;
 use crate::sm::cache::CacheCounters;
 use crate::sm::counters::SmCounters;
 use crate::sm::lanes::LaneCounters;
@@ -116,7 +115,7 @@ impl LaunchResult {
             }
         }
         let partitions = memory.partitions();
-        let partitions: Vec<_> = partitions.iter().map(lock).collect();
+        let partitions: Vec<_> = partitions.iter().map(Berth::lock).collect();
         let [up, down] = memory.networks().map(Clone::clone);
         Self {
             ending,

@@ -188,6 +188,13 @@ impl<T> Crossbar<T> {
         self.outputs[destination as usize].delivered.pop_front()
     }
 
+    /// Whether a destination has packets to take.
+    #[inline]
+    #[must_use]
+    pub fn has_delivered(&self, destination: u32) -> bool {
+        !self.outputs[destination as usize].delivered.is_empty()
+    }
+
     /// Packets inside that have not been delivered.
     #[must_use]
     pub fn in_flight(&self) -> usize {
@@ -216,7 +223,9 @@ impl<T> Crossbar<T> {
             now = next;
             for _ in self.clock.ticks_before(now)..self.clock.ticks_before(now + 1) {
                 self.inject(now);
-                self.switch();
+                if !self.waiting.is_empty() {
+                    self.switch();
+                }
                 self.leave(now);
             }
             now += 1;

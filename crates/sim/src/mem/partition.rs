@@ -123,6 +123,12 @@ impl Partition {
         }
     }
 
+    /// Whether a slice has a reply that has not left.
+    #[must_use]
+    pub fn has_reply(&self) -> bool {
+        self.slices.iter().any(|slice| slice.peek_reply().is_some())
+    }
+
     /// Takes a slice's next reply, with the core cycle at which it left.
     pub fn pop_reply(&mut self, slice: u32) -> Option<(Cycle, Reply)> {
         self.outboxes[slice as usize].replies.pop_front()

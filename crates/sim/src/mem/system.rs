@@ -7,22 +7,61 @@ use crate::config::MachineConfig;
 use crate::packet::{Cycle, Reply, Request};
 use crate::parallel::lock;
 use raddle_exec::memory::{DeviceMemory, Merge};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A partition, and when it moves.
+pub struct Berth {
+    /// Behind a lock, so that host threads can run several at once.
+    partition: Mutex<Partition>,
+    /// Nothing in it moves before this cycle, unless it is sent something. Written between windows by one thread, so that
+    /// no order is needed.
+    next: AtomicU64,
+}
+
+impl Berth {
+    fn new(partition: Partition) -> Self {
+        Self { partition: Mutex::new(partition), next: AtomicU64::new(0) }
+    }
+
+    /// The partition.
+    pub fn lock(&self) -> MutexGuard<'_, Partition> {
+        lock(&self.partition)
+    }
+
+    /// Whether something in it may move before a cycle: windows that end there need not run it otherwise.
+    #[inline]
+    #[must_use]
+    pub fn moves_before(&self, to: Cycle) -> bool {
+        self.next.load(Ordering::Relaxed) < to
+    }
+
+    /// Runs it for a window. Not inline, so that those that sleep cost little.
+    #[inline(never)]
+    pub fn window(&self, from: Cycle, to: Cycle, memory: &DeviceMemory) {
+        self.lock().run_logged(from, to, memory);
+    }
+
+    fn set_next(&self, next: Cycle) {
+        self.next.store(next, Ordering::Relaxed);
+    }
+}
 
 /// The memory system of a GPU. It outlives launches: the L2 keeps its lines.
 pub struct MemorySystem {
     map: AddressMap,
     up: Crossbar<Request>,
     down: Crossbar<Reply>,
-    /// Each behind a lock, so that host threads can run them at once.
-    partitions: Arc<[Mutex<Partition>]>,
+    partitions: Arc<[Berth]>,
+    /// Which of them have not been told what room the network has.
+    untold: Vec<bool>,
+    /// Those in which nothing moves are left alone.
+    skipping: bool,
     slices: u32,
     header_bytes: u32,
     sector: u32,
     /// Stores of atomics at the edge of a window.
     merge: Merge,
-    /// When a partition next moves by itself, at the edge of a window.
-    next: Option<Cycle>,
 }
 
 impl MemorySystem {
@@ -36,18 +75,20 @@ impl MemorySystem {
             map: AddressMap::new(&machine.dram, &machine.l2)?,
             up: Crossbar::new(&machine.interconnect, &machine.clock, sms, slices),
             down: Crossbar::new(&machine.interconnect, &machine.clock, slices, sms),
-            partitions: (0..machine.dram.channels).map(|c| Mutex::new(Partition::new(machine, c))).collect(),
+            partitions: (0..machine.dram.channels).map(|c| Berth::new(Partition::new(machine, c))).collect(),
+            untold: vec![false; machine.dram.channels as usize],
+            skipping: true,
             slices: machine.l2.slices,
             header_bytes: machine.interconnect.header_bytes,
             sector: machine.l2.sector,
             merge: Merge::default(),
-            next: None,
         })
     }
 
     /// Runs every cycle instead of skipping those in which nothing moves.
     pub fn never_skip(&mut self) {
-        self.partitions.iter().for_each(|p| lock(p).set_skipping(false));
+        self.skipping = false;
+        self.partitions.iter().for_each(|berth| berth.lock().set_skipping(false));
     }
 
     /// An SM sends a request; it has asked for [`MemorySystem::room`] before.
@@ -75,15 +116,32 @@ impl MemorySystem {
 
     /// The partitions, to be run for a window each on its own.
     #[must_use]
-    pub fn partitions(&self) -> Arc<[Mutex<Partition>]> {
+    pub fn partitions(&self) -> Arc<[Berth]> {
         Arc::clone(&self.partitions)
     }
 
-    /// Takes what the partitions have to tell after a window: replies, and what atomics wrote, which becomes visible to all.
-    pub fn collect(&mut self, memory: &mut DeviceMemory) {
+    /// Tells partitions that were left alone and move before `to` what room the network has.
+    pub fn wake(&mut self, to: Cycle) {
+        for (channel, berth) in self.partitions.iter().enumerate() {
+            if self.untold[channel] && berth.moves_before(to) {
+                self.tell_room(channel, &mut berth.lock());
+                self.untold[channel] = false;
+            }
+        }
+    }
+
+    fn tell_room(&self, channel: usize, partition: &mut Partition) {
+        for local in 0..self.slices {
+            partition.set_reply_credit(local, self.down.room(channel as u32 * self.slices + local));
+        }
+    }
+
+    /// Takes what the partitions have to tell after a window up to `to`: replies, and what atomics wrote, which becomes
+    /// visible to all.
+    pub fn collect(&mut self, to: Cycle, memory: &mut DeviceMemory) {
         let slices = self.slices;
-        for (channel, partition) in self.partitions.iter().enumerate() {
-            let mut partition = lock(partition);
+        for (channel, berth) in self.partitions.iter().enumerate().filter(|(_, berth)| berth.moves_before(to)) {
+            let mut partition = berth.lock();
             self.merge.add(channel as u32, partition.log());
             for local in 0..slices {
                 let slice = channel as u32 * slices + local;
@@ -102,35 +160,44 @@ impl MemorySystem {
         let slices = self.slices;
         self.up.step(from, to);
         self.down.step(from, to);
-        self.next = None;
-        for (channel, partition) in self.partitions.iter().enumerate() {
-            let mut partition = lock(partition);
+        for (channel, berth) in self.partitions.iter().enumerate() {
+            let first = channel as u32 * slices;
+            if !berth.moves_before(to) && !(first..first + slices).any(|slice| self.up.has_delivered(slice)) {
+                self.untold[channel] = true;
+                continue;
+            }
+            let mut partition = berth.lock();
             for local in 0..slices {
-                let slice = channel as u32 * slices + local;
-                while let Some((at, request)) = self.up.pop(slice) {
+                while let Some((at, request)) = self.up.pop(first + local) {
                     partition.deliver(local, at, request);
                 }
-                partition.set_reply_credit(local, self.down.room(slice));
             }
-            self.next = self.next.into_iter().chain(partition.next_event(to)).min();
+            self.tell_room(channel, &mut partition);
+            self.untold[channel] = false;
+            // A reply that waits for room moves when there is some.
+            let stays = !self.skipping || partition.has_reply();
+            berth.set_next(if stays { to } else { partition.next_event(to).unwrap_or(Cycle::MAX) });
         }
     }
 
     /// When something in it next moves by itself, after [`MemorySystem::exchange`] up to `now`.
     #[must_use]
     pub fn next_event(&self, now: Cycle) -> Option<Cycle> {
-        [self.up.next_event(now), self.down.next_event(now), self.next].into_iter().flatten().min()
+        let next = self.partitions.iter().map(|berth| berth.next.load(Ordering::Relaxed)).min();
+        let next = next.filter(|next| *next != Cycle::MAX).map(|next| next.max(now));
+        [self.up.next_event(now), self.down.next_event(now), next].into_iter().flatten().min()
     }
 
     /// Counts what the partitions have put off counting, up to `now`.
     pub fn make_up(&mut self, now: Cycle) {
-        self.partitions.iter().for_each(|p| lock(p).make_up(now));
+        self.partitions.iter().for_each(|berth| berth.lock().make_up(now));
     }
 
     /// Requests and replies in it.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.up.in_flight() + self.down.in_flight() + self.partitions.iter().map(|p| lock(p).in_flight()).sum::<usize>()
+        let inside: usize = self.partitions.iter().map(|berth| berth.lock().in_flight()).sum();
+        self.up.in_flight() + self.down.in_flight() + inside
     }
 
     /// Counters of the networks: to memory, and back.

@@ -177,6 +177,13 @@ impl Collector {
         Some(inst)
     }
 
+    /// Whether instructions with all operands wait for an arithmetic pipeline.
+    #[inline]
+    #[must_use]
+    pub fn has_collected(&self) -> bool {
+        !(self.output[UnitKind::Sp as usize].is_empty() && self.output[UnitKind::Sfu as usize].is_empty())
+    }
+
     /// Whether nothing is in it.
     #[inline]
     #[must_use]

@@ -7,6 +7,23 @@ use crate::kernel::UnitKind;
 use crate::seam::{Cause, WarpId};
 use raddle_exec::core::lanes_in;
 
+/// Why a scheduler could not issue, for the state in which that was found.
+#[derive(Clone, Copy)]
+pub(super) struct Idle {
+    /// The version of its warps' places.
+    version: u64,
+    /// Whether the load-store unit was stalled.
+    stalled: bool,
+    cause: Cause,
+    /// None of its warps can issue or has wrong instructions to drop, whatever the units do.
+    is_quiet: bool,
+}
+
+impl Idle {
+    /// Nothing is known.
+    pub(super) const UNKNOWN: Self = Self { version: u64::MAX, stalled: false, cause: Cause::NoWarp, is_quiet: false };
+}
+
 impl Sm<'_> {
     /// Brings the sets up to date for every warp whose control flow changed.
     pub(super) fn refresh_touched(&mut self) {
@@ -173,14 +190,22 @@ impl Sm<'_> {
     /// before one whose instruction is not there, and so on.
     #[inline]
     pub(super) fn idle_cause(&mut self, scheduler: usize) -> Cause {
-        let key = (self.sets.version(scheduler), self.ldst.is_stalled());
-        let (known, cause) = self.idle_causes[scheduler];
-        if known == key {
-            return cause;
+        let (version, stalled) = (self.sets.version(scheduler), self.ldst.is_stalled());
+        let known = self.idle[scheduler];
+        if (known.version, known.stalled) == (version, stalled) {
+            return known.cause;
         }
-        let cause = self.find_idle_cause(scheduler);
-        self.idle_causes[scheduler] = (key, cause);
+        let (cause, is_quiet) = self.find_idle_cause(scheduler);
+        self.idle[scheduler] = Idle { version, stalled, cause, is_quiet };
         cause
+    }
+
+    /// Why a scheduler cannot issue, when it is known that none of its warps has anything to do in the issue stage, even
+    /// if units were free.
+    #[inline]
+    pub(super) fn known_idle_cause(&self, scheduler: usize) -> Option<Cause> {
+        let known = self.idle[scheduler];
+        (known.is_quiet && known.version == self.sets.version(scheduler)).then_some(known.cause)
     }
 
     /// Whether a warp of a scheduler that is in no gang could issue to a unit.
@@ -189,21 +214,22 @@ impl Sm<'_> {
         (0..own.word_count()).any(|n| own.word(n) & ready.word(n) & self.gangs.free.word(n) != 0)
     }
 
-    fn find_idle_cause(&self, scheduler: usize) -> Cause {
+    /// Why it cannot, and whether that is so whatever the units do.
+    fn find_idle_cause(&self, scheduler: usize) -> (Cause, bool) {
         let own = &self.scheduler_used[scheduler];
         let sets = &self.sets;
         if own.is_empty() {
-            return Cause::NoWarp;
+            return (Cause::NoWarp, true);
         }
         for (unit, cause) in
             [(UnitKind::Mem, Cause::UnitMem), (UnitKind::Sfu, Cause::UnitSfu), (UnitKind::Sp, Cause::UnitSp)]
         {
             if own.meets(sets.ready(unit)) {
                 if self.gangs.active && !self.has_ready_alone(scheduler, unit) {
-                    return Cause::Mechanism;
+                    return (Cause::Mechanism, false);
                 }
                 let full = unit == UnitKind::Mem && self.ldst.is_stalled();
-                return if full { Cause::BackPressure } else { cause };
+                return (if full { Cause::BackPressure } else { cause }, false);
             }
         }
         let rest = [
@@ -217,6 +243,8 @@ impl Sm<'_> {
             (Place::Sibling, Cause::Sibling),
             (Place::Barrier, Cause::Barrier),
         ];
-        rest.iter().find(|(place, _)| own.meets(sets.at(*place))).map_or(Cause::ExitWait, |(_, cause)| *cause)
+        let first = rest.iter().find(|(place, _)| own.meets(sets.at(*place)));
+        // Wrong instructions are dropped in the issue stage.
+        (first.map_or(Cause::ExitWait, |(_, cause)| *cause), !own.meets(sets.at(Place::Hazard)))
     }
 }

@@ -373,8 +373,7 @@ impl Sm<'_> {
                 let waiting = self.schedulers_of(gang);
                 used |= waiting;
                 for scheduler in (0..self.scheduler_used.len()).filter(|n| waiting >> n & 1 != 0) {
-                    *self.counters.stall(cause) += 1;
-                    self.emit_slot(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles: 1 });
+                    self.charge_slot(scheduler, cause, now, 1);
                 }
                 continue;
             }

@@ -34,9 +34,10 @@ impl Sm<'_> {
     /// Results of the arithmetic units are written back.
     #[inline]
     pub(super) fn write_back(&mut self, now: Cycle) {
-        self.write_back_of(0, now);
-        for slice in 1..self.slices.len() {
-            self.write_back_of(slice, now);
+        let mut due = self.slices.agenda.take_due(now);
+        while due != 0 {
+            self.write_back_of(due.trailing_zeros() as usize, now);
+            due &= due - 1;
         }
     }
 
@@ -55,19 +56,16 @@ impl Sm<'_> {
     /// Instructions with their operands enter the arithmetic units.
     #[inline]
     pub(super) fn execute(&mut self, now: Cycle) {
-        self.execute_in(0, now);
-        for slice in 1..self.slices.len() {
-            self.execute_in(slice, now);
+        let mut collected = self.slices.agenda.collected;
+        while collected != 0 {
+            self.execute_in(collected.trailing_zeros() as usize, now);
+            collected &= collected - 1;
         }
     }
 
     #[inline(always)]
     fn execute_in(&mut self, slice: usize, now: Cycle) {
-        let Slice { collector, units } = self.slices.get(slice);
-        let output = &collector.output;
-        if output[UnitKind::Sp as usize].is_empty() && output[UnitKind::Sfu as usize].is_empty() {
-            return;
-        }
+        let (Slice { collector, units }, agenda) = self.slices.with_agenda(slice);
         for pipeline in 0..units.len() {
             let kind = units.kind(pipeline);
             let Some(inst) = collector.output[kind as usize].front() else { continue };
@@ -79,9 +77,11 @@ impl Sm<'_> {
             let may_enter = || gating.is_none_or(|g| enters(g, &self.kernel.ops[pc as usize], shape, pipeline, now));
             if units.accepts(pipeline, latency, now) && may_enter() {
                 collector.take(kind);
-                units.enter(pipeline, inst, latency, timing.interval * shape.passes, now);
+                let written = units.enter(pipeline, inst, latency, timing.interval * shape.passes, now);
+                agenda.set_due(slice, written);
             }
         }
+        agenda.set_collected(slice, collector.has_collected());
     }
 
     /// One cycle of the operand collectors.
@@ -96,10 +96,16 @@ impl Sm<'_> {
     #[inline(always)]
     fn collect_in(&mut self, slice: usize) {
         let (insts, ops) = (&self.insts, &self.kernel.ops);
-        self.slices.get(slice).collector.step(|inst| {
+        let (Slice { collector, .. }, agenda) = self.slices.with_agenda(slice);
+        if collector.is_empty() {
+            collector.end_cycle();
+            return;
+        }
+        collector.step(|inst| {
             let entry = insts.get(inst);
             (ops[entry.pc as usize].reads(), entry.warp)
         });
+        agenda.set_collected(slice, collector.has_collected());
     }
 
     /// Every scheduler issues, or its slot is charged to a cause.
@@ -113,7 +119,10 @@ impl Sm<'_> {
         let mut scheduler = if count.is_power_of_two() { now as usize & (count - 1) } else { now as usize % count };
         for _ in 0..count {
             if used >> scheduler & 1 == 0 {
-                self.schedule(scheduler, now, memory);
+                match self.known_idle_cause(scheduler) {
+                    Some(cause) => self.charge_slot(scheduler, cause, now, 1),
+                    None => self.schedule(scheduler, now, memory),
+                }
             }
             scheduler = if scheduler + 1 == count { 0 } else { scheduler + 1 };
             if self.fault.is_some() {
@@ -145,8 +154,7 @@ impl Sm<'_> {
         }
         let Some(warp) = pick else {
             let cause = vetoed.unwrap_or_else(|| self.idle_cause(scheduler));
-            *self.counters.stall(cause) += 1;
-            self.emit_slot(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles: 1 });
+            self.charge_slot(scheduler, cause, now, 1);
             return;
         };
         for n in 0..self.config.sm.issue.per_warp {

@@ -46,6 +46,7 @@ use blocks::Resident;
 use collector::InstId;
 use counters::SmCounters;
 use fetch::Fetch;
+use front::Idle;
 use gangs::Gangs;
 use joint::Parts;
 use ldst::LoadStore;
@@ -127,8 +128,8 @@ pub struct Sm<'k> {
     blocks: Vec<u32>,
     scratch: Vec<WarpId>,
     eligible: WarpSet,
-    /// Why each scheduler could not issue, for the state of the sets it was found in.
-    idle_causes: Vec<((u64, bool), Cause)>,
+    /// Why each scheduler could not issue.
+    idle: Vec<Idle>,
     has_warp_ops: bool,
     has_gating: bool,
     /// The version of the sets the gating scheme last saw.
@@ -239,7 +240,7 @@ impl<'k> Sm<'k> {
             blocks: Vec::new(),
             scratch: Vec::new(),
             eligible: WarpSet::new(slots),
-            idle_causes: vec![((u64::MAX, false), Cause::NoWarp); schedulers],
+            idle: vec![Idle::UNKNOWN; schedulers],
             has_warp_ops: kernel.program.ops.iter().any(|op| op.class == raddle_exec::op::Class::Warp),
             fault: None,
             printed: Vec::new(),
@@ -377,12 +378,12 @@ impl<'k> Sm<'k> {
     #[inline]
     fn front_moves(&self, mem_busy: bool) -> bool {
         let issues = |unit: UnitKind| self.slices.any_accepts(unit) && self.has_ready(unit);
-        self.slices.can_move(mem_busy)
-            || self.fetch.is_busy()
+        self.fetch.is_busy()
+            || !self.sets.wanting.is_empty()
+            || self.slices.can_move(mem_busy)
             || issues(UnitKind::Sp)
             || issues(UnitKind::Mem)
             || issues(UnitKind::Sfu)
-            || !self.sets.wanting.is_empty()
             || !self.sets.at(Place::Hazard).is_empty()
             || !self.sets.at(Place::Drained).is_empty()
             || !self.ending.is_empty()
@@ -443,9 +444,15 @@ impl<'k> Sm<'k> {
     fn charge_slots(&mut self, now: Cycle, cycles: u64) {
         for scheduler in 0..self.scheduler_used.len() {
             let cause = self.idle_cause(scheduler);
-            *self.counters.stall(cause) += cycles;
-            self.emit_slot(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles });
+            self.charge_slot(scheduler, cause, now, cycles);
         }
+    }
+
+    /// Charges the empty slots of a scheduler to a cause.
+    #[inline]
+    fn charge_slot(&mut self, scheduler: usize, cause: Cause, now: Cycle, cycles: u64) {
+        *self.counters.stall(cause) += cycles;
+        self.emit_slot(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles });
     }
 
     /// Charges cycles in which nothing moved.

@@ -2,7 +2,7 @@
 //! are as wide as a wide warp; any other machine has one.
 
 use super::collector::{Collector, InstId};
-use super::units::Units;
+use super::units::{HORIZON, Units};
 use crate::config::SmConfig;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
@@ -14,16 +14,46 @@ pub(super) struct Slice {
     pub(super) units: Units,
 }
 
+/// Which slices have something to do, as bits.
+pub(super) struct Agenda {
+    /// Those whose pipelines have results to write back, for each cycle to come.
+    due: Box<[u64; HORIZON]>,
+    /// Those with instructions that have their operands and wait for an arithmetic pipeline.
+    pub(super) collected: u64,
+}
+
+impl Agenda {
+    /// A slice has a result to write back at this time.
+    #[inline]
+    pub(super) fn set_due(&mut self, slice: usize, at: Cycle) {
+        self.due[at as usize % HORIZON] |= 1 << slice;
+    }
+
+    /// The slices with results to write back now, which they are asked for once.
+    #[inline]
+    pub(super) fn take_due(&mut self, now: Cycle) -> u64 {
+        std::mem::take(&mut self.due[now as usize % HORIZON])
+    }
+
+    /// Whether a slice has instructions that wait for an arithmetic pipeline.
+    #[inline]
+    pub(super) fn set_collected(&mut self, slice: usize, collected: bool) {
+        self.collected = self.collected & !(1 << slice) | u64::from(collected) << slice;
+    }
+}
+
 /// All slices of an SM. Warp `w` is of slice `w` modulo their number. Most machines have one, which is at hand.
 pub(super) struct Slices {
     first: Slice,
     others: Vec<Slice>,
+    pub(super) agenda: Agenda,
 }
 
 impl Slices {
     pub(super) fn new(sm: &SmConfig) -> Self {
         let slice = |_| Slice { collector: Collector::new(&sm.collector, &sm.units), units: Units::new(&sm.units) };
-        Self { first: slice(0), others: (1..sm.slices.max(1)).map(slice).collect() }
+        let agenda = Agenda { due: Box::new([0; HORIZON]), collected: 0 };
+        Self { first: slice(0), others: (1..sm.slices.max(1)).map(slice).collect(), agenda }
     }
 
     #[inline]
@@ -39,7 +69,13 @@ impl Slices {
 
     #[inline]
     pub(super) fn get(&mut self, slice: usize) -> &mut Slice {
-        if slice == 0 { &mut self.first } else { &mut self.others[slice - 1] }
+        self.with_agenda(slice).0
+    }
+
+    /// The same, and what all of them have to do.
+    #[inline]
+    pub(super) fn with_agenda(&mut self, slice: usize) -> (&mut Slice, &mut Agenda) {
+        (if slice == 0 { &mut self.first } else { &mut self.others[slice - 1] }, &mut self.agenda)
     }
 
     #[inline]

@@ -133,9 +133,9 @@ impl Units {
         p.free_at <= now && !p.leaving.get(leaves) && self.bus[leaves as usize % HORIZON] < self.writeback
     }
 
-    /// Takes an instruction.
+    /// Takes an instruction; gives the time it is written back.
     #[inline]
-    pub fn enter(&mut self, pipeline: usize, inst: InstId, latency: u32, interval: u32, now: Cycle) {
+    pub fn enter(&mut self, pipeline: usize, inst: InstId, latency: u32, interval: u32, now: Cycle) -> Cycle {
         let leaves = now + Cycle::from(latency);
         let p = &mut self.pipelines[pipeline];
         p.free_at = now + Cycle::from(interval);
@@ -148,6 +148,7 @@ impl Units {
         self.also[inst as usize] = std::mem::replace(&mut self.done[written as usize % HORIZON], inst);
         self.pending.set(written, true);
         self.count += 1;
+        written
     }
 
     /// Takes one instruction that is written back in this cycle, the one that entered last first.
