@@ -260,7 +260,7 @@ impl<'r> Work for Parts<'r, '_> {
             Some(seat) => seat.window(from, to, memory),
             None => {
                 let berth = &self.partitions[part - self.sms.len()];
-                if berth.moves_before(to) {
+                if !berth.sleeps_through(to) {
                     berth.window(from, to, memory);
                 }
             }

@@ -10,18 +10,18 @@ use raddle_exec::memory::{DeviceMemory, Merge};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A partition, and when it moves.
+/// A partition, and how long it can be left alone.
 pub struct Berth {
     /// Behind a lock, so that host threads can run several at once.
     partition: Mutex<Partition>,
-    /// Nothing in it moves before this cycle, unless it is sent something. Written between windows by one thread, so that
-    /// no order is needed.
-    next: AtomicU64,
+    /// Nothing in it moves before this cycle, unless it is sent something; 0 when it is not to be left alone. Written between
+    /// windows by one thread, so that no order is needed.
+    sleeps_until: AtomicU64,
 }
 
 impl Berth {
     fn new(partition: Partition) -> Self {
-        Self { partition: Mutex::new(partition), next: AtomicU64::new(0) }
+        Self { partition: Mutex::new(partition), sleeps_until: AtomicU64::new(0) }
     }
 
     /// The partition.
@@ -29,11 +29,11 @@ impl Berth {
         lock(&self.partition)
     }
 
-    /// Whether something in it may move before a cycle: windows that end there need not run it otherwise.
+    /// Whether a window that ends with this cycle need not run it.
     #[inline]
     #[must_use]
-    pub fn moves_before(&self, to: Cycle) -> bool {
-        self.next.load(Ordering::Relaxed) < to
+    pub fn sleeps_through(&self, to: Cycle) -> bool {
+        self.sleeps_until.load(Ordering::Relaxed) >= to
     }
 
     /// Runs it for a window. Not inline, so that those that sleep cost little.
@@ -42,8 +42,8 @@ impl Berth {
         self.lock().run_logged(from, to, memory);
     }
 
-    fn set_next(&self, next: Cycle) {
-        self.next.store(next, Ordering::Relaxed);
+    fn set_sleep(&self, until: Cycle) {
+        self.sleeps_until.store(until, Ordering::Relaxed);
     }
 }
 
@@ -53,6 +53,8 @@ pub struct MemorySystem {
     up: Crossbar<Request>,
     down: Crossbar<Reply>,
     partitions: Arc<[Berth]>,
+    /// When each of them next moves by itself.
+    next: Vec<Option<Cycle>>,
     /// Which of them have not been told what room the network has.
     untold: Vec<bool>,
     /// Those in which nothing moves are left alone.
@@ -76,6 +78,7 @@ impl MemorySystem {
             up: Crossbar::new(&machine.interconnect, &machine.clock, sms, slices),
             down: Crossbar::new(&machine.interconnect, &machine.clock, slices, sms),
             partitions: (0..machine.dram.channels).map(|c| Berth::new(Partition::new(machine, c))).collect(),
+            next: vec![None; machine.dram.channels as usize],
             untold: vec![false; machine.dram.channels as usize],
             skipping: true,
             slices: machine.l2.slices,
@@ -123,7 +126,7 @@ impl MemorySystem {
     /// Tells partitions that were left alone and move before `to` what room the network has.
     pub fn wake(&mut self, to: Cycle) {
         for (channel, berth) in self.partitions.iter().enumerate() {
-            if self.untold[channel] && berth.moves_before(to) {
+            if self.untold[channel] && !berth.sleeps_through(to) {
                 self.tell_room(channel, &mut berth.lock());
                 self.untold[channel] = false;
             }
@@ -140,7 +143,7 @@ impl MemorySystem {
     /// visible to all.
     pub fn collect(&mut self, to: Cycle, memory: &mut DeviceMemory) {
         let slices = self.slices;
-        for (channel, berth) in self.partitions.iter().enumerate().filter(|(_, berth)| berth.moves_before(to)) {
+        for (channel, berth) in self.partitions.iter().enumerate().filter(|(_, berth)| !berth.sleeps_through(to)) {
             let mut partition = berth.lock();
             self.merge.add(channel as u32, partition.log());
             for local in 0..slices {
@@ -162,7 +165,7 @@ impl MemorySystem {
         self.down.step(from, to);
         for (channel, berth) in self.partitions.iter().enumerate() {
             let first = channel as u32 * slices;
-            if !berth.moves_before(to) && !(first..first + slices).any(|slice| self.up.has_delivered(slice)) {
+            if berth.sleeps_through(to) && !(first..first + slices).any(|slice| self.up.has_delivered(slice)) {
                 self.untold[channel] = true;
                 continue;
             }
@@ -174,18 +177,18 @@ impl MemorySystem {
             }
             self.tell_room(channel, &mut partition);
             self.untold[channel] = false;
+            let next = partition.next_event(to);
+            self.next[channel] = next;
             // A reply that waits for room moves when there is some.
-            let stays = !self.skipping || partition.has_reply();
-            berth.set_next(if stays { to } else { partition.next_event(to).unwrap_or(Cycle::MAX) });
+            let stays_awake = !self.skipping || partition.has_reply();
+            berth.set_sleep(if stays_awake { 0 } else { next.unwrap_or(Cycle::MAX) });
         }
     }
 
     /// When something in it next moves by itself, after [`MemorySystem::exchange`] up to `now`.
     #[must_use]
     pub fn next_event(&self, now: Cycle) -> Option<Cycle> {
-        let next = self.partitions.iter().map(|berth| berth.next.load(Ordering::Relaxed)).min();
-        let next = next.filter(|next| *next != Cycle::MAX).map(|next| next.max(now));
-        [self.up.next_event(now), self.down.next_event(now), next].into_iter().flatten().min()
+        [self.up.next_event(now), self.down.next_event(now)].iter().chain(&self.next).copied().flatten().min()
     }
 
     /// Counts what the partitions have put off counting, up to `now`.
