@@ -14,14 +14,13 @@ use crate::kernel::TimedKernel;
 use crate::logical_blocks::LogicalBlocks;
 use crate::mem::system::{Berth, MemorySystem};
 use crate::packet::Cycle;
-use crate::parallel::{Apart, Crew, Work, lock};
+use crate::parallel::{Apart, Crew, Sleep, Work, lock};
 use crate::residency::Residency;
 use crate::result::{Ending, LaunchResult};
 use crate::seam::{Assignment, DispatchView, Dispatcher, Mechanisms};
 use crate::sm::{Mail, Sm};
 use raddle_exec::memory::{DeviceMemory, Merge};
 use raddle_exec::{Launch, Program};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 /// Why a launch could not start.
@@ -184,42 +183,29 @@ impl<'m> Gpu<'m> {
 struct Seat<'k> {
     sm: Mutex<Sm<'k>>,
     mail: Apart<Mutex<Mail>>,
-    /// When it moves next if it is told nothing, or [`Seat::AWAKE`]. Windows that end before then need not run it.
-    sleeps_until: AtomicU64,
+    sleep: Sleep,
 }
 
 impl<'k> Seat<'k> {
-    /// It has run in the last window.
-    const AWAKE: Cycle = 0;
     /// It has slept, and has been told something.
     const CALLED: Cycle = 1;
 
     fn new(sm: Sm<'k>, now: Cycle) -> Self {
         let mail = Apart(Mutex::new(Mail::new(&sm, now)));
-        Self { sm: Mutex::new(sm), mail, sleeps_until: AtomicU64::new(Self::AWAKE) }
-    }
-
-    /// See the field. Only the calling thread writes it, between windows, so that no order is needed.
-    #[inline]
-    fn sleeps_until(&self) -> Cycle {
-        self.sleeps_until.load(Ordering::Relaxed)
-    }
-
-    fn set_sleep(&self, until: Cycle) {
-        self.sleeps_until.store(until, Ordering::Relaxed);
+        Self { sm: Mutex::new(sm), mail, sleep: Sleep::new() }
     }
 
     /// Wakes it in the next window when it sleeps.
     fn call(&self) {
-        if self.sleeps_until() != Self::AWAKE {
-            self.set_sleep(Self::CALLED);
+        if self.sleep.until() != Sleep::AWAKE {
+            self.sleep.set(Self::CALLED);
         }
     }
 
     /// When it next moves.
     fn next_event(&self) -> Option<Cycle> {
-        match self.sleeps_until() {
-            Self::AWAKE | Self::CALLED => self.mail().next_event(),
+        match self.sleep.until() {
+            Sleep::AWAKE | Self::CALLED => self.mail().next_event(),
             Cycle::MAX => None,
             until => Some(until),
         }
@@ -256,7 +242,7 @@ impl<'r> Work for Parts<'r, '_> {
     #[inline]
     fn run(&self, memory: &Self::Hold<'_>, part: usize, from: Cycle, to: Cycle) {
         match self.sms.get(part) {
-            Some(seat) if seat.sleeps_until() >= to => {}
+            Some(seat) if seat.sleep.lasts(to) => {}
             Some(seat) => seat.window(from, to, memory),
             None => {
                 let berth = &self.partitions[part - self.sms.len()];
@@ -400,10 +386,10 @@ impl Run<'_, '_, '_, '_> {
     fn wake(&mut self, from: Cycle, to: Cycle) {
         self.gpu.memory.wake(to);
         for (number, sm) in self.sms.iter().enumerate() {
-            let until = sm.sleeps_until();
-            if until != Seat::AWAKE && until < to {
+            let until = sm.sleep.until();
+            if until != Sleep::AWAKE && until < to {
                 sm.mail().set_free_flits(self.gpu.memory.room(number as u32), from);
-                sm.set_sleep(Seat::AWAKE);
+                sm.sleep.set(Sleep::AWAKE);
             }
         }
     }
@@ -418,7 +404,7 @@ impl Run<'_, '_, '_, '_> {
         let system = &mut self.gpu.memory;
         // Atomics first: a store of the same window is then seen to come after them, and is not lost.
         system.collect(to, &mut memory);
-        let has_run = |sm: &Seat<'_>| sm.sleeps_until() == Seat::AWAKE;
+        let has_run = |sm: &Seat<'_>| sm.sleep.until() == Sleep::AWAKE;
         for (number, sm) in self.sms.iter().enumerate().filter(|(_, sm)| has_run(sm)) {
             let mail = &mut *sm.mail();
             self.has_fault |= mail.fault.is_some();
@@ -448,7 +434,7 @@ impl Run<'_, '_, '_, '_> {
                 mail.replies.push(reply);
             }
             mail.set_free_flits(system.room(number as u32), to);
-            sm.set_sleep(mail.sleeps_until().filter(|_| may_sleep).unwrap_or(Seat::AWAKE));
+            sm.sleep.set(mail.sleeps_until().filter(|_| may_sleep).unwrap_or(Sleep::AWAKE));
         }
         drop(memory);
         self.observe();

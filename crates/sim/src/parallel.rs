@@ -20,6 +20,36 @@ const SPINS: u32 = 2_000;
 #[repr(align(128))]
 pub(crate) struct Apart<T>(pub(crate) T);
 
+/// How long a part can be left alone: the cycle before which nothing in it moves if it is told nothing. One thread writes it,
+/// between windows, so that no order is needed.
+pub(crate) struct Sleep(AtomicU64);
+
+impl Sleep {
+    /// The part is run in every window.
+    pub(crate) const AWAKE: Cycle = 0;
+
+    /// Of a part that is run in the first window.
+    pub(crate) fn new() -> Self {
+        Self(AtomicU64::new(Self::AWAKE))
+    }
+
+    #[inline]
+    pub(crate) fn until(&self) -> Cycle {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn set(&self, until: Cycle) {
+        self.0.store(until, Ordering::Relaxed);
+    }
+
+    /// Whether a window that ends with this cycle need not run the part.
+    #[inline]
+    pub(crate) fn lasts(&self, to: Cycle) -> bool {
+        self.until() >= to
+    }
+}
+
 /// What a crew runs: parts, each for one window.
 pub(crate) trait Work: Sync {
     /// What a thread holds while it runs parts of a window.

@@ -123,10 +123,10 @@ impl Partition {
         }
     }
 
-    /// Whether a slice has a reply that has not left.
+    /// Whether it can be left alone until [`Partition::next_event`]: a reply that waits for room moves when there is some.
     #[must_use]
-    pub fn has_reply(&self) -> bool {
-        self.slices.iter().any(|slice| slice.peek_reply().is_some())
+    pub fn can_be_left(&self) -> bool {
+        self.skipping && self.slices.iter().all(|slice| slice.peek_reply().is_none())
     }
 
     /// Takes a slice's next reply, with the core cycle at which it left.

@@ -5,23 +5,20 @@ use super::crossbar::{Crossbar, CrossbarCounters};
 use super::partition::Partition;
 use crate::config::MachineConfig;
 use crate::packet::{Cycle, Reply, Request};
-use crate::parallel::lock;
+use crate::parallel::{Sleep, lock};
 use raddle_exec::memory::{DeviceMemory, Merge};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A partition, and how long it can be left alone.
 pub struct Berth {
     /// Behind a lock, so that host threads can run several at once.
     partition: Mutex<Partition>,
-    /// Nothing in it moves before this cycle, unless it is sent something; 0 when it is not to be left alone. Written between
-    /// windows by one thread, so that no order is needed.
-    sleeps_until: AtomicU64,
+    sleep: Sleep,
 }
 
 impl Berth {
     fn new(partition: Partition) -> Self {
-        Self { partition: Mutex::new(partition), sleeps_until: AtomicU64::new(0) }
+        Self { partition: Mutex::new(partition), sleep: Sleep::new() }
     }
 
     /// The partition.
@@ -33,17 +30,13 @@ impl Berth {
     #[inline]
     #[must_use]
     pub fn sleeps_through(&self, to: Cycle) -> bool {
-        self.sleeps_until.load(Ordering::Relaxed) >= to
+        self.sleep.lasts(to)
     }
 
     /// Runs it for a window. Not inline, so that those that sleep cost little.
     #[inline(never)]
     pub fn window(&self, from: Cycle, to: Cycle, memory: &DeviceMemory) {
         self.lock().run_logged(from, to, memory);
-    }
-
-    fn set_sleep(&self, until: Cycle) {
-        self.sleeps_until.store(until, Ordering::Relaxed);
     }
 }
 
@@ -57,8 +50,6 @@ pub struct MemorySystem {
     next: Vec<Option<Cycle>>,
     /// Which of them have not been told what room the network has.
     untold: Vec<bool>,
-    /// Those in which nothing moves are left alone.
-    skipping: bool,
     slices: u32,
     header_bytes: u32,
     sector: u32,
@@ -80,7 +71,6 @@ impl MemorySystem {
             partitions: (0..machine.dram.channels).map(|c| Berth::new(Partition::new(machine, c))).collect(),
             next: vec![None; machine.dram.channels as usize],
             untold: vec![false; machine.dram.channels as usize],
-            skipping: true,
             slices: machine.l2.slices,
             header_bytes: machine.interconnect.header_bytes,
             sector: machine.l2.sector,
@@ -90,7 +80,6 @@ impl MemorySystem {
 
     /// Runs every cycle instead of skipping those in which nothing moves.
     pub fn never_skip(&mut self) {
-        self.skipping = false;
         self.partitions.iter().for_each(|berth| berth.lock().set_skipping(false));
     }
 
@@ -179,9 +168,8 @@ impl MemorySystem {
             self.untold[channel] = false;
             let next = partition.next_event(to);
             self.next[channel] = next;
-            // A reply that waits for room moves when there is some.
-            let stays_awake = !self.skipping || partition.has_reply();
-            berth.set_sleep(if stays_awake { 0 } else { next.unwrap_or(Cycle::MAX) });
+            let asleep = partition.can_be_left().then(|| next.unwrap_or(Cycle::MAX));
+            berth.sleep.set(asleep.unwrap_or(Sleep::AWAKE));
         }
     }
 
