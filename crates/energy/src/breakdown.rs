@@ -242,6 +242,22 @@ impl Breakdown {
         self.parts.iter().map(Part::total).sum()
     }
 
+    /// Watts of all components together: joules for each second it took.
+    #[must_use]
+    pub fn power(&self) -> f64 {
+        self.watts(self.total())
+    }
+
+    /// Watts of a component.
+    #[must_use]
+    pub fn power_of(&self, component: Component) -> f64 {
+        self.watts(self.part(component).map_or(0.0, Part::total))
+    }
+
+    fn watts(&self, joules: f64) -> f64 {
+        if self.seconds == 0.0 { 0.0 } else { joules / self.seconds }
+    }
+
     /// The share of a component.
     #[must_use]
     pub fn share(&self, component: Component) -> f64 {
@@ -326,6 +342,19 @@ mod tests {
         busy.dram.reads = 1_000_000;
         let breakdown = Breakdown::new(&table, &machine, &busy);
         assert!(close(breakdown.part(Component::Dram).unwrap().total(), 64.0 * 8.0 * 1e6 * 1e-12));
+    }
+
+    #[test]
+    fn power_is_energy_over_time() {
+        let (mut short, table) = (activity(), Table::gtx480());
+        (short.cycles, short.sm.sm.cycles) = (350_000_000, 350_000_000);
+        let [long, short] = [&activity(), &short].map(|of| Breakdown::new(&table, &machine(), of));
+        assert!(close(long.power(), long.total()), "it took a second");
+        assert!(close(short.total(), long.total() / 2.0) && close(short.power(), long.power()), "what leaks, leaks on");
+        let parts: f64 = Component::ALL.iter().map(|c| short.power_of(*c)).sum();
+        assert!(close(parts, short.power()));
+        let nothing = Breakdown::new(&table, &machine(), &Activity::default());
+        assert_eq!((nothing.power(), nothing.power_of(Component::Dram)), (0.0, 0.0));
     }
 
     #[test]

@@ -338,7 +338,9 @@ fn place(config: &MachineConfig, op: &Op, inst: &Inst, out: &mut TimedOp) {
             inst.opcode,
             Opcode::Sqrt | Opcode::Sin | Opcode::Cos | Opcode::Ex2 | Opcode::Lg2 | Opcode::Rsqrt | Opcode::Rcp
         );
-        let on_sfu = special || inst.opcode == Opcode::Div || kind == DataKind::F64;
+        let multiplies = matches!(inst.opcode, Opcode::Mul | Opcode::Mad | Opcode::Madc) && kind == DataKind::Int;
+        let on_sfu =
+            special || inst.opcode == Opcode::Div || kind == DataKind::F64 || multiplies && config.sm.units.sfu_int_mul;
         out.timing = timing;
         out.unit = if on_sfu && config.sm.units.sfu > 0 { UnitKind::Sfu } else { UnitKind::Sp };
         return;

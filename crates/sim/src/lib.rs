@@ -7,6 +7,7 @@
 //! * [`gpu`]: all of it, window by window.
 //! * [`job`]: a kernel with its buffers, for examples and small tests.
 //! * [`residency`]: how many blocks an SM holds.
+//! * [`fill`]: how full launches make the machine.
 //! * [`seam`]: what mechanisms decide, and their registry.
 //! * [`event`]: what happened, for those who listen.
 //! * [`stats`]: counters, declared once.
@@ -14,6 +15,7 @@
 
 pub mod config;
 pub mod event;
+pub mod fill;
 pub mod gpu;
 pub mod job;
 pub mod kernel;
@@ -31,4 +33,4 @@ pub mod stats;
 /// different epochs are not compared; those of one epoch are good whatever else changed. `tests/golden/epochs.txt` has
 /// the checksum of the golden cycles at each epoch, and a test of `raddle-lab` fails when they have changed and this
 /// has not.
-pub const EPOCH: u32 = 2;
+pub const EPOCH: u32 = 3;

@@ -75,3 +75,11 @@ pub struct Reply {
     /// The atomic with its results, in the last reply of its request.
     pub atomic: Option<Box<AtomicWork>>,
 }
+
+impl Reply {
+    /// Bytes of its packet, at least one: all but acknowledgements carry a sector.
+    #[must_use]
+    pub fn packet_bytes(&self, header: u32, sector: u32) -> u32 {
+        (header + if self.purpose.is_write() { 0 } else { sector }).max(1)
+    }
+}

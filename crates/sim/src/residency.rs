@@ -14,15 +14,28 @@ pub struct Residency {
     pub warps: u32,
     /// Registers a thread takes, rounded up as the machine does.
     pub registers: u32,
+    /// Why it has fewer than it needs, where it has.
+    pub capped: Option<Capped>,
     /// Shared memory a block takes, in bytes.
     pub shared: u32,
     /// The resource that allows no more; the first of those that allow equally few.
     pub limit: &'static str,
 }
 
+/// A directive of the kernel that allows it fewer registers than it needs. What a compiler would spill for that is not
+/// modelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capped {
+    /// Registers a thread needs as the kernel is written.
+    pub needs: u32,
+    /// The directive.
+    pub by: &'static str,
+}
+
 impl Residency {
     /// Looks at each resource. `registers` per thread come from the PTX when they are not known better: what the kernel
-    /// needs as it is written, or less where `.maxnreg` or `.minnctapersm` demand it.
+    /// needs as it is written, or less where `.maxnreg`, `.minnctapersm` or `.maxntid` demand it. As with NVIDIA's
+    /// assembler, `.minnctapersm` means nothing where an SM cannot have so many threads or blocks.
     ///
     /// # Errors
     /// When not even one block fits, with the resource that is short.
@@ -35,14 +48,29 @@ impl Residency {
         let sm = &config.sm;
         let threads = launch.threads_per_cta().next_multiple_of(sm.warp_width * sm.slices.max(1));
         let grain = sm.register_grain.max(1);
-        let registers = registers.unwrap_or_else(|| {
-            let (module, kernel) = (&program.image.module, program.layout.kernel);
-            let limits = module.func(kernel).limits;
-            // What a compiler keeps to, at the price of spills that the PTX does not show.
-            let wanted = limits.min_ctas_per_sm.map(|ctas| sm.registers / (threads * ctas).max(1) / grain * grain);
-            let most = limits.max_registers.into_iter().chain(wanted.filter(|n| *n > 0)).min();
-            Resources::new(module, kernel).registers.min(most.unwrap_or(u32::MAX))
-        });
+        let (registers, capped) = registers.map_or_else(
+            || {
+                let (module, kernel) = (&program.image.module, program.layout.kernel);
+                let limits = module.func(kernel).limits;
+                let needs = Resources::new(module, kernel).registers;
+                // What a compiler keeps to: so few that the blocks asked for have room in the register file, or
+                // one of the largest where they are not asked for or are more than an SM can have.
+                let block = limits.max_threads.map(|n| n.next_multiple_of(sm.warp_width * sm.slices.max(1)));
+                let room = |ctas: u32| sm.registers / (block.unwrap_or(threads) * ctas).max(1) / grain * grain;
+                let can_be = |n: &u32| *n <= sm.ctas && n.saturating_mul(block.unwrap_or(threads)) <= sm.threads;
+                let asked = limits.min_ctas_per_sm.filter(can_be);
+                let caps = [
+                    (limits.max_registers, ".maxnreg"),
+                    (asked.map(room), ".minnctapersm"),
+                    (block.map(|_| room(1)), ".maxntid"),
+                ];
+                let caps = caps.into_iter().filter_map(|(most, by)| most.filter(|n| *n < needs).zip(Some(by)));
+                let caps = caps.filter(|(most, _)| *most > 0);
+                let cap = caps.min_by_key(|cap| cap.0);
+                cap.map_or((needs, None), |(most, by)| (most, Some(Capped { needs, by })))
+            },
+            |known| (known, None),
+        );
         let per_thread = registers.max(1).next_multiple_of(grain);
         let shared = program.layout.static_shared + launch.dynamic_shared;
         let by_shared = sm.shared_bytes.checked_div(shared).unwrap_or(u32::MAX);
@@ -59,7 +87,7 @@ impl Residency {
         }
         let (limit, ctas) = limits.iter().map(|l| (l.0, l.1)).min_by_key(|l| l.1).unwrap_or(("blocks", 1));
         let limit = if limit.starts_with("bytes") { "shared memory" } else { limit };
-        Ok(Self { ctas, warps: ctas * (threads / sm.warp_width), registers: per_thread, shared, limit })
+        Ok(Self { ctas, warps: ctas * (threads / sm.warp_width), registers: per_thread, capped, shared, limit })
     }
 }
 
@@ -70,8 +98,8 @@ mod tests {
     use raddle_exec::{DeviceMemory, Image};
     use std::sync::Arc;
 
-    /// Blocks of 256 threads that an SM of the reference machine holds, of a kernel with forty registers.
-    fn blocks(directives: &str) -> (u32, u32) {
+    /// Of blocks of 256 threads on the reference machine, of a kernel with forty registers and more.
+    fn residency(directives: &str) -> Residency {
         let registers = (0..40).map(|n| format!("mov.u32 %r{n}, %tid.x;\n")).collect::<String>();
         let sums = (1..40).map(|n| format!("add.u32 %r0, %r0, %r{n};\n")).collect::<String>();
         let text = format!(
@@ -85,7 +113,12 @@ mod tests {
         let program = Program::new(&image, &layout).unwrap();
         let machine = Machine::load(Source::Preset("gtx480"), &[] as &[&str]).unwrap();
         let launch = Launch { grid: [1, 1, 1], block: [256, 1, 1], ..Launch::default() };
-        let found = Residency::new(&machine.config, &program, &launch, None).unwrap();
+        Residency::new(&machine.config, &program, &launch, None).unwrap()
+    }
+
+    /// Blocks that an SM holds, and the registers of their threads.
+    fn blocks(directives: &str) -> (u32, u32) {
+        let found = residency(directives);
         (found.ctas, found.registers)
     }
 
@@ -95,5 +128,17 @@ mod tests {
         assert_eq!(blocks(".maxnreg 24"), (5, 24));
         assert_eq!(blocks(".maxntid 256 .minnctapersm 5"), (5, 24));
         assert_eq!(blocks(".maxntid 256 .minnctapersm 2").0, 3, "more than it needs is not given");
+        assert_eq!(blocks(".maxntid 256 .minnctapersm 7"), blocks(""), "1536 threads are six blocks");
+        assert_eq!(blocks(".maxntid 1024"), (4, 32), "a block of 1024 has room");
+    }
+
+    #[test]
+    fn a_directive_that_limits_registers_is_named() {
+        let needs = residency("").registers;
+        let by = |directives: &str| residency(directives).capped.map(|c| (c.needs.next_multiple_of(4), c.by));
+        assert_eq!(by(""), None);
+        assert_eq!(by(".maxntid 256 .minnctapersm 2"), None);
+        assert_eq!(by(".maxntid 256 .minnctapersm 5"), Some((needs, ".minnctapersm")));
+        assert_eq!(by(".maxntid 256 .minnctapersm 5 .maxnreg 16"), Some((needs, ".maxnreg")));
     }
 }

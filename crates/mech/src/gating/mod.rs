@@ -14,6 +14,6 @@ mod power;
 #[cfg(test)]
 mod tests;
 
-pub use folding::{Clusters, FoldingConfig};
+pub use folding::{Clusters, FoldingConfig, Wake};
 pub use pipelines::ByPipeline;
 pub use power::{Power, Times, lanes_of};

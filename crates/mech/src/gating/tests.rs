@@ -306,6 +306,51 @@ fn the_minority_is_folded_longer_and_busy_phases_are_not_followed_by_folding() {
 }
 
 #[test]
+fn naive_folding_does_not_pause() {
+    let machine = machine(&[]);
+    let config = FoldingConfig { adaptive: false, ..FoldingConfig::default() };
+    for (config, folds) in [(config, true), (FoldingConfig::default(), false)] {
+        let mut bench = Bench::new(Folding::new(config, &machine), &machine);
+        let op = bench.op(Pipe::Int);
+        while bench.now < 300 {
+            bench.gating.issued(bench.now, &op, u32::MAX);
+            bench.run_to(bench.now + 1);
+        }
+        let passes = bench.gating.issued(bench.now, &op, u32::MAX).passes;
+        assert_eq!(passes == 2, folds, "300 instructions were issued in the phase before, as many as folded SPs take");
+    }
+}
+
+/// Cycles from wanting to issue to issue, and from there to the entry of an SP, of a warp that finds all lanes gated and whose
+/// operands take so long.
+fn waits(wake: Wake, collection: Cycle) -> (Cycle, Cycle) {
+    let machine = machine(&[]);
+    let config = FoldingConfig { majority: 0, minority: 0, wake, ..FoldingConfig::default() };
+    let mut bench = Bench::new(Folding::new(config, &machine), &machine);
+    bench.run_to(40);
+    let op = bench.op(Pipe::Int);
+    while bench.may_issue(Pipe::Int).is_err() {
+        bench.run_to(bench.now + 1);
+    }
+    let issued = bench.now;
+    let shape = bench.gating.issued(issued, &op, u32::MAX);
+    bench.run_to(issued + collection);
+    while !(0..2).any(|sp| bench.gating.may_enter(&Entry { now: bench.now, sp, pipe: Pipe::Int, op: &op, shape })) {
+        bench.run_to(bench.now + 1);
+    }
+    bench.lanes(Pipe::Int);
+    (issued - 40, bench.now - issued)
+}
+
+#[test]
+fn lanes_wake_before_issue_or_while_operands_are_collected() {
+    for collection in 0..6 {
+        assert_eq!(waits(Wake::Issue, collection), (3, collection), "one after the other");
+        assert_eq!(waits(Wake::Execute, collection), (0, collection.max(3)), "at the same time");
+    }
+}
+
+#[test]
 fn one_half_alone_enters_once() {
     let machine = machine(&[]);
     let mut bench = Bench::new(Folding::new(FoldingConfig::default(), &machine), &machine);
@@ -331,7 +376,7 @@ fn one_half_alone_enters_once() {
 #[test]
 fn nobody_waits_longer_than_a_lane_takes_to_wake() {
     let machine = machine(&[]);
-    let config = FoldingConfig { majority: 0, minority: 0, ..FoldingConfig::default() };
+    let config = FoldingConfig { majority: 0, minority: 0, wake: Wake::Issue, ..FoldingConfig::default() };
     let mut bench = Bench::new(Folding::new(config, &machine), &machine);
     let mut state = 1u32;
     let mut next = || {

@@ -1,7 +1,7 @@
 //! Reads a `gpgpusim.config`, the configuration of GPGPU-Sim, into a machine.
 //!
-//! What the file does not say is taken from the preset `gtx480`. Options that mean nothing here, and values that cannot be
-//! expressed, are listed rather than dropped.
+//! What the file does not say is taken from a preset, `gtx480`, or `gtx480-v3` for a file of version 3, and the most important of
+//! it is listed. So are options that mean nothing here and values that cannot be expressed: nothing is dropped silently.
 
 mod map;
 mod text;
@@ -9,6 +9,9 @@ mod text;
 use super::problem::{Origin, Problem};
 use super::{DEFAULT_PRESET, Machine};
 use map::Answer;
+
+/// The preset for texts of version 3.
+const VERSION_3: &str = "gtx480-v3";
 
 /// What came of a configuration.
 #[derive(Debug)]
@@ -19,6 +22,10 @@ pub struct Imported {
     pub without_counterpart: Vec<Left>,
     /// Options that have one, whose value was not taken, with the reason.
     pub not_taken: Vec<Left>,
+    /// The preset with what the text does not say: that of the version of GPGPU-Sim the text is for.
+    pub base: &'static str,
+    /// Keys that options could have set or in which versions differ, and that have the value of the preset.
+    pub assumed: Vec<String>,
 }
 
 /// An option that was left.
@@ -62,8 +69,17 @@ pub fn import(text: &str) -> Result<Imported, Vec<Problem>> {
             }
         }
     }
-    let machine = Machine::replace(DEFAULT_PRESET, values)?;
-    Ok(Imported { machine, without_counterpart, not_taken })
+    let base = if map::is_version_3(&options) { VERSION_3 } else { DEFAULT_PRESET };
+    let said: Vec<String> = values.iter().map(|(path, ..)| path.clone()).collect();
+    let machine = Machine::replace(base, values)?;
+    let default = Machine::replace(DEFAULT_PRESET, Vec::new())?;
+    let differs = |path: &str, origin: &Origin| {
+        matches!(origin, Origin::Preset(_)) && default.origin(path).is_some_and(|other| other != origin)
+    };
+    let not_said: Vec<&str> = map::not_said(&options, &said).collect();
+    let assumed = machine.values().filter(|(path, _, origin)| not_said.contains(path) || differs(path, origin));
+    let assumed = assumed.map(|(path, ..)| path.to_owned()).collect();
+    Ok(Imported { machine, without_counterpart, not_taken, base, assumed })
 }
 
 #[cfg(test)]

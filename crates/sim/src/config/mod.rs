@@ -142,6 +142,9 @@ pub struct FetchConfig {
     pub only_when_empty: bool,
     /// Bytes an instruction takes in memory.
     pub instruction_bytes: u32,
+    /// A warp whose line has come after a miss is fetched for again, in its turn, and then hits; otherwise the line goes to
+    /// decode at once, before other fetches.
+    pub refetch: bool,
     /// Bytes of the instruction cache of a slice, in lines of 32 bytes; 0 for none.
     pub l0_bytes: u32,
 }
@@ -154,6 +157,9 @@ pub struct IssueConfig {
     pub schedulers: u32,
     /// Instructions of one warp a scheduler issues in a cycle at most.
     pub per_warp: u32,
+    /// The scheduler that goes first changes every cycle; otherwise scheduler 0 always does. Who goes first gets the last
+    /// place in front of a unit.
+    pub rotate: bool,
 }
 
 /// Operand collector and register banks.
@@ -197,6 +203,12 @@ pub struct UnitsConfig {
     pub mem_issue: u32,
     /// Results written back in a cycle.
     pub writeback: u32,
+    /// Integer multiplications and multiply-adds go to the SFUs.
+    pub sfu_int_mul: bool,
+    /// One pipeline serves arithmetic and memory instructions. An instruction occupies it until all lanes of its warp have
+    /// entered, `sm.simd_width` in a cycle, and a memory instruction until it has handed out its requests; nothing else
+    /// issues in that time.
+    pub unified: bool,
 }
 
 /// Latency and initiation interval of one kind of instruction.
@@ -333,8 +345,12 @@ pub struct CacheConfig {
 pub struct InterconnectConfig {
     /// Bytes of a flit.
     pub flit_bytes: u32,
-    /// Bytes of a packet without data.
+    /// Bytes of a request besides the data it carries.
     pub header_bytes: u32,
+    /// Bytes of a reply besides the data it carries.
+    pub reply_header_bytes: u32,
+    /// A store is acknowledged by a reply, for which fences wait. Otherwise nobody waits for it once it has left the SM.
+    pub write_replies: bool,
     /// Flits an SM's or slice's injection port holds before it refuses more.
     pub injection_buffer: u32,
     /// Flits an input of the crossbar holds.
@@ -461,6 +477,25 @@ pub struct DramTiming {
     pub rtpl: u32,
     /// Command cycles one column command's data take.
     pub burst: u32,
+}
+
+impl DramTiming {
+    /// How long commands wait for each other, by key: all but the rate of transfers (`ccd`, `ccdl`, `burst`).
+    pub(crate) fn waits(&self) -> [(&'static str, u32); 11] {
+        [
+            ("rrd", self.rrd),
+            ("rcd", self.rcd),
+            ("rcdwr", self.rcdwr),
+            ("ras", self.ras),
+            ("rp", self.rp),
+            ("rc", self.rc),
+            ("cl", self.cl),
+            ("wl", self.wl),
+            ("cdlr", self.cdlr),
+            ("wr", self.wr),
+            ("rtpl", self.rtpl),
+        ]
+    }
 }
 
 /// Which mechanism sits in each seam, with its parameters.

@@ -19,9 +19,19 @@ pub const PRESETS: &[Preset] = &[
         text: include_str!("../../presets/gtx480.toml"),
     },
     Preset {
+        name: "gtx480-v3",
+        about: "GeForce GTX 480 (Fermi), as GPGPU-Sim 3.2.2 models it",
+        text: include_str!("../../presets/gtx480-v3.toml"),
+    },
+    Preset {
         name: "fx5800",
         about: "Quadro FX 5800 (GT200), the baseline of thread block compaction",
         text: include_str!("../../presets/fx5800.toml"),
+    },
+    Preset {
+        name: "fx5800-deep",
+        about: "Quadro FX 5800 with a pipeline of 20 cycles instead of 8",
+        text: include_str!("../../presets/fx5800-deep.toml"),
     },
     Preset {
         name: "vws-sm",

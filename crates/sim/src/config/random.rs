@@ -22,6 +22,13 @@ pub fn random(seed: u64) -> MachineConfig {
     sm(&mut config, &mut pick);
     memory(&mut config, &mut pick);
     config.mechanism.issue = Choice::Name(pick.of(&["gto", "lrr"]).to_owned());
+    config.sm.issue.rotate = pick.once_in(2);
+    let l1i = &config.sm.l1i;
+    config.sm.fetch.refetch = !l1i.allocate_on_miss && l1i.ways > l1i.mshr_entries && pick.once_in(2);
+    config.sm.units.sfu_int_mul = config.sm.units.sfu > 0 && pick.once_in(2);
+    config.sm.units.unified = config.sm.issue.per_warp == 1 && pick.once_in(3);
+    config.interconnect.reply_header_bytes = pick.of(&[0, config.interconnect.header_bytes]);
+    config.interconnect.write_replies = !pick.once_in(3);
     config
 }
 
@@ -92,6 +99,7 @@ fn fetch(pick: &mut Pick) -> FetchConfig {
         warps_per_cycle: pick.from(1, 2),
         only_when_empty: pick.once_in(2),
         instruction_bytes: pick.of(&[4, 8, 16]),
+        refetch: false,
         l0_bytes: 0,
     }
 }
@@ -105,6 +113,8 @@ fn units(pick: &mut Pick) -> UnitsConfig {
         sfu_issue: pick.from(1, 2),
         mem_issue: pick.from(1, 2),
         writeback: pick.from(1, 3),
+        sfu_int_mul: false,
+        unified: false,
     }
 }
 

@@ -52,6 +52,7 @@ pub struct MemorySystem {
     untold: Vec<bool>,
     slices: u32,
     header_bytes: u32,
+    reply_header_bytes: u32,
     sector: u32,
     /// Stores of atomics at the edge of a window.
     merge: Merge,
@@ -73,6 +74,7 @@ impl MemorySystem {
             untold: vec![false; machine.dram.channels as usize],
             slices: machine.l2.slices,
             header_bytes: machine.interconnect.header_bytes,
+            reply_header_bytes: machine.interconnect.reply_header_bytes,
             sector: machine.l2.sector,
             merge: Merge::default(),
         })
@@ -138,7 +140,7 @@ impl MemorySystem {
             for local in 0..slices {
                 let slice = channel as u32 * slices + local;
                 while let Some((at, reply)) = partition.pop_reply(local) {
-                    let bytes = self.header_bytes + if reply.purpose.is_write() { 0 } else { self.sector };
+                    let bytes = reply.packet_bytes(self.reply_header_bytes, self.sector);
                     self.down.push(slice, at, u32::from(reply.sm), bytes, reply);
                 }
                 self.up.set_credit(slice, partition.inbox_room(local));

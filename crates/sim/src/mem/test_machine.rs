@@ -1,4 +1,4 @@
-//! The reference machine for tests of the memory side.
+//! The machine of unit tests.
 
 use crate::config::{
     AddressConfig, CacheConfig, Choice, ClockConfig, Coalescing, CollectorConfig, DramConfig, DramScheduler,
@@ -16,6 +16,8 @@ pub(crate) fn gtx480() -> MachineConfig {
         interconnect: InterconnectConfig {
             flit_bytes: 40,
             header_bytes: 8,
+            reply_header_bytes: 8,
+            write_replies: true,
             injection_buffer: 64,
             input_buffer: 64,
             output_buffer: 64,
@@ -95,9 +97,10 @@ fn sm() -> SmConfig {
             warps_per_cycle: 1,
             only_when_empty: true,
             instruction_bytes: 8,
+            refetch: false,
             l0_bytes: 0,
         },
-        issue: IssueConfig { schedulers: 2, per_warp: 1 },
+        issue: IssueConfig { schedulers: 2, per_warp: 1, rotate: true },
         collector: CollectorConfig {
             enabled: true,
             banks: 16,
@@ -108,7 +111,17 @@ fn sm() -> SmConfig {
             sfu_ports: 1,
             mem_ports: 1,
         },
-        units: UnitsConfig { sp: 2, sp_lanes: 16, sfu: 1, sp_issue: 2, sfu_issue: 1, mem_issue: 1, writeback: 2 },
+        units: UnitsConfig {
+            sp: 2,
+            sp_lanes: 16,
+            sfu: 1,
+            sp_issue: 2,
+            sfu_issue: 1,
+            mem_issue: 1,
+            writeback: 2,
+            sfu_int_mul: false,
+            unified: false,
+        },
         latency: LatencyConfig {
             simple: op,
             int_add: op,

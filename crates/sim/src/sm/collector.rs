@@ -331,20 +331,11 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mem::test_machine::gtx480;
 
     fn collector() -> Collector {
-        let config = CollectorConfig {
-            enabled: true,
-            banks: 16,
-            sp_units: 6,
-            sfu_units: 8,
-            mem_units: 2,
-            sp_ports: 2,
-            sfu_ports: 1,
-            mem_ports: 1,
-        };
-        let units = UnitsConfig { sp: 2, sp_lanes: 16, sfu: 1, sp_issue: 2, sfu_issue: 1, mem_issue: 1, writeback: 2 };
-        Collector::new(&config, &units)
+        let sm = gtx480().sm;
+        Collector::new(&sm.collector, &sm.units)
     }
 
     /// Cycles until instruction 0 comes out.

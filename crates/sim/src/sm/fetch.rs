@@ -139,6 +139,7 @@ impl Sm<'_> {
     /// Chooses warps and looks their instructions up.
     pub(super) fn fetch_stage(&mut self, now: Cycle) {
         let ports = self.config.sm.fetch.warps_per_cycle;
+        let comes_back = self.config.sm.fetch.refetch && self.fetch.cache.has_ready();
         if self.slices.len() > 1 {
             self.fetch_for_slices(now, ports);
         } else {
@@ -154,6 +155,11 @@ impl Sm<'_> {
                 self.mechanisms.fetch[0].fetched(warp, answer == Answer::Hit);
             }
         }
+        if comes_back && let Some(waiter) = self.fetch.cache.next_ready() {
+            let want = Want::of(waiter);
+            self.wants_again(want.warp);
+            want.others().for_each(|warp| self.wants_again(warp));
+        }
         if self.fetch.can_send(&self.port)
             && let Some(request) = self.fetch.cache.pop_request()
         {
@@ -163,10 +169,16 @@ impl Sm<'_> {
         }
     }
 
-    /// A line that has come serves those who wait for it first.
+    /// A line that has come serves those who wait for it first, unless they are fetched for again.
     #[inline]
     fn serve_waiting(&mut self, now: Cycle) -> bool {
-        self.fetch.cache.has_ready() && self.serve_next(now)
+        self.fetch.cache.has_ready() && !self.config.sm.fetch.refetch && self.serve_next(now)
+    }
+
+    /// The line of a warp has come: it takes its turn again.
+    fn wants_again(&mut self, warp: WarpId) {
+        self.fronts[warp.index()].fetching = false;
+        self.refresh(warp);
     }
 
     fn serve_next(&mut self, now: Cycle) -> bool {

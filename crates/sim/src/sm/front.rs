@@ -12,8 +12,8 @@ use raddle_exec::core::lanes_in;
 pub(super) struct Idle {
     /// The version of its warps' places.
     version: u64,
-    /// Whether the load-store unit was stalled.
-    stalled: bool,
+    /// Whether the load-store unit was stalled, and whether it kept others from the one pipeline.
+    memory: [bool; 2],
     cause: Cause,
     /// None of its warps can issue or has wrong instructions to drop, whatever the units do.
     is_quiet: bool,
@@ -21,7 +21,8 @@ pub(super) struct Idle {
 
 impl Idle {
     /// Nothing is known.
-    pub(super) const UNKNOWN: Self = Self { version: u64::MAX, stalled: false, cause: Cause::NoWarp, is_quiet: false };
+    pub(super) const UNKNOWN: Self =
+        Self { version: u64::MAX, memory: [false; 2], cause: Cause::NoWarp, is_quiet: false };
 }
 
 impl Sm<'_> {
@@ -190,13 +191,13 @@ impl Sm<'_> {
     /// before one whose instruction is not there, and so on.
     #[inline]
     pub(super) fn idle_cause(&mut self, scheduler: usize) -> Cause {
-        let (version, stalled) = (self.sets.version(scheduler), self.ldst.is_stalled());
+        let (version, memory) = (self.sets.version(scheduler), [self.ldst.is_stalled(), self.memory_is_in_the_way()]);
         let known = self.idle[scheduler];
-        if (known.version, known.stalled) == (version, stalled) {
+        if (known.version, known.memory) == (version, memory) {
             return known.cause;
         }
         let (cause, is_quiet) = self.find_idle_cause(scheduler);
-        self.idle[scheduler] = Idle { version, stalled, cause, is_quiet };
+        self.idle[scheduler] = Idle { version, memory, cause, is_quiet };
         cause
     }
 
@@ -227,6 +228,9 @@ impl Sm<'_> {
             if own.meets(sets.ready(unit)) {
                 if self.gangs.active && !self.has_ready_alone(scheduler, unit) {
                     return (Cause::Mechanism, false);
+                }
+                if self.pipeline.is_some() {
+                    return (self.pipeline_cause(), false);
                 }
                 let full = unit == UnitKind::Mem && self.ldst.is_stalled();
                 return (if full { Cause::BackPressure } else { cause }, false);

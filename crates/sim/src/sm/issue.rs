@@ -115,8 +115,11 @@ impl Sm<'_> {
         if self.fault.is_some() {
             return;
         }
-        // Who comes first changes every cycle.
-        let mut scheduler = if count.is_power_of_two() { now as usize & (count - 1) } else { now as usize % count };
+        let mut scheduler = match self.config.sm.issue.rotate {
+            false => 0,
+            true if count.is_power_of_two() => now as usize & (count - 1),
+            true => now as usize % count,
+        };
         for _ in 0..count {
             if used >> scheduler & 1 == 0 {
                 match self.known_idle_cause(scheduler) {
@@ -136,7 +139,8 @@ impl Sm<'_> {
 
     fn schedule(&mut self, scheduler: usize, now: Cycle, memory: &DeviceMemory) {
         let own = &self.scheduler_used[scheduler];
-        let open = |unit: UnitKind| if self.slices.accepts(scheduler, unit) { u64::MAX } else { 0 };
+        let is_open = self.pipeline_is_open(now);
+        let open = |unit: UnitKind| if is_open && self.slices.accepts(scheduler, unit) { u64::MAX } else { 0 };
         let (sp, sfu, mem) = (open(UnitKind::Sp), open(UnitKind::Sfu), open(UnitKind::Mem));
         let sets = &self.sets;
         let (on_sp, on_sfu, on_mem) = (sets.ready(UnitKind::Sp), sets.ready(UnitKind::Sfu), sets.ready(UnitKind::Mem));
@@ -168,8 +172,12 @@ impl Sm<'_> {
                     break;
                 }
             }
+            let occupied = self.op(self.table.get(warp).pc).timing.interval;
             if !self.issue_or_fault(warp, now, memory, n == 0) {
                 return;
+            }
+            if let Some(pipeline) = &mut self.pipeline {
+                pipeline.free_at = now + Cycle::from(occupied);
             }
         }
         let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);

@@ -258,7 +258,7 @@ impl Sm<'_> {
         }
     }
 
-    /// A store of this many sectors stays in the data cache: nothing will be acknowledged.
+    /// A store of this many sectors will not be acknowledged: it stays in the data cache, or no store is.
     pub(super) fn store_kept(&mut self, token: u32, sectors: u32) {
         self.for_each_front(token, |front| front.stores -= sectors);
         if token & PART == 0 {

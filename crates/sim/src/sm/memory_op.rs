@@ -181,15 +181,15 @@ impl Sm<'_> {
         self.core.execute(global, issuing.op, lanes, issuing.active).map(|_| ())
     }
 
-    /// Texture fetches: texels of four bytes, row by row, each texture by itself.
+    /// Texture fetches, each texture by itself. Texels of one byte count as the word they are in.
     fn texture_op(&mut self, issuing: Issuing<'_>) -> Result<Footprint, LaneFault> {
         let Issuing { warp, op, active, .. } = issuing;
         let texels = self.core.texels(op, self.table.lanes(warp), active);
         self.perform(issuing)?;
         let (mut addresses, mut spaces) = ([0; 32], Spaces::default());
         for lane in lanes_in(active) {
-            if let Some((texture, texel)) = texels[lane] {
-                addresses[lane] = TEXTURE_BASE + ((texture as u64) << 32) + 4 * texel;
+            if let Some((texture, place)) = texels[lane] {
+                addresses[lane] = TEXTURE_BASE + ((texture as u64) << 32) + (place & !3);
                 spaces.texture |= 1 << lane;
             }
         }

@@ -24,6 +24,7 @@ mod ldst;
 mod mail;
 mod memory_op;
 mod phases;
+mod pipeline;
 mod port;
 mod replies;
 mod report;
@@ -51,6 +52,7 @@ use gangs::Gangs;
 use joint::Parts;
 use ldst::LoadStore;
 use phases::{Phases, SeenBlocks};
+use pipeline::UnifiedPipeline;
 use port::Port;
 use raddle_exec::Launch;
 use raddle_exec::core::{Arrival, Core};
@@ -161,6 +163,8 @@ pub struct Sm<'k> {
     skip_idle: bool,
     /// The last cycle in which it issued an instruction.
     last_issue: Cycle,
+    /// The one pipeline for all instructions, where the machine has it.
+    pipeline: Option<UnifiedPipeline>,
 }
 
 impl<'k> Sm<'k> {
@@ -250,6 +254,7 @@ impl<'k> Sm<'k> {
             pc_counts: vec![[0; 2]; kernel.ops.len()],
             skip_idle: true,
             last_issue: 0,
+            pipeline: sm.units.unified.then(UnifiedPipeline::default),
         })
     }
 
@@ -312,9 +317,12 @@ impl<'k> Sm<'k> {
         &self.pc_counts
     }
 
-    /// Whether it has no block and nothing on its way.
+    /// Whether it has no block and nothing in flight, and all its stores have left.
     fn is_idle(&self) -> bool {
-        self.residents.iter().all(Option::is_none) && self.starts.is_empty() && self.port.expected == self.port.received
+        self.residents.iter().all(Option::is_none)
+            && self.starts.is_empty()
+            && self.port.expected == self.port.received
+            && !self.ldst.wants_to_send()
     }
 
     #[inline]
@@ -376,8 +384,9 @@ impl<'k> Sm<'k> {
     /// Whether something in front of the units moves in this cycle, or a warp leaves; `mem_busy` says that the
     /// load-store unit takes nothing.
     #[inline]
-    fn front_moves(&self, mem_busy: bool) -> bool {
-        let issues = |unit: UnitKind| self.slices.any_accepts(unit) && self.has_ready(unit);
+    fn front_moves(&self, mem_busy: bool, now: Cycle) -> bool {
+        let is_open = self.pipeline_is_open(now);
+        let issues = |unit: UnitKind| is_open && self.slices.any_accepts(unit) && self.has_ready(unit);
         self.fetch.is_busy()
             || !self.sets.wanting.is_empty()
             || self.slices.can_move(mem_busy)
@@ -403,7 +412,7 @@ impl<'k> Sm<'k> {
     /// Whether everything in front of the units stands still in this cycle, in which they have had their turn.
     #[inline]
     fn front_is_quiet(&self, now: Cycle) -> bool {
-        !self.front_moves(true)
+        !self.front_moves(true, now)
             && self.fetch.cache.queue.is_empty()
             && self.starts.front().is_none_or(|s| s.0 > now)
             && self.gangs.next_event().is_none_or(|at| at > now)
@@ -412,7 +421,8 @@ impl<'k> Sm<'k> {
     /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
     fn sleeps_until(&self, now: Cycle) -> Option<Cycle> {
         let ldst = &self.ldst;
-        if self.front_moves(ldst.is_occupied()) || ldst.is_busy(&self.port, now) || self.fetch.can_send(&self.port) {
+        if self.front_moves(ldst.is_occupied(), now) || ldst.is_busy(&self.port, now) || self.fetch.can_send(&self.port)
+        {
             return None;
         }
         let mut wake = Cycle::MAX;
@@ -423,6 +433,7 @@ impl<'k> Sm<'k> {
         at(self.slices.next_event(now));
         at(self.ldst.next_event());
         at(self.gangs.next_event());
+        at(self.pipeline.as_ref().and_then(|pipeline| pipeline.next_event(now)));
         at(self.gating_event(now));
         at(self.virtual_blocks.as_ref().and_then(|v| v.next_event()));
         for scheduler in &self.mechanisms.issue {

@@ -48,8 +48,8 @@ impl Sm<'_> {
         let purpose = purpose(is_store, local);
         let answer = if is_store {
             let Access { address, bytes, byte_mask, .. } = access;
-            let request =
-                Request { sm: self.id, token, purpose, address, bytes, posted: false, byte_mask, atomic: None };
+            let posted = !self.config.interconnect.write_replies;
+            let request = Request { sm: self.id, token, purpose, address, bytes, posted, byte_mask, atomic: None };
             self.ldst.l1d.write(request, now)
         } else {
             self.ldst.l1d.read(access.address, purpose, token, now)
@@ -62,8 +62,8 @@ impl Sm<'_> {
         }
         self.ldst.refused = None;
         self.ldst.lookups.pop_front();
-        if is_store && answer == Answer::Hit {
-            // The line keeps it: nothing has to be acknowledged.
+        if is_store && (answer == Answer::Hit || !self.config.interconnect.write_replies) {
+            // The line keeps it, or no store is acknowledged.
             self.store_kept(token, access.bytes.div_ceil(self.ldst.sector));
         }
         if self.is_carrier(inst) {
@@ -214,8 +214,8 @@ impl Sm<'_> {
         let is_store = self.op(entry.pc).mem == MemKind::Store;
         let purpose = purpose(is_store, entry.local);
         let token = if is_store { u32::from(entry.warp) } else { inst | PAST_L1 };
-        let mut request =
-            Request { sm: self.id, token, purpose, address, bytes, posted: false, byte_mask, atomic: None };
+        let posted = is_store && !self.config.interconnect.write_replies;
+        let mut request = Request { sm: self.id, token, purpose, address, bytes, posted, byte_mask, atomic: None };
         if !self.port.accepts(&request) {
             self.ldst.stuck = Stuck::Port(self.port.flits(&request));
             self.ldst.stalled = true;
@@ -233,6 +233,9 @@ impl Sm<'_> {
         } else if entry.members.is_empty() {
             // Every sector comes by itself.
             entry.pending += replies - 1;
+        }
+        if posted {
+            self.store_kept(token, replies);
         }
         self.ldst.stalled = false;
         self.send(request, now);

@@ -188,9 +188,10 @@ impl Units {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mem::test_machine::gtx480;
 
     fn units() -> Units {
-        Units::new(&UnitsConfig { sp: 2, sp_lanes: 16, sfu: 1, sp_issue: 2, sfu_issue: 1, mem_issue: 1, writeback: 2 })
+        Units::new(&gtx480().sm.units)
     }
 
     #[test]

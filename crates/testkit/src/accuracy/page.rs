@@ -62,8 +62,8 @@ From the reference simulator:
   take as long as those of 4.
 - **Accesses through generic addresses** of which some lanes are global and some local make the requests of the global
   lanes only. Constants reached through a generic address go through the data cache.
-- **Texture fetches** go through the texture cache and to memory by the line their first texel is in; texels take four
-  bytes and lie row by row. The reference keeps fetches in order and lays textures out in tiles.
+- **Texture fetches** go through the texture cache and to memory by the line their first texel is in; texels lie
+  row by row. The reference keeps fetches in order and lays textures out in tiles.
 
 From hardware, as the reference:
 

@@ -214,6 +214,8 @@ fn parse_texture(text: &str) -> Result<(String, Texture), String> {
         Type::U8 => Channel::Unorm8,
         _ => Channel::Int,
     };
+    let channel_bytes = if texture.channel == Channel::Unorm8 { 1 } else { 4 };
+    texture.texel_bytes = channel_bytes * channels as u32;
     for word in words {
         match word {
             "address=clamp" => texture.address = AddressMode::Clamp,

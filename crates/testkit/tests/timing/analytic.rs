@@ -290,3 +290,87 @@ fn registers_of_one_bank_are_written_in_turn() {
     };
     equal("two banks, then one", round(26) - round(27), 1);
 }
+
+/// Cycles from one to the next of what one warp, and what eight warps, do.
+fn alone_and_together(config: &MachineConfig, setup: &str, line: &str) -> [f64; 2] {
+    [32, 256].map(|block| {
+        let round = |count| {
+            let body = lines(count, |_| line.to_owned());
+            Loop { block, ..Loop::one(setup, body) }.round(config, [20, 60])
+        };
+        (round(40) - round(20)) / 20.0
+    })
+}
+
+#[test]
+fn one_pipeline_for_all_instructions() {
+    for (preset, depth) in [("fx5800", 8.0), ("fx5800-deep", 20.0)] {
+        let config = machine(preset, &[""; 0]);
+        for line in ["add.u32 %r10, %r10, %r2;", "ld.shared.u32 %r10, [%r3];", "ld.global.u32 %r10, [%rd0];"] {
+            let measured = alone_and_together(&config, "mov.u32 %r10, 0;", line);
+            assert_eq!(measured, [depth, 32.0], "{preset}: a warp enters in four cycles, {line}");
+        }
+    }
+    let config = machine("fx5800", &["sm.units.unified=false"]);
+    let [_, together] = alone_and_together(&config, "", "ld.global.u32 %r10, [%rd0];");
+    assert!(together < 16.0, "a load-store unit of its own takes a warp in a cycle, not {together}");
+}
+
+#[test]
+fn integer_multiplications_on_the_sfu() {
+    let line = |n: u32| format!("mul.lo.u32 %r{}, %r2, %r2;", 10 + n % 8);
+    let with = |set: &str| rate(&machine("gtx480", &[set, "gpu.sms=1"]), 40, line, "");
+    let (on_sps, on_sfu) = (with("sm.units.sfu_int_mul=false"), with("sm.units.sfu_int_mul=true"));
+    close("two SPs take one in two cycles each", on_sps, 1.0, 0.05);
+    close("one SFU takes one in two cycles", on_sfu, 0.5, 0.05);
+}
+
+#[test]
+fn the_first_scheduler_always_first_or_in_turn() {
+    // Warps of both schedulers want the one SFU all the time; the first warp has more to do afterwards.
+    let cycles = |rotate: bool| {
+        let config = machine("gtx480", &[&format!("sm.issue.rotate={rotate}"), "sm.latency.transcendental.interval=3"]);
+        let wanted = lines(200, |n| format!("ex2.approx.f32 %f{}, %f15;", n % 12));
+        let after = lines(100, |_| "add.u32 %r10, %r10, %r2;".to_owned());
+        let body = format!("{wanted}\n@%p1 bra SKIP;\n{after}\nSKIP:");
+        let setup = "mov.f32 %f15, 0f00000000;\nmov.u32 %r10, 0;\nsetp.ge.u32 %p1, %r0, 32;";
+        Loop { block: 64, ..Loop::one(setup, body) }.run(&config, 1).cycles
+    };
+    let (fixed, in_turn) = (cycles(false), cycles(true));
+    assert!(fixed + 100 < in_turn, "warp 0 is done early when it always goes first: {fixed} and {in_turn}");
+}
+
+#[test]
+fn code_that_has_come_is_fetched_again() {
+    // Twice the instruction cache: every line misses in every round.
+    let job = Loop::one("mov.u32 %r10, 0;", lines(512, |_| "add.u32 %r10, %r10, %r2;".to_owned()));
+    let run = |refetch: bool| job.run(&machine("gtx480-v3", &[&format!("sm.fetch.refetch={refetch}")]), 10);
+    let (once, again) = (run(false), run(true));
+    let [(looked, missed), (looked_again, missed_again)] =
+        [&once, &again].map(|run| (run.sms[0].l1i.accesses, run.sms[0].l1i.misses));
+    assert!(missed > 10 * 512 / 16 - 32, "a line has 16 instructions: {missed} misses");
+    assert_eq!(
+        (missed_again, looked_again),
+        (missed, looked + missed),
+        "each line is looked up again when it is there"
+    );
+    assert!(again.cycles > once.cycles, "which takes time: {} and {}", once.cycles, again.cycles);
+}
+
+#[test]
+fn stores_without_replies() {
+    let job = Loop::one("", "st.global.u32 [%rd0], %r0;\nmembar.gl;".to_owned());
+    let run = |changes: &[&str]| job.run(&machine("gtx480", changes), 50);
+    let (with, without) = (run(&[]), run(&["interconnect.write_replies=false"]));
+    assert!(with.cycles > 50 * 150, "a fence waits for the reply: {}", with.cycles);
+    assert!(without.cycles < 50 * 100, "there is nothing to wait for: {}", without.cycles);
+    assert_eq!(with.l2_total().replies - without.l2_total().replies, 51, "one for each store");
+}
+
+#[test]
+fn bytes_of_replies() {
+    let flits =
+        |changes: &[&str]| stream(2, 4 * 1024 * 8 * 21, 4 * 1024).run(&machine("fx5800", changes), 20).down.flits;
+    let (bare, header) = (flits(&[]), flits(&["interconnect.reply_header_bytes=8"]));
+    assert_eq!(header, bare / 2 * 3, "a line of 64 bytes is two flits, three with a header");
+}

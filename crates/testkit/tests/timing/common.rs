@@ -38,7 +38,7 @@ pub fn divergence_models() -> Vec<&'static str> {
 /// Every registered gating scheme, with all parameters that make another one of it.
 pub fn gating_schemes() -> Vec<&'static str> {
     let mut all = registered(Seam::Gating, 5);
-    all.push("folding shift=true");
+    all.extend(["folding shift=true", "folding wake=issue", "folding adaptive=false"]);
     all
 }
 

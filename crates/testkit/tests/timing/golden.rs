@@ -9,7 +9,7 @@ use raddle_testkit::timing::run;
 use std::fmt::Write as _;
 
 /// Kernel, size, preset, issue scheduler; behind a `+` the fetch scheduler, where it is not the preset's.
-const RUNS: [(&str, usize, &str, &str); 23] = [
+const RUNS: [(&str, usize, &str, &str); 28] = [
     ("vecadd", 4096, "gtx480", "gto"),
     ("vecadd", 4096, "gtx480", "lrr"),
     ("vecadd", 4096, "fx5800", "lrr"),
@@ -33,6 +33,11 @@ const RUNS: [(&str, usize, &str, &str); 23] = [
     ("reduce", 16384, "gtx480", "mwf-lrr"),
     ("reduce", 16384, "gtx480", "saws"),
     ("stencil", 128, "gtx480", "mwf-gto+cff"),
+    ("matmul", 64, "gtx480-v3", "gto"),
+    ("bfs", 4096, "gtx480-v3", "lrr"),
+    ("reduce", 16384, "gtx480-v3", "mwf-gto+cff"),
+    ("diverge", 2048, "fx5800-deep", "lrr"),
+    ("bfs", 2048, "fx5800-deep", "lrr"),
 ];
 
 /// Kernel, size, preset, issue scheduler, divergence model.
@@ -98,10 +103,10 @@ fn compare(file: &str, found: &str) {
 #[test]
 fn cycles_are_what_they_were() {
     let mut text =
-        format!("{:<10}{:>6}  {:<8}{:<10}{:>8}{:>12}\n", "kernel", "size", "preset", "issue", "cycles", "warp_insts");
+        format!("{:<10}{:>6}  {:<13}{:<12}{:>8}{:>12}\n", "kernel", "size", "preset", "issue", "cycles", "warp_insts");
     for (kernel, size, preset, scheduler) in RUNS {
         let (cycles, insts) = measure(kernel, size, preset, scheduler, "pdom");
-        let _ = writeln!(text, "{kernel:<10}{size:>6}  {preset:<8}{scheduler:<10}{cycles:>8}{insts:>12}");
+        let _ = writeln!(text, "{kernel:<10}{size:>6}  {preset:<13}{scheduler:<12}{cycles:>8}{insts:>12}");
     }
     compare("cycles.txt", &text);
 }
@@ -109,12 +114,12 @@ fn cycles_are_what_they_were() {
 #[test]
 fn cycles_under_divergence_models_are_what_they_were() {
     let mut text = format!(
-        "{:<10}{:>6}  {:<8}{:<11}{:<10}{:>8}{:>12}\n",
+        "{:<10}{:>6}  {:<13}{:<11}{:<10}{:>8}{:>12}\n",
         "kernel", "size", "preset", "issue", "divergence", "cycles", "warp_insts"
     );
     for (kernel, size, preset, scheduler, model) in DIVERGENCE {
         let (cycles, insts) = measure(kernel, size, preset, scheduler, model);
-        let _ = writeln!(text, "{kernel:<10}{size:>6}  {preset:<8}{scheduler:<11}{model:<10}{cycles:>8}{insts:>12}");
+        let _ = writeln!(text, "{kernel:<10}{size:>6}  {preset:<13}{scheduler:<11}{model:<10}{cycles:>8}{insts:>12}");
     }
     compare("divergence.txt", &text);
 }

@@ -52,7 +52,7 @@ pub fn configurations() -> Vec<(&'static str, MachineConfig)> {
         ("two ports, L0", vws(&["sm.fetch.warps_per_cycle=2", "sm.fetch.l0_bytes=256"])),
         ("8 lanes", sliced("vws-sm", 8, &[VWS])),
         ("gtx480", sliced("gtx480", 4, &[VWS, "gpu.sms=2"])),
-        ("fx5800", sliced("fx5800", 4, &[VWS, "gpu.sms=2", "sm.simd_width=1"])),
+        ("fx5800", sliced("fx5800", 4, &[VWS, "gpu.sms=2", "sm.simd_width=1", "sm.units.unified=false"])),
     ]
 }
 
@@ -61,6 +61,7 @@ fn random_sliced(seed: u64) -> MachineConfig {
     let mut config = random(seed);
     let sm = &mut config.sm;
     sm.slices = 32 / sm.warp_width;
+    sm.units.unified = false;
     sm.issue.schedulers = 1 + (seed % 2) as u32;
     sm.fetch.l0_bytes = [0, 64][seed as usize / 2 % 2];
     let join = if seed.is_multiple_of(3) { "opportunistic" } else { "none" };

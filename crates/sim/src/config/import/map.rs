@@ -45,10 +45,27 @@ const NUMBERS: &[(&str, &str)] = &[
     ("-gpgpu_n_cluster_ejection_buffer_size", "sm.ejection_buffer"),
     ("-gpgpu_n_ldst_response_buffer_size", "sm.response_queue"),
     ("-gpgpu_l2_rop_latency", "l2.rop_latency"),
+    // Its name in version 3.
+    ("-rop_latency", "l2.rop_latency"),
     ("-dram_latency", "dram.latency"),
     ("-ptx_opcode_latency_sfu", "sm.latency.transcendental.latency"),
     ("-ptx_opcode_initiation_sfu", "sm.latency.transcendental.interval"),
 ];
+
+/// Whether a text is one of version 3: it has names that version 4 has changed, or the widths of its seven stages.
+pub fn is_version_3(all: &[Setting]) -> bool {
+    all.iter().any(|option| match option.name.as_str() {
+        "-rop_latency" => true,
+        "-gpgpu_pipeline_widths" => option.value.split(',').count() == 7,
+        _ => false,
+    })
+}
+
+/// Keys that an option of the text could have set, and none did.
+pub fn not_said<'a>(all: &'a [Setting], said: &'a [String]) -> impl Iterator<Item = &'static str> + 'a {
+    let is_said = |path: &str| said.iter().any(|said| said == path);
+    NUMBERS.iter().map(|(_, path)| *path).filter(move |path| !all.is_empty() && !is_said(path))
+}
 
 /// Lists of cycles by kind of instruction: the option, the first word of our keys, which number of a timing.
 const LATENCIES: &[(&str, &str, &str)] = &[
@@ -83,7 +100,7 @@ pub fn map(option: &Setting, all: &[Setting]) -> Answer {
             "-gpgpu_operand_collector_num_out_ports_mem" => out_ports(&mut out, option, all),
             "-gpgpu_coalesce_arch" => coalescing(&mut out, value),
             "-gpgpu_scheduler" => scheduler(&mut out, value),
-            _ if cache::map(&mut out, option) || memory::map(&mut out, option, all) => {}
+            _ if cache::map(&mut out, option, all) || memory::map(&mut out, option, all) => {}
             _ => return Answer::Unknown,
         }
     }

@@ -53,7 +53,8 @@ fn a_sample_becomes_a_machine() {
     assert_eq!(
         not_taken,
         [
-            "14 -gpgpu_cache:dl2 N:128:128:16,L:B:m:W:L,A:64:4,8:0,32: lines are fetched in sectors of 32 bytes",
+            "14 -gpgpu_cache:dl2 N:128:128:16,L:B:m:W:L,A:64:4,8:0,32: lines are fetched in sectors of 64 bytes, the \
+             shortest line of the SM's caches",
             "25 -gpgpu_scheduler two_level_active:6:0:1: it is given again further down",
             "28 -gpgpu_frfcfs_dram_sched_queue_size 0: there are no queues without bound",
         ]
@@ -98,4 +99,20 @@ fn no_text_panics() {
             }
         }
     }
+}
+
+#[test]
+fn a_text_of_version_3_stands_on_its_own_preset() {
+    let text = "-gpgpu_pipeline_widths 2,1,1,2,1,1,2 -rop_latency 90 -gpgpu_cache:dl1 32:128:4,L:L:m:N,A:32:8,8 \
+        -gpgpu_cache:dl2 64:128:8,L:B:m:W,A:32:4,4:0,32 -gpgpu_const_cache:l1 32:128:2,L:R:f:N,A:2:32,4";
+    let imported = import(text).unwrap();
+    let config = &imported.machine.config;
+    assert_eq!((imported.base, imported.not_taken.as_slice()), ("gtx480-v3", &[][..]));
+    assert_eq!((config.l2.rop_latency, config.l2.sector, config.sm.l1d.mshr_entries), (90, 128, 32));
+    assert_eq!((config.sm.shared.latency, config.sm.l1d.latency, config.sm.issue.rotate), (3, 0, false));
+    for assumed in ["sm.shared.latency", "sm.l1d.latency", "sm.issue.rotate", "sm.units.sfu_int_mul"] {
+        assert!(imported.assumed.iter().any(|path| path == assumed), "{assumed} is assumed");
+    }
+    assert!(!imported.assumed.iter().any(|path| path == "l2.rop_latency"), "the text says it");
+    assert!(import("").unwrap().assumed.is_empty(), "an empty text is the preset, nothing is assumed");
 }

@@ -31,7 +31,7 @@ impl Layers {
             return;
         };
         match DeTable::parse(preset.text) {
-            Ok(table) => self.table("", table.get_ref(), &|_| Origin::Preset(preset.name)),
+            Ok(table) => self.on_base(table.into_inner(), &|_| Origin::Preset(preset.name)),
             Err(error) => self.problems.push(Problem::new("", error.message())),
         }
     }
@@ -39,15 +39,19 @@ impl Layers {
     /// A file, with its base below it.
     pub(super) fn file(&mut self, name: &str, text: &str) {
         let place = |span| Origin::file(name, text, span);
-        let mut table = match DeTable::parse(text) {
-            Ok(table) => table.into_inner(),
+        match DeTable::parse(text) {
+            Ok(table) => self.on_base(table.into_inner(), &place),
             Err(error) => {
                 self.has_no_base = true;
                 let problem = Problem::new("", format!("this is not TOML: {}", error.message()));
                 let origin = error.span().map(place);
-                return self.problems.push(Problem { origin, ..problem });
+                self.problems.push(Problem { origin, ..problem });
             }
-        };
+        }
+    }
+
+    /// The tables of a file, on top of the preset that its key `base` names.
+    fn on_base(&mut self, mut table: DeTable<'_>, place: &dyn Fn(Range<usize>) -> Origin) {
         let base =
             table.iter().find(|(key, _)| key.get_ref() == "base").map(|(key, value)| (key.clone(), value.clone()));
         if let Some((key, value)) = base {
@@ -61,7 +65,7 @@ impl Layers {
                 }
             }
         }
-        self.table("", &table, &place);
+        self.table("", &table, place);
     }
 
     /// An override `path=value`.

@@ -15,7 +15,8 @@ pub fn check(check: &mut Check, config: &MachineConfig) {
 
 fn interconnect(check: &mut Check, net: &InterconnectConfig) {
     let has_flits = check.range("interconnect.flit_bytes", net.flit_bytes, 1, 4096)
-        & check.range("interconnect.header_bytes", net.header_bytes, 1, 4096);
+        & check.range("interconnect.header_bytes", net.header_bytes, 1, 4096)
+        & check.range("interconnect.reply_header_bytes", net.reply_header_bytes, 0, 4096);
     check.range("interconnect.speedup", net.speedup, 1, 64);
     check.range("interconnect.latency", net.latency, 1, MAX_LATENCY);
     let buffers = [
@@ -25,7 +26,7 @@ fn interconnect(check: &mut Check, net: &InterconnectConfig) {
     ];
     for (path, flits) in buffers {
         if check.queue(path, flits) && has_flits {
-            let needed = (net.header_bytes + MAX_LINE).div_ceil(net.flit_bytes);
+            let needed = (net.header_bytes.max(net.reply_header_bytes) + MAX_LINE).div_ceil(net.flit_bytes);
             check.rule(flits >= needed, path, || {
                 format!("is {flits}, but a packet with {MAX_LINE} bytes of data has {needed} flits")
             });
@@ -80,20 +81,7 @@ fn dram(check: &mut Check, config: &MachineConfig) {
     }
     check.range("dram.timing.ccd", t.ccd, 1, MAX_LATENCY);
     check.range("dram.timing.burst", t.burst, 1, MAX_LATENCY);
-    for (name, value) in [
-        ("ccdl", t.ccdl),
-        ("rrd", t.rrd),
-        ("rcd", t.rcd),
-        ("rcdwr", t.rcdwr),
-        ("ras", t.ras),
-        ("rp", t.rp),
-        ("rc", t.rc),
-        ("cl", t.cl),
-        ("wl", t.wl),
-        ("cdlr", t.cdlr),
-        ("wr", t.wr),
-        ("rtpl", t.rtpl),
-    ] {
+    for (name, value) in [("ccdl", t.ccdl)].into_iter().chain(t.waits()) {
         check.latency(&format!("dram.timing.{name}"), value);
     }
 }

@@ -80,6 +80,13 @@ fn fetch(check: &mut Check, fetch: &FetchConfig, l1i: &CacheConfig) {
             format!("is {}, more than `sm.fetch.ibuffer`, {}, holds", fetch.width, fetch.ibuffer)
         });
     }
+    // Otherwise lines could replace each other for ever before the warps that wait for them have their turn.
+    let stays = !l1i.allocate_on_miss && l1i.ways > l1i.mshr_entries;
+    check.rule(!fetch.refetch || fetch.ideal || stays, "sm.fetch.refetch", || {
+        "needs lines that stay: `sm.l1i.allocate_on_miss` must be false and `sm.l1i.ways` more than \
+         `sm.l1i.mshr_entries`"
+            .to_owned()
+    });
     if check.power("sm.fetch.instruction_bytes", fetch.instruction_bytes, 1, MAX_LINE) {
         check.rule(fetch.instruction_bytes <= l1i.line, "sm.fetch.instruction_bytes", || {
             format!("is {}, more than a line of the instruction cache, {}", fetch.instruction_bytes, l1i.line)
@@ -98,6 +105,18 @@ fn units(check: &mut Check, config: &MachineConfig) {
         });
     }
     check.range("sm.units.sfu", units.sfu, 0, 64);
+    check.rule(!units.sfu_int_mul || units.sfu > 0, "sm.units.sfu_int_mul", || {
+        "sends integer multiplications to the SFUs, and `sm.units.sfu` is 0".to_owned()
+    });
+    if units.unified {
+        let per_warp = config.sm.issue.per_warp;
+        check.rule(per_warp == 1, "sm.issue.per_warp", || {
+            format!("is {per_warp}, but one pipeline (`sm.units.unified`) takes one instruction at a time")
+        });
+        check.rule(config.sm.slices == 1, "sm.units.unified", || {
+            format!("is one pipeline for the whole warp, and `sm.slices` is {}", config.sm.slices)
+        });
+    }
     check.range("sm.units.sp_issue", units.sp_issue, 1, MAX_WIDTH as u32);
     check.range("sm.units.mem_issue", units.mem_issue, 1, MAX_WIDTH as u32);
     check.range("sm.units.sfu_issue", units.sfu_issue, u32::from(units.sfu > 0), MAX_WIDTH as u32);

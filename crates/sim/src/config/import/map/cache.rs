@@ -3,34 +3,56 @@
 
 use super::{Out, Setting};
 
+/// The caches with their keys.
+const CACHES: [(&str, &str); 5] = [
+    ("-gpgpu_cache:dl1", "sm.l1d"),
+    ("-gpgpu_cache:il1", "sm.l1i"),
+    ("-gpgpu_cache:dl2", "l2"),
+    ("-gpgpu_tex_cache:l1", "sm.l1t"),
+    ("-gpgpu_const_cache:l1", "sm.l1c"),
+];
+
 /// A cache option; `false` if it is none.
-pub fn map(out: &mut Out, option: &Setting) -> bool {
-    let path = match option.name.as_str() {
-        "-gpgpu_cache:dl1" => "sm.l1d",
-        "-gpgpu_cache:il1" => "sm.l1i",
-        "-gpgpu_cache:dl2" => "l2",
-        "-gpgpu_tex_cache:l1" => "sm.l1t",
-        "-gpgpu_const_cache:l1" => "sm.l1c",
-        _ => return false,
-    };
+pub fn map(out: &mut Out, option: &Setting, all: &[Setting]) -> bool {
+    let Some(&(_, path)) = CACHES.iter().find(|(name, _)| *name == option.name) else { return false };
     if option.value == "none" {
         out.count(&format!("{path}.sets"), 0);
         if path != "l2" {
             out.put(&format!("{path}.index"), "linear");
         }
-    } else if cache(out, path, &option.value).is_none() {
+    } else if cache(out, path, &option.value, all).is_none() {
         out.remark("this is not the description of a cache");
     }
     true
 }
 
+/// The number at this place of a list.
+fn number(words: &[&str], at: usize) -> Option<u32> {
+    words.get(at).and_then(|word| word.trim().parse().ok())
+}
+
+/// The kind of a cache, and its sets, line and ways: `N:32:128:4`, or as in version 3 without the kind.
+fn size_of(text: &str) -> Option<(&str, [u32; 3])> {
+    let words: Vec<&str> = text.trim().split(':').collect();
+    let (kind, size) = if words.len() == 4 { (words[0], &words[1..]) } else { ("N", &words[..]) };
+    Some((kind, [number(size, 0)?, number(size, 1)?, number(size, 2)?]))
+}
+
+/// The shortest line of the SM's caches; that of the preset's constant cache where the text has none.
+fn shortest_line(all: &[Setting]) -> u32 {
+    let lines = CACHES.iter().filter(|(_, path)| *path != "l2").filter_map(|(name, path)| {
+        let option = all.iter().rev().find(|option| option.name == *name);
+        let size = option.and_then(|option| size_of(option.value.split(',').next()?));
+        size.map(|(_, [_, line, _])| line).or((*path == "sm.l1c").then_some(64))
+    });
+    lines.min().unwrap_or(64)
+}
+
 /// Takes a description apart; nothing is put if it is none.
-fn cache(out: &mut Out, path: &str, value: &str) -> Option<()> {
+fn cache(out: &mut Out, path: &str, value: &str, all: &[Setting]) -> Option<()> {
     let parts: Vec<Vec<&str>> = value.split(',').map(|part| part.trim().split(':').collect()).collect();
-    let [size, policy, mshr, queue, ..] = parts.as_slice() else { return None };
-    let (kind, size) = if size.len() == 4 { (size[0], &size[1..]) } else { ("N", &size[..]) };
-    let number = |words: &[&str], at: usize| words.get(at).and_then(|word| word.trim().parse::<u32>().ok());
-    let (sets, line, ways) = (number(size, 0)?, number(size, 1)?, number(size, 2)?);
+    let [_, policy, mshr, queue, ..] = parts.as_slice() else { return None };
+    let (kind, [sets, line, ways]) = size_of(value.split(',').next()?)?;
     let (entries, merges, misses) = (number(mshr, 1)?, number(mshr, 2)?, number(queue, 0)?);
     for (key, value) in [
         ("sets", sets),
@@ -47,22 +69,24 @@ fn cache(out: &mut Out, path: &str, value: &str) -> Option<()> {
         out.remark("replacement is always LRU");
     }
     if path == "l2" {
-        l2(out, kind, letter(1), letter(4));
+        l2(out, kind, &[letter(1), letter(4)], line.min(shortest_line(all)), line);
     } else {
         l1(out, path, kind, &[letter(1), letter(2), letter(4)], sets == 32 && line == 128);
     }
     Some(())
 }
 
-fn l2(out: &mut Out, kind: &str, write: &str, index: &str) {
-    out.count("l2.sector", 32);
-    if kind != "S" {
-        out.remark("lines are fetched in sectors of 32 bytes");
+/// A cache without sectors is one whose lines have one sector, as far as requests of the SM's caches fill it.
+fn l2(out: &mut Out, kind: &str, [write, index]: &[&str; 2], whole: u32, line: u32) {
+    out.count("l2.sector", if kind == "S" { 32 } else { whole });
+    if kind != "S" && whole < line {
+        out.remark(format!("lines are fetched in sectors of {whole} bytes, the shortest line of the SM's caches"));
     }
-    if write != "B" {
+    if *write != "B" {
         out.remark("the L2 is always written back");
     }
-    if index != "L" {
+    // Version 3 has no letter for it.
+    if !["L", ""].contains(index) {
         out.remark("the set is always selected by the bits above the line");
     }
 }
@@ -85,7 +109,8 @@ fn l1(out: &mut Out, path: &str, kind: &str, [write, allocate, index]: &[&str; 3
         _ => out.remark("of the ways to allocate, m (on miss) and f (on fill) are known"),
     }
     match *index {
-        "L" => out.put(&key("index"), "linear"),
+        // Version 3 has no letter for it.
+        "L" | "" => out.put(&key("index"), "linear"),
         "H" if is_fermi_size => out.put(&key("index"), "fermi"),
         _ => {
             out.put(&key("index"), "linear");
