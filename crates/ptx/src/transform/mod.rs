@@ -7,6 +7,8 @@
 //!      IR ──────► leaving invariant
 //!                    │   └─ what moves in front of the loop
 //!                    └─ threads that end before a barrier of their own
+//!
+//!  registers: how many the kernel takes afterwards
 //! ```
 //!
 //! Decisions are made on the IR, where names mean something; the tree is what changes. The `n`-th instruction of a body
@@ -14,8 +16,10 @@
 
 mod invariant;
 mod leaving;
+mod registers;
 mod virtualize;
 mod wrapper;
 
 pub use invariant::Invariants;
+pub use registers::Registers;
 pub use virtualize::{Form, Options, Refusal, ThreadOrder, Virtualized, VirtualizedModule, virtualize};

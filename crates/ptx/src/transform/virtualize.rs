@@ -4,14 +4,15 @@
 
 use super::Invariants;
 use super::leaving::{is_barrier, missed_barrier};
+use super::registers::{Registers, fit};
 use super::wrapper::{Reads, Wrapper};
-use crate::analysis::{BitSet, Resources, callees};
+use crate::analysis::{BitSet, callees};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::{self, Address, Base, FuncId, Imm, InstId, Space};
 use crate::isa::{Opcode, Special, Word};
 use crate::source::{LineIndex, Span};
 use crate::syntax::ast::{Function, Instruction, Item, Module, Name, Operand, OperandKind, Statement};
-use crate::syntax::{parse, print};
+use crate::syntax::parse;
 
 /// Who gives out logical blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,6 +116,8 @@ pub struct Virtualized {
     pub outside: u32,
     /// Those of the latter that were moved there.
     pub hoisted: u32,
+    /// Registers of a thread.
+    pub registers: Registers,
 }
 
 /// Why a kernel cannot be transformed.
@@ -159,10 +162,10 @@ pub fn virtualize(
         if !wanted(&f.name.text) {
             continue;
         }
-        let pass = Pass { source, module: &module, kernel: id, options, prefix: &prefix };
+        let pass = Pass { source, tree: &tree, at, module: &module, kernel: id, options, prefix: &prefix };
         let most = if options.hoist { usize::MAX } else { 0 };
         let done = match (pass.run(f, most), options.hoist_registers) {
-            (Ok(all), Some(registers)) => pass.fit(&tree, at, f, all, registers),
+            (Ok(all), Some(registers)) => fit(|most| pass.run(f, most), all, registers),
             (done, _) => done,
         };
         match done {
@@ -185,6 +188,9 @@ fn unused_word(source: &str) -> String {
 /// The transformation of one kernel.
 struct Pass<'a> {
     source: &'a str,
+    tree: &'a Module,
+    /// Which item of the tree the kernel is.
+    at: usize,
     module: &'a ir::Module,
     kernel: FuncId,
     options: &'a Options,
@@ -201,10 +207,10 @@ struct Facts {
     barriers: u16,
 }
 
-type Passed<T> = Result<T, Box<Diagnostic>>;
+pub(super) type Passed<T> = Result<T, Box<Diagnostic>>;
 
 /// A kernel after the transformation, and what became of it.
-type Done = (Function, Virtualized);
+pub(super) type Done = (Function, Virtualized);
 
 impl Pass<'_> {
     fn refuse<T>(&self, span: Span, message: String, help: &str) -> Passed<T> {
@@ -213,36 +219,6 @@ impl Pass<'_> {
 
     fn line(&self, span: Span) -> u32 {
         LineIndex::new(self.source).line_col(self.source, span.start).line
-    }
-
-    /// Of what could move in front of the loop as much as leaves the kernel with so many registers, or with those it needs
-    /// anyway, in the order in which it is computed.
-    fn fit(&self, tree: &Module, at: usize, f: &Function, all: Done, registers: u32) -> Passed<Done> {
-        let need = |done: &Done| {
-            let mut tree = tree.clone();
-            tree.items[at] = Item::Function(done.0.clone());
-            let (module, _) = crate::load(&print(&tree));
-            module.function(&f.name.text).map_or(0, |id| Resources::new(&module, id).registers)
-        };
-        if need(&all) <= registers {
-            return Ok(all);
-        }
-        let (mut good, mut bad) = (0, all.1.hoisted as usize);
-        let mut best = self.run(f, 0)?;
-        let registers = registers.max(need(&best));
-        if need(&all) <= registers {
-            return Ok(all);
-        }
-        while good + 1 < bad {
-            let middle = usize::midpoint(good, bad);
-            let tried = self.run(f, middle)?;
-            if need(&tried) <= registers {
-                (good, best) = (middle, tried);
-            } else {
-                bad = middle;
-            }
-        }
-        Ok(best)
     }
 
     /// Transforms the kernel and moves so many instructions at most.
@@ -294,6 +270,8 @@ impl Pass<'_> {
         statements.extend(outside.into_iter().chain(inner).chain(step));
         let mut changed = Function { body: Some(statements), ..f.clone() };
         changed.params.extend(wrapper.params());
+        let registers = Registers::count((self.module, self.kernel), &changed, self.tree, self.at);
+        registers.limit(&mut changed);
         let report = Virtualized {
             kernel: f.name.text.clone(),
             form: self.options.form,
@@ -304,6 +282,7 @@ impl Pass<'_> {
             in_loop: counts[1] + counts[2] - 1,
             outside: counts[0] + 1,
             hoisted: hoisted.len() as u32,
+            registers,
         };
         Ok((changed, report))
     }
