@@ -38,7 +38,7 @@ pub enum Channel {
 }
 
 /// A texture with its sampler.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Texture {
     /// Texels per row.
     pub width: u32,
@@ -48,12 +48,29 @@ pub struct Texture {
     pub channel: Channel,
     /// Row-major texels, four channels each; channels the format lacks are 0, 0, 1.
     pub texels: Vec<[u32; 4]>,
+    /// Bytes a texel takes in memory: one or four for each channel that the format has.
+    pub texel_bytes: u32,
     /// Outside the texture.
     pub address: AddressMode,
     /// Between texels.
     pub filter: Filter,
     /// Coordinates run from 0 to 1.
     pub normalized: bool,
+}
+
+impl Default for Texture {
+    fn default() -> Self {
+        Self {
+            width: 0,
+            height: 0,
+            channel: Channel::default(),
+            texels: Vec::new(),
+            texel_bytes: 4,
+            address: AddressMode::default(),
+            filter: Filter::default(),
+            normalized: false,
+        }
+    }
 }
 
 /// Where to read.
@@ -95,9 +112,10 @@ impl Texture {
         }
     }
 
-    /// The number of the texel a fetch falls into (the first of those it blends); `None` outside.
+    /// Where the texel that a fetch falls into (the first of those it blends) begins, in bytes from the start of the
+    /// texture; `None` outside.
     #[must_use]
-    pub fn texel_at(&self, coords: Coords) -> Option<u64> {
+    pub fn place_of(&self, coords: Coords) -> Option<u64> {
         let number = |v: f32, size: u32| self.texel_number(self.place(v, size).floor() as i64, size);
         let (x, y) = match coords {
             Coords::Int([x, y]) => {
@@ -106,7 +124,7 @@ impl Texture {
             }
             Coords::Float([x, y]) => (number(x, self.width), self.row(|height| number(y, height))),
         };
-        Some(u64::from(y?) * u64::from(self.width) + u64::from(x?))
+        Some((u64::from(y?) * u64::from(self.width) + u64::from(x?)) * u64::from(self.texel_bytes))
     }
 
     /// The same texture with its bytes as fractions. Whole, because such textures are small and
@@ -232,6 +250,14 @@ mod tests {
         assert_eq!([-0.1, 0.9, 1.1, 1.9].map(|v| x(&t, [v, 0.0])), [0.0, 3.0, 3.0, 0.0]);
         assert_eq!(x(&t, [f32::NAN, 0.0]), 0.0);
         assert_eq!(x(&t, [f32::INFINITY, 0.0]), 0.0);
+    }
+
+    #[test]
+    fn texels_lie_row_by_row() {
+        let t = ramp(4, 2);
+        assert_eq!(t.place_of(Coords::Int([3, 1])), Some(4 * 7));
+        let t = Texture { texel_bytes: 16, address: AddressMode::Border, ..t };
+        assert_eq!([[1, 0], [4, 0]].map(|at| t.place_of(Coords::Int(at))), [Some(16), None]);
     }
 
     #[test]

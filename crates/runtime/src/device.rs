@@ -26,6 +26,7 @@ use crate::ptx_file::PtxFile;
 use crate::timing::{Asked, Timer, TimingOptions, Watch};
 use crate::value::{Value, from_bytes, to_bytes};
 use crate::virtual_blocks;
+use raddle_exec::texture::Texture;
 use raddle_exec::{DeviceMemory, Fault, Image, KernelLayout, Launch};
 use raddle_ptx::ir::Space;
 use raddle_sim::seam::Registry;
@@ -177,6 +178,8 @@ pub struct Device<'d> {
     shadow: Option<Shadow>,
     watch: Watch<'d>,
     launches: Vec<Launched>,
+    /// By the names of the `.texref` variables they are bound to.
+    pub(crate) textures: Vec<(String, Texture)>,
 }
 
 impl<'d> Device<'d> {
@@ -198,8 +201,8 @@ impl<'d> Device<'d> {
             _ => None,
         };
         let shadow = options.check.then(|| Shadow { memory: memory.clone(), stopped: None });
-        let (kernels, watch, launches) = (BTreeMap::new(), Watch::default(), Vec::new());
-        Ok(Self { setup, ptx, memory, image, kernels, timer, shadow, watch, launches })
+        let (kernels, watch, launches, textures) = (BTreeMap::new(), Watch::default(), Vec::new(), Vec::new());
+        Ok(Self { setup, ptx, memory, image, kernels, timer, shadow, watch, launches, textures })
     }
 
     /// Has somebody told of what happens in the launches to come.
@@ -404,7 +407,7 @@ impl<'d> Device<'d> {
             block,
             dynamic_shared: shared,
             params: Vec::new(),
-            textures: Vec::new(),
+            textures: self.textures.clone(),
             max_thread_insts: self.setup.options.max_thread_insts,
             report_uninitialised: self.setup.options.report_uninitialised,
         }

@@ -15,6 +15,7 @@
 //! * [`params`]: the arguments of a launch against the parameters the kernel declares.
 //! * [`session`]: running a plan.
 //! * [`device`], [`value`]: the device, and the types of Rust it takes; [`ptx_file`]: the module it loads.
+//! * [`texture`]: textures that programs bind.
 //! * [`virtual_blocks`]: launches of kernels that loop over logical blocks.
 //! * [`engine`], [`timing`]: the executors under one name each, and the timing model.
 //! * [`numbers`]: numbers as people read them.
@@ -45,6 +46,7 @@ pub mod plan;
 pub mod ptx_file;
 pub mod session;
 pub mod stats_table;
+pub mod texture;
 pub mod timing;
 pub mod value;
 pub mod virtual_blocks;

@@ -216,4 +216,44 @@ RADDLE_FN void sincosf(float v, float *s, float *c) {
 
 RADDLE_FN float __fmul_rn(float a, float b) { return __nvvm_mul_rn_f(a, b); }
 
+// ---- Textures: texels in a row, read by their numbers. Outside they are zeros --------------------------------------
+
+// A texture reference with the texels of a type, to be written at file scope: RADDLE_TEXTURE(int4, nodes) gives the
+// function nodes_at(i), which is tex1Dfetch(nodes, i) of CUDA. The host binds texels to it by its name. Instructions
+// name the reference, so it takes no register.
+#define RADDLE_TEXTURE(T, NAME)                                                                                        \
+    extern "C" {                                                                                                       \
+    __device__ __attribute__((used)) texture<T, 1, 0> NAME;                                                            \
+    }                                                                                                                  \
+    static __device__ __forceinline__ T NAME##_at(int at) {                                                            \
+        raddle_texel<T>::Channel x, y, z, w;                                                                           \
+        RADDLE_FETCH_##T(NAME) return raddle_texel<T>::make(x, y, z, w);                                               \
+    }
+#define RADDLE_FETCH(TYPE, REGISTER, NAME)                                                                             \
+    asm("tex.1d.v4." TYPE ".s32 {%0, %1, %2, %3}, [" #NAME ", {%4}];"                                                  \
+        : "=" REGISTER(x), "=" REGISTER(y), "=" REGISTER(z), "=" REGISTER(w)                                           \
+        : "r"(at));
+#define RADDLE_FETCH_uchar(NAME) RADDLE_FETCH("u32", "r", NAME)
+#define RADDLE_FETCH_int(NAME) RADDLE_FETCH("s32", "r", NAME)
+#define RADDLE_FETCH_uint(NAME) RADDLE_FETCH("u32", "r", NAME)
+#define RADDLE_FETCH_int4(NAME) RADDLE_FETCH("s32", "r", NAME)
+#define RADDLE_FETCH_float(NAME) RADDLE_FETCH("f32", "f", NAME)
+#define RADDLE_FETCH_float4(NAME) RADDLE_FETCH("f32", "f", NAME)
+
+// What makes clang declare a variable as .texref.
+template <class T, int, int> struct __attribute__((device_builtin_texture_type)) texture {};
+template <class T> struct raddle_texel;
+#define RADDLE_TEXEL(T, CHANNEL, VALUE)                                                                                \
+    template <> struct raddle_texel<T> {                                                                               \
+        using Channel = CHANNEL;                                                                                       \
+        static __device__ T make(Channel x, Channel y, Channel z, Channel w) { return VALUE; }                         \
+    };
+RADDLE_TEXEL(uchar, unsigned, (uchar)x)
+RADDLE_TEXEL(int, int, x)
+RADDLE_TEXEL(uint, unsigned, x)
+RADDLE_TEXEL(int4, int, (int4{x, y, z, w}))
+RADDLE_TEXEL(float, float, x)
+RADDLE_TEXEL(float4, float, (float4{x, y, z, w}))
+#undef RADDLE_TEXEL
+
 #undef RADDLE_FN

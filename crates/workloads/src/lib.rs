@@ -10,6 +10,7 @@
 //! * [`manifest`]: what a workload is, read from its folder.
 //! * [`run`]: running one: what a driver gets to work with.
 //! * [`rng`]: where inputs come from, and `dna` and `web`: texts; [`compare`]: results against what they should be.
+//! * [`launches`]: what workloads launch, counted once.
 //! * [`compile`]: CUDA C++ to PTX; [`measure`]: what kernels are like on a machine; [`virtualized`]: what a loop over
 //!   logical blocks costs them.
 //!
@@ -21,6 +22,7 @@ pub mod compare;
 pub mod compile;
 mod dna;
 pub mod error;
+pub mod launches;
 pub mod manifest;
 pub mod measure;
 mod prelude;
@@ -31,6 +33,7 @@ pub mod virtualized;
 mod web;
 
 pub use error::Error;
+pub use launches::Launches;
 pub use manifest::{Class, Manifest, Size};
 pub use measure::Measured;
 pub use run::{Ran, Request, Run};

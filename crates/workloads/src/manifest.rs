@@ -1,6 +1,7 @@
 //! What a workload is: the file `manifest.toml` in its folder.
 
 use crate::error::Error;
+use raddle_ptx::ir::Limits;
 use raddle_runtime::plan::Within;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -174,6 +175,19 @@ pub struct Printed {
     pub place: Option<String>,
 }
 
+/// How many blocks of a kernel an SM is to hold, as `__launch_bounds__` of its source says: a compiler keeps its registers
+/// so few that they have room.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LaunchBounds {
+    /// The most threads of a block: `.maxntid`.
+    pub threads: u32,
+    /// Blocks on an SM: `.minnctapersm`.
+    pub blocks: u32,
+    /// Where the number of blocks is from.
+    pub source: String,
+}
+
 /// What is special about one kernel.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -184,6 +198,8 @@ pub struct KernelInfo {
     pub class: Option<Class>,
     /// What the paper calls it.
     pub stands_for: Option<String>,
+    /// How many blocks of it an SM is to hold; required where its PTX has `.minnctapersm`.
+    pub launch_bounds: Option<LaunchBounds>,
 }
 
 /// The whole file.
@@ -198,6 +214,9 @@ pub struct Manifest {
     pub check: Check,
     /// The warp width it is written for; any when left out.
     pub warp_width: Option<u32>,
+    /// Whether its blocks wait for each other, so that all of a launch must be resident at once.
+    #[serde(default)]
+    pub all_resident: bool,
     /// How it differs from what it stands for.
     pub differs: String,
     /// Why it measures otherwise than its class says, where it does.
@@ -214,12 +233,20 @@ pub struct Manifest {
     pub printed: Vec<Printed>,
 }
 
+impl Printed {
+    /// Whether it is about the kernel that a paper calls so; some are printed with the benchmark in front.
+    #[must_use]
+    pub fn is_about(&self, kernel: &str) -> bool {
+        self.kernel.as_deref().and_then(|k| k.rsplit(' ').next()) == Some(kernel)
+    }
+}
+
 impl Manifest {
-    /// Reads the manifest of workload `name`, whose kernels are these.
+    /// Reads the manifest of workload `name`, whose kernels are these, with the limits in their PTX.
     ///
     /// # Errors
     /// When it cannot be used.
-    pub fn parse(name: &str, text: &str, kernels: &[&str]) -> Result<Self, Error> {
+    pub fn parse(name: &str, text: &str, kernels: &[(&str, Limits)]) -> Result<Self, Error> {
         let wrong = |reason: String| Error::Manifest { name: name.to_owned(), reason };
         let manifest: Self = toml::from_str(text).map_err(|e| wrong(e.to_string().trim_end().to_owned()))?;
         let problems = [
@@ -237,9 +264,34 @@ impl Manifest {
                 return Err(wrong(format!("[sizes.{size}] has other keys than [sizes.tiny]")));
             }
         }
-        match manifest.kernels.iter().find(|k| !kernels.contains(&k.name.as_str())) {
-            Some(unknown) => Err(wrong(format!("there is no kernel `{}`: {}", unknown.name, kernels.join(", ")))),
+        let names: Vec<&str> = kernels.iter().map(|(kernel, _)| *kernel).collect();
+        if let Some(unknown) = manifest.kernels.iter().find(|k| !names.contains(&k.name.as_str())) {
+            return Err(wrong(format!("there is no kernel `{}`: {}", unknown.name, names.join(", "))));
+        }
+        match kernels.iter().find_map(|(kernel, limits)| manifest.wrong_bounds(kernel, *limits)) {
+            Some(reason) => Err(wrong(reason)),
             None => Ok(manifest),
+        }
+    }
+
+    /// How `launch_bounds` of a kernel differ from what its PTX says.
+    fn wrong_bounds(&self, kernel: &str, limits: Limits) -> Option<String> {
+        let said = self.kernels.iter().find(|k| k.name == kernel).and_then(|k| k.launch_bounds.as_ref());
+        match (said, limits.min_ctas_per_sm) {
+            (None, None) => None,
+            (None, Some(blocks)) => Some(format!(
+                "kernel `{kernel}` has .minnctapersm {blocks}: `launch_bounds` must say where that is from"
+            )),
+            (Some(said), _) if said.source.trim().is_empty() => {
+                Some(format!("`source` of the `launch_bounds` of kernel `{kernel}` is empty"))
+            }
+            (Some(said), blocks) => {
+                let is_same = (limits.max_threads, blocks) == (Some(said.threads), Some(said.blocks));
+                let number = |n: Option<u32>| n.map_or_else(|| "none".to_owned(), |n| n.to_string());
+                let has = format!(".maxntid {}, .minnctapersm {}", number(limits.max_threads), number(blocks));
+                let message = format!("`launch_bounds` of kernel `{kernel}` are {} and {}", said.threads, said.blocks);
+                (!is_same).then(|| format!("{message}, but its PTX has {has}"))
+            }
         }
     }
 
@@ -259,7 +311,7 @@ mod tests {
         [sizes]\ntiny = { n = 1 }\nsmall = { n = 2 }\npaper = { n = 3 }\n[[kernel]]\nname = 'k'\nclass = 'barrier'\n";
 
     fn parse(text: &str) -> Result<Manifest, String> {
-        Manifest::parse("w", text, &["k"]).map_err(|e| e.to_string())
+        Manifest::parse("w", text, &[("k", Limits::default())]).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -278,5 +330,21 @@ mod tests {
         assert!(with("n = 3", "m = 3").contains("[sizes.paper] has other keys than [sizes.tiny]"));
         assert!(with("'k'", "'l'").contains("there is no kernel `l`: k"));
         assert!(with("'divergent'", "'odd'").contains("unknown variant `odd`"));
+    }
+
+    #[test]
+    fn launch_bounds_are_those_of_the_ptx_and_have_a_source() {
+        let bounds = "launch_bounds = { threads = 256, blocks = 4, source = 'TBC Table 1' }\n";
+        let parse = |text: &str, limits| Manifest::parse("w", text, &[("k", limits)]).map_err(|e| e.to_string());
+        let limits = |threads, blocks| Limits { max_threads: threads, min_ctas_per_sm: blocks, ..Limits::default() };
+        let with = GOOD.to_owned() + bounds;
+        assert!(parse(&with, limits(Some(256), Some(4))).is_ok());
+        assert!(parse(GOOD, limits(Some(256), None)).is_ok());
+        let unsaid = parse(GOOD, limits(Some(256), Some(4))).unwrap_err();
+        assert!(unsaid.contains(".minnctapersm 4: `launch_bounds` must say where"), "{unsaid}");
+        let other = parse(&with, limits(Some(192), None)).unwrap_err();
+        assert!(other.contains("are 256 and 4, but its PTX has .maxntid 192, .minnctapersm none"), "{other}");
+        let empty = parse(&with.replace("TBC Table 1", " "), limits(Some(256), Some(4))).unwrap_err();
+        assert!(empty.contains("`source` of the `launch_bounds`"), "{empty}");
     }
 }

@@ -9,6 +9,7 @@ use crate::suite::Workload;
 use raddle_runtime::device::{Arg, Buffer, Device, Setup};
 use raddle_runtime::outcome::{Launched, MemoryCheck};
 use raddle_runtime::plan::Within;
+use raddle_runtime::texture::{self, Texel};
 use raddle_runtime::timing::Watch;
 use raddle_runtime::value::Value;
 use raddle_runtime::{Problem, PtxFile};
@@ -163,6 +164,14 @@ impl Run<'_> {
     /// When there is no such variable, or it is too small.
     pub fn set_variable<T: Value>(&mut self, name: &str, values: &[T]) -> Result<(), Error> {
         Ok(self.device.set_variable(name, values)?)
+    }
+
+    /// Binds texels in a row to a texture reference by its name, for the launches to come.
+    ///
+    /// # Errors
+    /// When there is no such texture reference.
+    pub fn bind_texture<T: Texel>(&mut self, name: &str, texels: &[T]) -> Result<(), Error> {
+        Ok(self.device.bind_texture(name, texture::row(texels))?)
     }
 
     /// Launches a kernel without dynamic shared memory and waits for its end.

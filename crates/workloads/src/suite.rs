@@ -138,7 +138,7 @@ impl Workload {
     /// # Errors
     /// When it cannot be used.
     pub fn manifest(&self, module: &PtxFile) -> Result<Manifest, Error> {
-        let kernels: Vec<&str> = module.module.kernels().map(|(_, f)| f.name.as_str()).collect();
+        let kernels: Vec<_> = module.module.kernels().map(|(_, f)| (f.name.as_str(), f.limits)).collect();
         Manifest::parse(self.name, self.manifest, &kernels)
     }
 }

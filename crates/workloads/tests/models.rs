@@ -116,6 +116,7 @@ fn tiny_is_right_in_slices() {
             let simd = if preset == "fx5800" { lanes / 4 } else { lanes };
             let mut set = vec![format!("sm.warp_width={lanes}"), format!("sm.simd_width={simd}")];
             set.push(format!("sm.slices={}", 32 / lanes));
+            set.push("sm.units.unified=false".to_owned());
             if workload.name == "stencil-sync" && preset == "vws-sm" {
                 // Its blocks wait for each other, and one SM holds half of them.
                 set.push("gpu.sms=2".to_owned());

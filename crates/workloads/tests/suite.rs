@@ -2,8 +2,9 @@
 #![allow(missing_docs, reason = "tests")]
 
 use raddle_runtime::device::{RunOptions, Setup};
-use raddle_runtime::timing::Watch;
-use raddle_runtime::{Engine, EngineOptions};
+use raddle_runtime::timing::{TimingOptions, Watch};
+use raddle_runtime::{Engine, EngineOptions, virtual_blocks};
+use raddle_sim::config::{Machine, Source};
 use raddle_workloads::{Error, Ran, Request, Size, Workload, all};
 
 fn run(workload: &Workload, engine: Engine, warp_width: u32, request: &Request) -> Result<Ran, Error> {
@@ -72,5 +73,23 @@ fn sources_and_folders_belong_together() {
     for workload in all() {
         assert!(workload.ptx.contains(&format!("\"{}.cu\"", workload.name)), "{}", workload.name);
         assert!(workload.source.contains("#include \"raddle.cuh\""), "{}", workload.name);
+    }
+}
+
+/// `__launch_bounds__` ask for the blocks of a paper's table: an SM of that paper's machine holds them.
+#[test]
+fn the_papers_machines_hold_the_blocks_that_launch_bounds_ask_for() {
+    let machine = |preset| TimingOptions::new(Machine::load(Source::Preset(preset), &[] as &[&str]).unwrap().config);
+    let (fx5800, gtx480) = (machine("fx5800"), machine("gtx480"));
+    for workload in all() {
+        let module = workload.module().unwrap();
+        for kernel in workload.manifest(&module).unwrap().kernels {
+            let Some(bounds) = kernel.launch_bounds else { continue };
+            let timing = if bounds.source.starts_with("TBC") { &fx5800 } else { &gtx480 };
+            let block = [bounds.threads, 1, 1];
+            let residency = virtual_blocks::residency(&module, &kernel.name, timing, block, 0).unwrap();
+            let what = format!("{}/{}: {residency:?}", workload.name, kernel.name);
+            assert!(residency.ctas >= bounds.blocks, "{what}, not {}", bounds.blocks);
+        }
     }
 }

@@ -12,8 +12,9 @@ static __device__ __forceinline__ uint rotate_left(uint word, int bits) {
 }
 
 // `table` has a column of MixColumns for every byte after SubBytes; those of the other rows are rotated.
-__global__ void __launch_bounds__(THREADS) aes_encrypt(const uint *__restrict__ table, const uint *__restrict__ text,
-                                                       uint *__restrict__ cipher, int words) {
+// An SM holds 2 blocks: Table 1 of the TBC paper.
+__global__ void __launch_bounds__(THREADS, 2)
+    aes_encrypt(const uint *__restrict__ table, const uint *__restrict__ text, uint *__restrict__ cipher, int words) {
     __shared__ uint table0[256], table1[256], table2[256], table3[256];
     __shared__ uint state[2][THREADS];
     const int thread = threadIdx.x;

@@ -8,7 +8,8 @@
 __constant__ float4 atoms[CHUNK];
 
 // Adds what a chunk of the atoms contributes. A thread has four points in a row, a block's width apart.
-__global__ void potential(int count, float spacing, float *energy, int width) {
+// An SM holds 8 blocks: Table 1 of the TBC paper.
+__global__ void __launch_bounds__(16 * 8, 8) potential(int count, float spacing, float *energy, int width) {
     int column = blockIdx.x * blockDim.x * POINTS + threadIdx.x;
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     float x = spacing * column;

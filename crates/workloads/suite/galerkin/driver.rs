@@ -107,18 +107,16 @@ pub fn run(run: &mut Run<'_>) -> Result {
     let waves = run.rng.floats(count, -1.0, 1.0);
 
     let wave_buffer = run.upload("waves", &waves)?;
-    let derivative_buffer = run.upload("derivatives", mesh.derivatives.as_flattened())?;
-    let shape_buffer = run.upload("shapes", &mesh.shapes)?;
+    run.bind_texture("derivatives", &mesh.derivatives)?;
+    run.bind_texture("shapes", &mesh.shapes)?;
     let link_buffer = run.upload("links", mesh.links.as_flattened())?;
-    let normal_buffer = run.upload("normals", mesh.normals.as_flattened())?;
-    let lift_buffer = run.upload("lift", &mesh.lift)?;
+    run.bind_texture("normals", &mesh.normals)?;
+    run.bind_texture("lift", &mesh.lift)?;
     let change_buffer = run.zeros::<f32>("changes", count)?;
     let kept_buffer = run.zeros::<f32>("kept", count)?;
     for (keep, weight) in STAGES.iter().take(stages) {
-        let args = [wave_buffer.into(), derivative_buffer.into(), shape_buffer.into(), change_buffer.into()];
-        run.launch("volume", elements, NODES, &args)?;
-        let args =
-            [wave_buffer.into(), link_buffer.into(), normal_buffer.into(), lift_buffer.into(), change_buffer.into()];
+        run.launch("volume", elements, NODES, &[wave_buffer.into(), change_buffer.into()])?;
+        let args = [wave_buffer.into(), link_buffer.into(), change_buffer.into()];
         run.launch("surface", elements, LINKS, &args)?;
         let numbers = [(count as i32).into(), (*keep).into(), STEP.into(), (*weight).into()];
         let args = [&numbers[..], &[change_buffer.into(), kept_buffer.into(), wave_buffer.into()]].concat();

@@ -5,6 +5,8 @@
 #define MAX_STEPS 40
 #define MAX_OPTIONS 15
 #define NOTIONAL 100.0f
+// An SM holds 8 blocks of either kernel: Table 1 of the TBC paper.
+#define BLOCK 64
 
 __constant__ float initial_rates[MAX_RATES];
 __constant__ float volatilities[MAX_RATES];
@@ -49,8 +51,9 @@ static __device__ __forceinline__ float portfolio(const float *rate, float *bond
 }
 
 // The discounted payoff of each path.
-__global__ void path_values(const float *__restrict__ noise, float *__restrict__ values, int paths, int steps,
-                            int rates, int options, float delta) {
+__global__ void __launch_bounds__(BLOCK, 8)
+    path_values(const float *__restrict__ noise, float *__restrict__ values, int paths, int steps, int rates,
+                int options, float delta) {
     const int path = blockIdx.x * blockDim.x + threadIdx.x;
     float rate[MAX_RATES], bonds[MAX_RATES], swaps[MAX_RATES];
     for (int i = 0; i < rates; i++) {
@@ -64,8 +67,9 @@ __global__ void path_values(const float *__restrict__ noise, float *__restrict__
 }
 
 // The same, and how it changes with every initial rate: the path backwards, by its adjoint.
-__global__ void path_greeks(const float *__restrict__ noise, float *__restrict__ values, float *__restrict__ greeks,
-                            int paths, int steps, int rates, int options, float delta) {
+__global__ void __launch_bounds__(BLOCK, 8)
+    path_greeks(const float *__restrict__ noise, float *__restrict__ values, float *__restrict__ greeks, int paths,
+                int steps, int rates, int options, float delta) {
     const int path = blockIdx.x * blockDim.x + threadIdx.x;
     float history[(MAX_STEPS + 1) * MAX_RATES], adjoint[MAX_RATES], bonds[MAX_RATES], swaps[MAX_RATES];
     for (int i = 0; i < rates; i++) {

@@ -25,18 +25,15 @@ pub fn run(run: &mut Run<'_>) -> Result {
     let bucket = |k: u32| if k < 1 << (2 * KEY) { array.before(&key(k)) } else { letters };
     let buckets: Vec<i32> = (0..=1 << (2 * KEY)).map(|k| bucket(k) as i32).collect();
 
-    let reference_buffer = run.upload("reference", &pack(reference))?;
-    let order_buffer = run.upload("order", &order)?;
-    let bucket_buffer = run.upload("buckets", &buckets)?;
+    run.bind_texture("reference", &pack(reference))?;
+    run.bind_texture("order", &order)?;
+    run.bind_texture("buckets", &buckets)?;
     let query_buffer = run.upload("queries", &pack(queries))?;
     let first_buffer = run.upload("first", first)?;
     let lengths = run.zeros::<i32>("lengths", queries.len())?;
     let places = run.zeros::<i32>("places", queries.len())?;
     let args = [
-        reference_buffer.into(),
         (letters as i32).into(),
-        order_buffer.into(),
-        bucket_buffer.into(),
         query_buffer.into(),
         first_buffer.into(),
         (count as i32).into(),

@@ -102,17 +102,14 @@ pub fn run(run: &mut Run<'_>) -> Result {
     let nodes: Vec<[i32; 4]> = tree.iter().zip(&first_place).map(node).collect();
     let children: Vec<i32> = tree.iter().flat_map(|n| n.children[..4].iter().map(|c| *c as i32)).collect();
 
-    let text_buffer = run.upload("reference", &text)?;
-    let node_buffer = run.upload("nodes", nodes.as_flattened())?;
-    let child_buffer = run.upload("children", &children)?;
+    run.bind_texture("reference", &text)?;
+    run.bind_texture("nodes", &nodes)?;
+    run.bind_texture("children", &children)?;
     let query_buffer = run.upload("queries", queries)?;
     let first_buffer = run.upload("first", first)?;
     let lengths = run.zeros::<i32>("lengths", queries.len())?;
     let places = run.zeros::<i32>("places", queries.len())?;
     let args = [
-        text_buffer.into(),
-        node_buffer.into(),
-        child_buffer.into(),
         query_buffer.into(),
         first_buffer.into(),
         (count as i32).into(),

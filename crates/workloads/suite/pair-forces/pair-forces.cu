@@ -36,10 +36,11 @@ static __device__ __forceinline__ float wrap(int *cell, const Box &box) {
 }
 
 // Atoms are sorted by cells, which are as large as the cut-off distance: those of cell c begin at first[c]. A block has
-// the atoms of one cell, a thread one of them at a time; atoms of the 27 cells around go through shared memory.
-__global__ void __launch_bounds__(BLOCK) pair_forces(const float4 *__restrict__ atoms, const int2 *__restrict__ kinds,
-                                                     const int *__restrict__ first, Box box,
-                                                     float4 *__restrict__ forces) {
+// the atoms of one cell, a thread one of them at a time; atoms of the 27 cells around go through shared memory. An SM
+// holds 7 blocks: Table 1 of the TBC paper.
+__global__ void __launch_bounds__(BLOCK, 7)
+    pair_forces(const float4 *__restrict__ atoms, const int2 *__restrict__ kinds, const int *__restrict__ first,
+                Box box, float4 *__restrict__ forces) {
     __shared__ Neighbour neighbours[27];
     __shared__ float4 others[BLOCK];
     __shared__ int2 other_kinds[BLOCK];
