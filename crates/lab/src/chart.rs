@@ -1,15 +1,16 @@
-//! Bar charts: groups of bars with their spread, and the paper's values as diamonds.
+//! Bar charts: groups of bars with their spread, the paper's values as diamonds, those of our other reading as circles.
 //!
 //! ```text
 //!  legend
+//!  what values are
 //!  ┌ panel: as many rows as fit ┐   values that are set against a baseline start at its line;
 //!  └────────────────────────────┘   stacked bars are named below, their parts in the legend
 //!  ┌ panel: the next rows, same scale ┐
 //! ```
 
-use crate::drawing::{Anchor, Drawing, Ink, SLANT, Shape, Text, Turn};
+use crate::drawing::{Anchor, Drawing, Ink, Mark, SLANT, Shape, Text, Turn};
 use crate::font::Font;
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Table, TableRow};
 
 /// What a chart is made for.
 #[derive(Clone, Copy, Debug)]
@@ -20,19 +21,29 @@ pub struct Layout {
     pub height: f64,
     /// Whether the title is part of it.
     pub has_title: bool,
+    /// Whether means have wide bars and a scale of their own, and stand above the rows they are over.
+    pub has_own_means: bool,
 }
 
 impl Layout {
     /// A file of its own.
-    pub const FILE: Self = Self { width: 1080.0, height: 190.0, has_title: true };
+    pub const FILE: Self = Self { width: 1080.0, height: 190.0, has_title: true, has_own_means: false };
     /// On a page.
     pub const PAGE: Self = Self { has_title: false, ..Self::FILE };
+    /// At the top of a page, with and without its title.
+    pub const OPENINGS: [Self; 2] = [
+        Self { width: 900.0, height: 220.0, has_own_means: true, ..Self::FILE },
+        Self { width: 900.0, height: 220.0, has_own_means: true, ..Self::PAGE },
+    ];
     /// On a page on a small screen.
-    pub const PHONE: Self = Self { width: 358.0, height: 150.0, has_title: false };
+    pub const PHONE: Self = Self { width: 358.0, height: 150.0, ..Self::PAGE };
 }
 
 const BAR: f64 = 15.0;
 const GAP: f64 = 16.0;
+/// The widest bars of means that stand alone, and the gap between groups of them.
+const WIDE_BAR: f64 = 34.0;
+const WIDE_GAP: f64 = 36.0;
 const LEFT: f64 = 46.0;
 const RIGHT: f64 = 4.0;
 const SIZE: f64 = 12.0;
@@ -78,8 +89,11 @@ pub fn hover(table: &Table, row: &str, bar: &str, cell: &Cell) -> String {
     if table.is_within_spread(cell) {
         text += ", smaller than its spread";
     }
-    if let Some(paper) = cell.paper {
-        text += &format!("; paper {}", number(paper));
+    if let (Some(paper), Some(class)) = (cell.paper, table.class(cell)) {
+        text += &format!("; paper {}: {class}", number(paper));
+    }
+    if let Some(other) = cell.by_other_reading() {
+        text += &format!("; {}: {}", table.reading, table.number(other));
     }
     text
 }
@@ -120,11 +134,19 @@ fn origin(table: &Table) -> f64 {
 fn scale(table: &Table) -> (f64, f64, f64) {
     let cells = || {
         let own = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
-        own.flat_map(|cell| [cell.low, cell.high, cell.paper.unwrap_or(cell.value)])
+        own.flat_map(|cell| {
+            let marks = [cell.paper, cell.by_other_reading()].map(|mark| mark.unwrap_or(cell.value));
+            [cell.low, cell.high, marks[0], marks[1]]
+        })
     };
     let from = origin(table);
     let most = cells().fold(from.max(table.neutral.unwrap_or(from)), f64::max);
     let least = cells().fold(from, f64::min);
+    round_scale(least, most)
+}
+
+/// A scale between round numbers: bottom, top, and the step between lines.
+pub(crate) fn round_scale(least: f64, most: f64) -> (f64, f64, f64) {
     let range = if most > least { most - least } else { 1.0 };
     let rough = range / 5.0;
     let power = 10f64.powi(rough.log10().floor() as i32);
@@ -134,7 +156,8 @@ fn scale(table: &Table) -> (f64, f64, f64) {
     (bottom, if top > bottom { top } else { bottom + step }, step)
 }
 
-fn tick(value: f64, step: f64) -> String {
+/// A number at a line of the scale.
+pub(crate) fn tick(value: f64, step: f64) -> String {
     if value.abs() < step / 1e3 {
         return "0".to_owned();
     }
@@ -167,16 +190,57 @@ fn lines(name: &str) -> Vec<String> {
     }
 }
 
+/// Panels that the rows of a figure at the top of a page may have.
+const MOST_PANELS: usize = 2;
+
+/// What stands at the top of a page: all rows where there is room for them, else the means.
+#[must_use]
+pub fn opening(table: &Table) -> Table {
+    let (means, others) = (table.only(|row| row.is_mean), table.only(|row| !row.is_mean));
+    let layout = Layout { has_own_means: false, ..Layout::OPENINGS[0] };
+    let has_room = Chart::new(&others, layout, table).panels() <= MOST_PANELS;
+    if has_room || means.rows.is_empty() { table.clone() } else { means }
+}
+
 /// A chart of a table.
 #[must_use]
 pub fn draw(table: &Table, layout: Layout) -> Drawing {
-    Chart::new(table, layout).draw()
+    if !layout.has_own_means {
+        return Chart::new(table, layout, table).draw();
+    }
+    let (means, others) = (table.only(|row| row.is_mean), table.only(|row| !row.is_mean));
+    let below = Layout { has_title: false, height: layout.height * 0.6, has_own_means: false, ..layout };
+    match (means.rows.is_empty(), others.rows.is_empty()) {
+        (true, _) => Chart::new(table, Layout { has_own_means: false, ..layout }, table).draw(),
+        (false, true) => Chart::new(&means, layout, table).draw(),
+        (false, false) => {
+            let others = Chart { has_legend: false, ..Chart::new(&others, below, table) };
+            Chart::new(&means, layout, table).draw().above(others.draw())
+        }
+    }
+}
+
+/// What a line of the legend explains.
+#[derive(Clone, Copy)]
+enum Item {
+    /// A bar or a part, by the number of its colour.
+    Bar(usize),
+    /// The same, pale.
+    Pale(usize),
+    /// A mark.
+    Mark(Mark),
 }
 
 struct Chart<'t> {
     table: &'t Table,
     layout: Layout,
+    /// What the legend explains, which may be more than the chart shows.
+    legend_of: &'t Table,
+    has_legend: bool,
     bars: Vec<usize>,
+    /// Width of a bar with the gap after it, and of the gap after a group.
+    bar: f64,
+    gap: f64,
     fonts: [Font; 2],
     shapes: Vec<Shape>,
     /// Width of a group of bars, with the gap after it.
@@ -188,15 +252,21 @@ struct Chart<'t> {
 }
 
 impl<'t> Chart<'t> {
-    fn new(table: &'t Table, layout: Layout) -> Self {
-        let bars = shown(table);
+    fn new(table: &'t Table, layout: Layout, legend_of: &'t Table) -> Self {
+        let bars = shown(legend_of);
         let fonts = [Font::new(false), Font::new(true)];
-        let width = |row: &crate::table::TableRow, text: &str| fonts[usize::from(row.is_mean)].width(text, SIZE);
+        let width = |row: &TableRow, text: &str| fonts[usize::from(row.is_mean)].width(text, SIZE);
         let widest_line =
             table.rows.iter().flat_map(|row| lines(&row.name).into_iter().map(move |line| width(row, &line)));
         // Other fonts than ours may be wider.
         let widest_line = widest_line.fold(0.0, f64::max) * WIDER + 6.0;
-        let plain = BAR * bars.len() as f64 + GAP;
+        let (bar, gap) = if layout.has_own_means {
+            let room = (layout.width - LEFT - RIGHT) / table.rows.len().max(1) as f64 - WIDE_GAP;
+            ((room / bars.len().max(1) as f64).clamp(BAR, WIDE_BAR), WIDE_GAP)
+        } else {
+            (BAR, GAP)
+        };
+        let plain = bar * bars.len() as f64 + gap;
         // A little more room between bars is better than names that stand askew.
         let is_flat = widest_line <= plain.max(84.0);
         let group = if is_flat { plain.max(widest_line) } else { plain };
@@ -206,7 +276,8 @@ impl<'t> Chart<'t> {
         let left = ticks.into_iter().fold(LEFT, f64::max);
         let left = if is_flat { left } else { left.max(longest * SLANT.1 - group / 2.0 + 6.0) };
         let left = left.min(layout.width / 2.0);
-        Self { table, layout, bars, fonts, shapes: Vec::new(), group, left, is_flat, scale }
+        let (has_legend, shapes) = (true, Vec::new());
+        Self { table, layout, legend_of, has_legend, bars, bar, gap, fonts, shapes, group, left, is_flat, scale }
     }
 
     fn text(&mut self, x: f64, y: f64, text: &str, look: (f64, Anchor, Turn, bool, Ink)) {
@@ -228,22 +299,34 @@ impl<'t> Chart<'t> {
         (of_bars, names.fold(0.0, f64::max) + 14.0)
     }
 
+    /// How many panels it takes.
+    fn panels(&self) -> usize {
+        let fit = (((self.layout.width - self.left - RIGHT) / self.group).floor() as usize).max(1);
+        self.table.rows.len().max(1).div_ceil(fit)
+    }
+
     fn draw(mut self) -> Drawing {
         let table = self.table;
-        let rows = table.rows.len().max(1);
-        let fit = (((self.layout.width - self.left - RIGHT) / self.group).floor() as usize).max(1);
-        let panels = rows.div_ceil(fit);
+        let (rows, panels) = (table.rows.len().max(1), self.panels());
         let in_panel = rows.div_ceil(panels);
         let width = self.left + self.group * in_panel as f64 + RIGHT;
         let title = if self.layout.has_title { self.fonts[1].width(&table.title, TITLE) + 12.0 } else { 0.0 };
-        let width = width.max(self.layout.width.min(self.legend_width())).max(title);
+        let axis = self.left + self.fonts[0].width(&table.axis, TICK) * WIDER;
+        let width = width.max(self.layout.width.min(self.legend_width().max(axis))).max(title);
         let mut y = 8.0;
         if self.layout.has_title {
             y += 14.0;
             self.text(4.0, y, &table.title, (TITLE, Anchor::Start, Turn::Flat, true, Ink::Text));
             y += 10.0;
         }
-        y = self.legend(y, width);
+        if self.has_legend {
+            y = self.legend(y, width);
+        }
+        if self.has_legend && !table.axis.is_empty() {
+            y += 14.0;
+            self.text(4.0, y, &table.axis, (TICK, Anchor::Start, Turn::Flat, false, Ink::Soft));
+            y += 6.0;
+        }
         let (of_bars, names) = self.below();
         for panel in 0..panels {
             let from = panel * in_panel;
@@ -253,22 +336,26 @@ impl<'t> Chart<'t> {
         Drawing { width, height: y + 4.0, title: table.title.clone(), shapes: self.shapes }
     }
 
-    /// The legend's items: a name, and the number of its colour.
-    fn items(&self) -> Vec<(String, Option<usize>, bool)> {
-        let table = self.table;
-        let mut items: Vec<(String, Option<usize>, bool)> = if table.parts.is_empty() {
-            self.bars.iter().map(|bar| (table.bars[*bar].clone(), Some(*bar), false)).collect()
+    /// The legend's items, each with its name.
+    fn items(&self) -> Vec<(String, Item)> {
+        let table = self.legend_of;
+        let mut items: Vec<(String, Item)> = if table.parts.is_empty() {
+            self.bars.iter().map(|bar| (table.bars[*bar].clone(), Item::Bar(*bar))).collect()
         } else {
-            table.parts.iter().enumerate().map(|(n, part)| (part.clone(), Some(n), false)).collect()
+            table.parts.iter().enumerate().map(|(n, part)| (part.clone(), Item::Bar(n))).collect()
         };
         let cells =
             || table.rows.iter().flat_map(|row| self.bars.iter().filter_map(|bar| row.cells[*bar].as_ref().ok()));
         if table.parts.is_empty() && cells().any(|cell| table.is_within_spread(cell)) {
-            items.push(("pale: smaller than its spread".to_owned(), self.bars.first().copied(), true));
+            let first = self.bars.first().copied().unwrap_or_default();
+            items.push(("pale: smaller than its spread".to_owned(), Item::Pale(first)));
         }
         let has_paper = |cell: &Cell| cell.paper.is_some() || cell.parts.iter().any(|part| part.paper.is_some());
         if cells().any(has_paper) {
-            items.push(("paper".to_owned(), None, false));
+            items.push(("paper".to_owned(), Item::Mark(Mark::Paper)));
+        }
+        if cells().any(|cell| cell.by_other_reading().is_some()) {
+            items.push((format!("our other reading: {}", table.reading), Item::Mark(Mark::Reading)));
         }
         items
     }
@@ -292,18 +379,15 @@ impl<'t> Chart<'t> {
             *x += item;
             at
         };
-        for (name, colour, is_pale) in self.items() {
-            let item = self.item_width(&name);
-            let (left, top) = place(&mut x, &mut y, item);
-            match colour {
-                Some(n) => self.shapes.push(Shape::Rect {
-                    place: [left, top + 3.0, 11.0, 11.0],
-                    ink: Ink::Bar(n),
-                    is_pale,
-                    hover: String::new(),
-                }),
-                None => self.shapes.push(Shape::Diamond { middle: [left + 5.5, top + 8.5], hover: String::new() }),
-            }
+        for (name, item) in self.items() {
+            let wide = self.item_width(&name);
+            let (left, top) = place(&mut x, &mut y, wide);
+            let (place, hover) = ([left, top + 3.0, 11.0, 11.0], String::new());
+            self.shapes.push(match item {
+                Item::Bar(n) => Shape::Rect { place, ink: Ink::Bar(n), is_pale: false, hover },
+                Item::Pale(n) => Shape::Rect { place, ink: Ink::Bar(n), is_pale: true, hover },
+                Item::Mark(mark) => Shape::Mark { mark, middle: [left + 5.5, top + 8.5], hover },
+            });
             self.text(left + 16.0, top + 13.0, &name, (SIZE, Anchor::Start, Turn::Flat, false, Ink::Text));
         }
         if let (Some(bar), Some(_)) = (self.table.baseline, self.table.neutral) {
@@ -330,9 +414,15 @@ impl<'t> Chart<'t> {
             self.text(self.left - 6.0, at + 4.0, &label, (TICK, Anchor::End, Turn::Flat, false, Ink::Soft));
         }
         for row in from..to {
-            let left = self.left + self.group * (row - from) as f64 + GAP / 2.0;
+            // A line between the means and what they are over.
+            if row > from && self.table.rows[row - 1].is_mean && !self.table.rows[row].is_mean {
+                let x = self.left + self.group * (row - from) as f64;
+                let (from, to) = ([x, top], [x, top + height]);
+                self.shapes.push(Shape::Line { from, to, ink: Ink::Grid, is_dashed: false });
+            }
+            let left = self.left + self.group * (row - from) as f64 + self.gap / 2.0;
             self.row(row, left, &y);
-            let middle = left - GAP / 2.0 + self.group / 2.0;
+            let middle = left - self.gap / 2.0 + self.group / 2.0;
             self.row_name(row, middle, top + height + of_bars);
         }
         if let Some(neutral) = self.table.neutral {
@@ -357,10 +447,10 @@ impl<'t> Chart<'t> {
 
     fn row(&mut self, row: usize, left: f64, y: &dyn Fn(f64) -> f64) {
         let row = &self.table.rows[row];
-        let room = self.group - GAP - BAR * self.bars.len() as f64;
+        let room = self.group - self.gap - self.bar * self.bars.len() as f64;
         for (n, bar) in self.bars.clone().into_iter().enumerate() {
-            let x = left + room / 2.0 + BAR * n as f64;
-            let middle = x + (BAR - 2.0) / 2.0;
+            let x = left + room / 2.0 + self.bar * n as f64;
+            let middle = x + (self.bar - 2.0) / 2.0;
             match &row.cells[bar] {
                 Ok(cell) => self.bar(&row.name, bar, cell, x, y),
                 Err(_) => {
@@ -378,7 +468,7 @@ impl<'t> Chart<'t> {
 
     fn bar(&mut self, row: &str, bar: usize, cell: &Cell, x: f64, y: &dyn Fn(f64) -> f64) {
         let (table, name) = (self.table, &self.table.bars[bar]);
-        let width = BAR - 2.0;
+        let width = self.bar - 2.0;
         let middle = x + width / 2.0;
         let mut block = |from: f64, to: f64, ink, is_pale, hover| {
             let (top, bottom) = (y(from.max(to)), y(from.min(to)));
@@ -405,15 +495,19 @@ impl<'t> Chart<'t> {
             line([middle - 3.0, high], [middle + 3.0, high]);
             line([middle - 3.0, low], [middle + 3.0, low]);
         }
-        let mut diamond = |value: f64, hover| self.shapes.push(Shape::Diamond { middle: [middle, y(value)], hover });
+        let mut put =
+            |mark, value: f64, hover| self.shapes.push(Shape::Mark { mark, middle: [middle, y(value)], hover });
+        if let Some(other) = cell.by_other_reading() {
+            put(Mark::Reading, other, over.clone());
+        }
         if let Some(paper) = cell.paper {
-            diamond(paper, over);
+            put(Mark::Paper, paper, over);
         }
         let mut below = 0.0;
         for (n, part) in cell.parts.iter().enumerate() {
             // A part of the paper's starts where ours starts.
             if let Some(paper) = part.paper {
-                diamond(below + paper, part_hover(row, name, &table.parts[n], part, cell));
+                put(Mark::Paper, below + paper, part_hover(row, name, &table.parts[n], part, cell));
             }
             below += part.value;
         }
@@ -421,116 +515,4 @@ impl<'t> Chart<'t> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use crate::table::{Gap, Over, TableRow};
-
-    fn cell(value: f64, paper: Option<f64>, over: Option<Over>) -> Result<Cell, Gap> {
-        Ok(Cell { value, low: value - 0.01, high: value + 0.01, paper, parts: Vec::new(), over })
-    }
-
-    pub(crate) fn table() -> Table {
-        let one = || Ok(Cell { value: 1.0, low: 1.0, high: 1.0, ..Cell::default() });
-        let row = |name: &str, is_mean, cells| TableRow { name: name.to_owned(), is_mean, cells };
-        Table {
-            name: "speedup".to_owned(),
-            title: "Speedup <of all>".to_owned(),
-            about: "speedup".to_owned(),
-            source: String::new(),
-            bars: vec!["lrr".to_owned(), "gto".to_owned()],
-            parts: Vec::new(),
-            baseline: Some(0),
-            neutral: Some(1.0),
-            is_count: false,
-            rows: vec![
-                row("bfs", false, vec![one(), cell(1.25, Some(1.4), None)]),
-                row("spmv", false, vec![one(), Err(Gap::Refused)]),
-                row("mean, all", true, vec![one(), cell(1.005, None, Some(Over { rows: 1, of: 2, lacking: 0 }))]),
-            ],
-        }
-    }
-
-    /// The same with bars of two parts.
-    pub(crate) fn stacked() -> Table {
-        let mut table = Table { parts: vec!["issued".to_owned(), "empty".to_owned()], ..table() };
-        for cell in table.rows.iter_mut().flat_map(|row| row.cells.iter_mut().flatten()) {
-            let over = cell.over;
-            let part = |value, paper| Cell { value, low: value, high: value, paper, over, ..Cell::default() };
-            cell.parts = vec![part(0.25, Some(0.5)), part(cell.value - 0.25, None)];
-        }
-        table
-    }
-
-    fn rects(drawing: &Drawing) -> Vec<([f64; 4], bool, &str)> {
-        let rect = |shape| match shape {
-            &Shape::Rect { place, is_pale, ref hover, .. } if !hover.is_empty() => {
-                Some((place, is_pale, hover.as_str()))
-            }
-            _ => None,
-        };
-        drawing.shapes.iter().filter_map(rect).collect()
-    }
-
-    fn has_text(drawing: &Drawing, wanted: &str) -> bool {
-        drawing.shapes.iter().any(|shape| matches!(shape, Shape::Text(text) if text.text == wanted))
-    }
-
-    #[test]
-    fn bars_start_at_the_baseline() {
-        let drawing = draw(&table(), Layout::PAGE);
-        let rects = rects(&drawing);
-        assert_eq!(rects.len(), 2, "bars that are 1 by definition are not drawn");
-        assert_eq!(rects[0].2, "bfs, gto: 1.250 (1.240 to 1.260); paper 1.400");
-        assert!(rects[1].2.ends_with("smaller than its spread") && rects[1].1, "{}", rects[1].2);
-        assert!((rects[0].0[3] / rects[1].0[3] - 50.0).abs() < 1.0, "as long as the effect is large");
-        assert!(has_text(&drawing, "baseline lrr") && has_text(&drawing, "paper") && has_text(&drawing, "×"));
-        assert_eq!(lines("page-view-count"), ["page-view-", "count"]);
-        assert_eq!(
-            (lines("bfs/expand"), lines("k-means")),
-            (vec!["bfs/".into(), "expand".into()], vec!["k-means".into()])
-        );
-        assert!(has_text(&drawing, "mean") && has_text(&drawing, "all"), "a name in two lines");
-        assert!(!has_text(&drawing, "Speedup <of all>") && has_text(&draw(&table(), Layout::FILE), "Speedup <of all>"));
-    }
-
-    #[test]
-    fn parts_are_on_top_of_each_other() {
-        let drawing = draw(&stacked(), Layout::PAGE);
-        let rects = rects(&drawing);
-        assert_eq!(rects.len(), 2 * 5);
-        assert_eq!(rects[2].2, "bfs, gto, issued: 0.250 of 1.250; paper 0.500");
-        let ([_, low, _, height], [_, high, _, of_second]) = (rects[2].0, rects[3].0);
-        assert!((high + of_second - low).abs() < 1e-9 && (of_second / height - 4.0).abs() < 1e-9);
-        assert!(has_text(&drawing, "issued") && has_text(&drawing, "gto"), "both are named");
-    }
-
-    #[test]
-    fn what_does_not_fit_goes_to_the_next_panel() {
-        let mut table = table();
-        let row = table.rows[0].clone();
-        table.rows = (0..40).map(|n| TableRow { name: format!("workload-{n}"), ..row.clone() }).collect();
-        for layout in [Layout::FILE, Layout::PHONE] {
-            let drawing = draw(&table, layout);
-            assert!(drawing.width <= layout.width && drawing.height > 2.0 * layout.height);
-            let bars = rects(&drawing);
-            assert_eq!(bars.len(), 40);
-            let is_inside =
-                |[x, y, w, h]: [f64; 4]| x > 0.0 && x + w < drawing.width && y > 0.0 && y + h < drawing.height;
-            assert!(bars.iter().all(|(place, ..)| is_inside(*place)));
-        }
-    }
-
-    #[test]
-    fn scales_are_round() {
-        let is = |table: &Table, bottom: f64, top: f64, of_step: f64| {
-            let (low, high, step) = scale(table);
-            (low - bottom).abs() < 1e-9 && (high - top).abs() < 1e-9 && (step - of_step).abs() < 1e-9
-        };
-        assert!(is(&table(), 0.9, 1.4, 0.1), "the least is below 1: {:?}", scale(&table()));
-        assert!(is(&stacked(), 0.0, 1.5, 0.5), "{:?}", scale(&stacked()));
-        assert_eq!((tick(0.25, 0.25), tick(0.5, 0.5), tick(200.0, 100.0)), ("0.25".into(), "0.5".into(), "200".into()));
-        let numbers = [0.12345, 12.345, 123.45, 12345.6, 1.5e7].map(number);
-        assert_eq!(numbers, ["0.123", "12.35", "123.5", "12346", "1.500e7"]);
-        assert_eq!([0.0, 0.0123, 0.000_34, 0.000_004].map(small), ["0.000", "0.012", "0.0003", "0.0000"]);
-    }
-}
+pub(crate) mod tests;

@@ -84,8 +84,10 @@ pub enum Shape {
         /// Whether it is dashed.
         is_dashed: bool,
     },
-    /// A diamond with a hollow middle.
-    Diamond {
+    /// A mark at a value.
+    Mark {
+        /// What it stands for.
+        mark: Mark,
         /// Its middle.
         middle: [f64; 2],
         /// What the pointer shows over it; nothing when empty.
@@ -95,8 +97,23 @@ pub enum Shape {
     Text(Text),
 }
 
-/// Half the width of a diamond.
-pub const DIAMOND: f64 = 4.5;
+/// What a mark stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A value of the paper: a full diamond.
+    Paper,
+    /// A value of ours by another reading of the paper: an open circle.
+    Reading,
+}
+
+/// Half the width of a diamond, without the line around it.
+pub const DIAMOND: f64 = 5.2;
+
+/// Half the width of a circle, to the middle of its line.
+pub const CIRCLE: f64 = 3.8;
+
+/// Width of the lines of marks.
+pub const MARK_LINE: f64 = 1.4;
 
 /// Length of a dash and of the gap after it.
 pub const DASH: (f64, f64) = (4.0, 3.0);
@@ -112,6 +129,27 @@ pub struct Drawing {
     pub title: String,
     /// From the back to the front.
     pub shapes: Vec<Shape>,
+}
+
+impl Drawing {
+    /// Both in one, the other below; what they show is what this one says.
+    #[must_use]
+    pub fn above(mut self, other: Self) -> Self {
+        let down = self.height;
+        for mut shape in other.shapes {
+            match &mut shape {
+                Shape::Rect { place, .. } => place[1] += down,
+                Shape::Line { from, to, .. } => {
+                    from[1] += down;
+                    to[1] += down;
+                }
+                Shape::Mark { middle, .. } => middle[1] += down,
+                Shape::Text(text) => text.y += down,
+            }
+            self.shapes.push(shape);
+        }
+        Self { width: self.width.max(other.width), height: down + other.height, ..self }
+    }
 }
 
 /// Red, green and blue.

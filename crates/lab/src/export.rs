@@ -4,6 +4,7 @@
 //! columns have `_` where records have `.` or `-`: `sm_warp_insts`, `network_up_packets`. The values of figures are one
 //! long table: a row for each value.
 
+use crate::agreement::Class;
 use crate::error::{Error, writing};
 use crate::key::Key;
 use crate::metric::counters;
@@ -31,7 +32,8 @@ const CHUNK: usize = 4096;
 const TEXTS: [&str; 7] = ["key", "workload", "class", "size", "virtualize", "machine", "kernel"];
 
 /// Columns of numbers, before the counters.
-const NUMBERS: [&str; 6] = ["schema", "epoch", "seed", "heap_offset", "launches", "cycles"];
+const NUMBERS: [&str; 9] =
+    ["schema", "epoch", "seed", "heap_offset", "sms", "channels", "dram_mhz", "launches", "cycles"];
 
 /// The table's layout, and what is looked up for rows.
 struct Layout {
@@ -108,9 +110,12 @@ impl Layout {
             texts.push(spec.map(|m| m.name.clone()).unwrap_or_default());
             texts.push(spec.and_then(|m| serde_json::to_string(&m.parameters).ok()).unwrap_or_default());
         }
-        let numbers = [id.schema.into(), id.epoch.into(), id.seed, id.heap_offset, kernel.launches, kernel.cycles];
+        let [sms, channels, dram_mhz] =
+            [["gpu", "sms"], ["dram", "channels"], ["clock", "dram"]].map(|path| id.machine.number(&path) as u64);
+        let identity = [id.schema.into(), id.epoch.into(), id.seed, id.heap_offset, sms, channels, dram_mhz];
+        let numbers = identity.into_iter().chain([kernel.launches, kernel.cycles]);
         let counters = self.counters.iter().map(|name| kernel.counters.get(name).copied().unwrap_or(0));
-        let numbers = numbers.into_iter().chain(counters).map(|value: u64| Value::Whole(value as i64));
+        let numbers = numbers.chain(counters).map(|value: u64| Value::Whole(value as i64));
         texts.into_iter().map(Value::Text).chain(numbers).collect()
     }
 }
@@ -152,7 +157,7 @@ fn rows(store: &Store, keys: &[Key], layout: &Layout) -> Result<Vec<Row>, Error>
 }
 
 /// Columns of the values of figures.
-const OF_FIGURES: [(&str, Kind); 13] = [
+const OF_FIGURES: [(&str, Kind); 16] = [
     ("figure", Kind::Text),
     ("row", Kind::Text),
     ("is_mean", Kind::Flag),
@@ -166,6 +171,9 @@ const OF_FIGURES: [(&str, Kind); 13] = [
     ("gap", Kind::Text),
     ("within_spread", Kind::Flag),
     ("paper", Kind::Number),
+    ("class", Kind::Text),
+    ("why", Kind::Text),
+    ("other_reading", Kind::Number),
 ];
 
 fn columns_of_figures() -> Columns {
@@ -178,7 +186,7 @@ fn rows_of_figure(table: &Table) -> Vec<Row> {
     let mut lines = Vec::new();
     for row in &table.rows {
         for (bar, cell) in table.bars.iter().zip(&row.cells) {
-            let mut line = |part: &str, value: Result<&Cell, &Gap>, is_within: bool| {
+            let mut line = |part: &str, value: Result<&Cell, &Gap>, is_within: bool, class: Option<Class>| {
                 let number = |pick: fn(&Cell) -> f64| Value::Number(value.ok().map(pick));
                 let over = |cell: &Cell| cell.over.map_or([1, 1], |over| [over.rows, over.of]);
                 let [over, of] = value.map_or([0, 0], over).map(|rows| Value::Whole(rows as i64));
@@ -196,12 +204,20 @@ fn rows_of_figure(table: &Table) -> Vec<Row> {
                     Value::text(value.err().map_or("", |gap| gap.name())),
                     Value::Flag(is_within),
                     Value::Number(value.ok().and_then(|cell| cell.paper)),
+                    Value::text(class.map_or("", Class::name)),
+                    Value::text(value.map_or("", |cell| &cell.why)),
+                    Value::Number(value.ok().and_then(Cell::by_other_reading)),
                 ]);
             };
             for (n, part) in table.parts.iter().enumerate() {
-                line(part, cell.as_ref().map(|cell| &cell.parts[n]), false);
+                let part_of = cell.as_ref().map(|cell| &cell.parts[n]);
+                line(part, part_of, false, part_of.ok().and_then(|part| table.class_of_part(part)));
             }
-            line("", cell.as_ref(), cell.as_ref().is_ok_and(|cell| table.is_within_spread(cell)));
+            let (is_within, class) = match cell {
+                Ok(cell) => (table.is_within_spread(cell), table.class(cell)),
+                Err(_) => (false, None),
+            };
+            line("", cell.as_ref(), is_within, class);
         }
     }
     lines
@@ -352,13 +368,14 @@ mod tests {
     fn figures_are_long_tables() {
         use crate::chart::tests::{stacked, table};
         let csv = figures_csv(&[table()]);
-        let head = "figure,row,is_mean,bar,part,value,low,high,over,of,gap,within_spread,paper\n";
-        assert!(csv.starts_with(&format!("{head}speedup,bfs,false,lrr,,1,1,1,1,1,,false,\n")), "{csv}");
-        assert!(csv.contains("\nspeedup,spmv,false,gto,,,,,0,0,refused,false,\n"), "{csv}");
+        let head =
+            "figure,row,is_mean,bar,part,value,low,high,over,of,gap,within_spread,paper,class,why,other_reading\n";
+        assert!(csv.starts_with(&format!("{head}speedup,bfs,false,lrr,,1,1,1,1,1,,false,,,,\n")), "{csv}");
+        assert!(csv.contains("\nspeedup,spmv,false,gto,,,,,0,0,refused,false,,,,\n"), "{csv}");
         assert!(csv.contains("\nspeedup,\"mean, all\",true,gto,,1.005,0.99"), "{csv}");
-        assert!(csv.ends_with(",1,2,,true,\n"), "{csv}");
+        assert!(csv.ends_with(",1,2,,true,,,,\n"), "{csv}");
         let csv = figures_csv(&[table(), stacked()]);
-        assert!(csv.contains("\nspeedup,bfs,false,gto,issued,0.25,0.25,0.25,1,1,,false,0.5\n"), "{csv}");
+        assert!(csv.contains("\nspeedup,bfs,false,gto,issued,0.25,0.25,0.25,1,1,,false,0.5,partly,,\n"), "{csv}");
         assert_eq!(csv.lines().count(), 1 + 3 * 2 + 3 * 2 * 3);
 
         let path = std::env::temp_dir().join(format!("raddle-figures-{}.parquet", std::process::id()));

@@ -2,6 +2,8 @@
 
 use crate::error::Error;
 use crate::experiment::{Base, Change, Experiment, Vary};
+use crate::fill;
+use crate::parameters;
 use crate::point::{Point, Program, Target};
 use crate::virtualize::Virtualize;
 use raddle_runtime::Problem;
@@ -9,7 +11,7 @@ use raddle_sim::config::{self, Machine, Origin, Source};
 use raddle_sim::seam::{Registry, Seam};
 use raddle_workloads::Size;
 use raddle_workloads::run::SEED;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Bytes data moves from one repetition to the next: an odd number of lines, so that cache sets and channels change.
@@ -29,11 +31,15 @@ pub struct Grid {
     at: Vec<Option<u32>>,
 }
 
+/// Choices and workloads by number that figures show.
+type Shown = BTreeSet<(Vec<usize>, usize)>;
+
 /// What a combination of choices runs on.
 struct Combination<'e> {
     base: &'e Base,
     size: Size,
     virtualize: Option<Virtualize>,
+    /// What variants change, after the changes of the experiment; parameters of the latter again behind mechanisms.
     set: Vec<&'e Change>,
 }
 
@@ -51,35 +57,43 @@ impl Grid {
         let repeats = experiment.repeats.count as usize;
         let mut grid = Self { points: Vec::new(), left_out: Vec::new(), programs, sides, repeats, at: Vec::new() };
         let registry = raddle_mech::registry();
-        let mut targets = Targets { registry: &registry, known: BTreeMap::new() };
+        let runs = (0..experiment.variants()).map(|number| grid.choices(number));
+        let runs: Vec<Vec<&Change>> = runs.filter(|c| experiment.runs(c)).map(|c| chosen(experiment, &c)).collect();
+        if let Some(problem) = parameters::unused(&registry, &experiment.set, &runs) {
+            return Err(problem.into());
+        }
+        let mut targets = Targets { experiment, registry: &registry, known: BTreeMap::new(), parts: BTreeMap::new() };
+        let shown = experiment.only_shown.then(|| experiment.shown());
         for number in 0..experiment.variants() {
-            grid.add(experiment, &grid.choices(number), &mut targets)?;
+            grid.add(&grid.choices(number), &mut targets, shown.as_ref())?;
         }
         Ok(grid)
     }
 
-    fn add(&mut self, experiment: &Experiment, choices: &[usize], targets: &mut Targets<'_>) -> Result<(), Error> {
+    /// Adds the points of a combination of choices; where it is said what is shown, only that.
+    fn add(&mut self, choices: &[usize], targets: &mut Targets<'_>, shown: Option<&Shown>) -> Result<(), Error> {
+        let experiment = targets.experiment;
         if !experiment.runs(choices) {
             self.at.extend(std::iter::repeat_n(None, self.programs.len() * self.repeats));
             return Ok(());
         }
-        let combination = combination(experiment, choices);
-        let mut of_repeat = Vec::new();
-        for repeat in 0..self.repeats as u32 {
-            of_repeat.push(targets.get(experiment, &combination, repeat)?);
-        }
-        if let Err(reason) = &of_repeat[0] {
-            self.left_out.push(format!("{}: {reason}", title(experiment, choices)));
-        }
-        for program in self.programs.clone() {
-            if !experiment.runs_with(choices, program.workload.name) {
+        let combination = combination(experiment, choices, targets.registry);
+        let mut left_out = None;
+        for (n, program) in self.programs.clone().into_iter().enumerate() {
+            let is_shown = shown.is_none_or(|shown| shown.contains(&(choices.to_vec(), n)));
+            if !is_shown || !experiment.runs_with(choices, program.workload.name) {
                 self.at.extend(std::iter::repeat_n(None, self.repeats));
                 continue;
             }
-            for (repeat, target) in of_repeat.iter().enumerate() {
-                let Ok(target) = target else {
-                    self.at.push(None);
-                    continue;
+            let part = targets.part(&combination, &program)?;
+            for repeat in 0..self.repeats {
+                let target = match targets.get(&combination, &part, repeat as u32)? {
+                    Ok(target) => target,
+                    Err(reason) => {
+                        self.at.push(None);
+                        left_out.get_or_insert_with(|| format!("{}: {reason}", title(experiment, choices)));
+                        continue;
+                    }
                 };
                 let width = target.config.sm.warp_width;
                 if let Some(only) = program.warp_width.filter(|only| *only != width) {
@@ -94,10 +108,11 @@ impl Grid {
                 let seed = SEED + if varies(Vary::Seed) { repeat as u64 } else { 0 };
                 let heap = if varies(Vary::Heap) { repeat as u64 * HEAP_STEP } else { 0 };
                 self.at.push(Some(self.points.len() as u32));
-                let point = Point::new(&program, target, combination.size, seed, heap);
+                let point = Point::new(&program, &target, combination.size, seed, heap);
                 self.points.push(point.virtualized(combination.virtualize));
             }
         }
+        self.left_out.extend(left_out);
         Ok(())
     }
 
@@ -154,76 +169,81 @@ pub(crate) fn title(experiment: &Experiment, choices: &[usize]) -> String {
     experiment.axes.iter().zip(choices).map(part).collect::<Vec<_>>().join(", ")
 }
 
-fn combination<'e>(experiment: &'e Experiment, choices: &[usize]) -> Combination<'e> {
+/// What variants change.
+fn chosen<'e>(experiment: &'e Experiment, choices: &[usize]) -> Vec<&'e Change> {
+    experiment.chosen(choices).flat_map(|variant| &variant.set).collect()
+}
+
+fn combination<'e>(experiment: &'e Experiment, choices: &[usize], registry: &Registry) -> Combination<'e> {
     let (base, size) = (&experiment.base, experiment.size);
-    let mut combination = Combination { base, size, virtualize: None, set: experiment.set.iter().collect() };
+    let mut combination = Combination { base, size, virtualize: None, set: Vec::new() };
     for variant in experiment.chosen(choices) {
         combination.base = variant.base.as_ref().unwrap_or(combination.base);
         combination.size = variant.size.unwrap_or(combination.size);
         combination.virtualize = variant.virtualize.unwrap_or(combination.virtualize);
-        combination.set.extend(&variant.set);
     }
+    combination.set = parameters::placed(registry, &experiment.set, &chosen(experiment, choices));
     combination
 }
 
-/// Machines by what they start from and changes.
+/// The machines of an experiment.
 struct Targets<'r> {
+    experiment: &'r Experiment,
     registry: &'r Registry,
+    /// By what they start from and changes.
     known: BTreeMap<Vec<String>, Result<Arc<Target>, String>>,
+    /// The changes that make a machine as large as a workload fills, by what it starts from, workload and size.
+    parts: BTreeMap<(Vec<String>, &'static str, Size), Vec<Change>>,
+}
+
+/// What a machine starts from, to tell one from another.
+fn name_of(base: &Base) -> Vec<String> {
+    let kind = if matches!(base, Base::File { .. }) { "file" } else { "preset" };
+    vec![kind.to_owned(), base.name().text.clone()]
 }
 
 impl Targets<'_> {
-    /// The machine of a combination in a repetition, or why it makes no sense.
+    /// The changes that make the machine of a combination, before any variant changes it, as large as a workload fills.
+    fn part(&mut self, combination: &Combination<'_>, program: &Program) -> Result<Vec<Change>, Error> {
+        let experiment = self.experiment;
+        let Some(rule) = &experiment.fill else { return Ok(Vec::new()) };
+        let (workload, size) = (program.workload.name, combination.size);
+        let name = (name_of(combination.base), workload, size);
+        if let Some(known) = self.parts.get(&name) {
+            return Ok(known.clone());
+        }
+        let machine = load(combination.base, &experiment.set.iter().collect::<Vec<_>>(), &[])?.config;
+        let part = fill::part(experiment, program, size, &machine, rule.waves_of(workload));
+        let change = |text: String| Change { text, at: rule.at.clone() };
+        // What no SM holds is refused when it is run.
+        let changes: Vec<Change> = part.iter().flat_map(|part| part.changes_with_times(&machine)).map(change).collect();
+        self.parts.insert(name, changes.clone());
+        Ok(changes)
+    }
+
+    /// The machine of a combination in a repetition, as large as `part` says, or why it makes no sense.
     fn get(
         &mut self,
-        experiment: &Experiment,
         combination: &Combination<'_>,
+        part: &[Change],
         repeat: u32,
     ) -> Result<Result<Arc<Target>, String>, Error> {
-        let mut changes: Vec<String> = combination.set.iter().map(|change| change.text.clone()).collect();
-        if repeat > 0 && experiment.repeats.vary.contains(&Vary::Dispatch) {
-            changes.push(format!("mechanism.dispatch.first={repeat}"));
-        }
-        let kind = if matches!(combination.base, Base::File { .. }) { "file" } else { "preset" };
-        let name = [&[kind.to_owned(), combination.base.name().text.clone()], &changes[..]].concat();
+        let experiment = self.experiment;
+        let changes: Vec<&Change> = experiment.set.iter().chain(part).chain(combination.set.iter().copied()).collect();
+        let varies = repeat > 0 && experiment.repeats.vary.contains(&Vary::Dispatch);
+        let first = varies.then(|| format!("mechanism.dispatch.first={repeat}"));
+        let texts = changes.iter().map(|change| change.text.clone()).chain(first.clone());
+        let name: Vec<String> = name_of(combination.base).into_iter().chain(texts).collect();
         if let Some(known) = self.known.get(&name) {
             return Ok(known.clone());
         }
-        let made = self.make(experiment, combination, &changes)?;
+        let made = self.make(combination.base, &changes, first.as_slice())?;
         self.known.insert(name, made.clone());
         Ok(made)
     }
 
-    fn make(
-        &self,
-        experiment: &Experiment,
-        combination: &Combination<'_>,
-        changes: &[String],
-    ) -> Result<Result<Arc<Target>, String>, Error> {
-        let base = combination.base;
-        let source = match base {
-            Base::Preset(name) => Source::Preset(&name.text),
-            Base::File { path, text, .. } => Source::File { name: path, text },
-        };
-        let machine = Machine::load(source, changes).map_err(|problems| {
-            // What is wrong with the file itself is shown there, all of it.
-            let in_file = |p: &&config::Problem| matches!(p.origin, Some(Origin::File { .. }));
-            let of_file: Vec<config::Problem> = problems.iter().filter(in_file).cloned().collect();
-            if let (Base::File { path, text, .. }, false) = (base, of_file.is_empty()) {
-                return Error::Machine { problems: of_file, file: Box::new((path.clone(), text.clone())) };
-            }
-            let Some(first) = problems.into_iter().next() else {
-                return Problem::new("the machine cannot be used").into();
-            };
-            let at = match &first.origin {
-                Some(Origin::Set(text)) => {
-                    combination.set.iter().rev().find(|c| c.text == *text).and_then(|c| c.at.clone())
-                }
-                // A value of the preset does not go with what was changed last.
-                _ => combination.set.last().and_then(|c| c.at.clone()).or(base.name().at.clone()),
-            };
-            Problem { message: first.message, help: first.help, at }.into()
-        })?;
+    fn make(&self, base: &Base, changes: &[&Change], more: &[String]) -> Result<Result<Arc<Target>, String>, Error> {
+        let machine = load(base, changes, more)?;
         if let Some(reason) = refusal(self.registry, &machine) {
             return Ok(Err(reason));
         }
@@ -237,12 +257,39 @@ impl Targets<'_> {
                 return Err(Error::Machine { problems: vec![problem], file: Box::new((path.clone(), text.clone())) });
             }
             let is_about = |c: &&&Change| c.text.split_once('=').is_some_and(|(path, _)| key.starts_with(path));
-            let written = combination.set.iter().rev().find(is_about).and_then(|c| c.at.clone());
-            let at = if key == "mechanism.dispatch" { written.or(experiment.repeats.at.clone()) } else { written };
+            let written = changes.iter().rev().find(is_about).and_then(|c| c.at.clone());
+            let repeats = self.experiment.repeats.at.clone();
+            let at = if key == "mechanism.dispatch" { written.or(repeats) } else { written };
             return Err(Problem::new(message).at(at).help(help).into());
         }
         Ok(Ok(Arc::new(Target::new(machine.config))))
     }
+}
+
+/// A machine with changes from the experiment file and `more` that are not from there.
+fn load(base: &Base, changes: &[&Change], more: &[String]) -> Result<Machine, Error> {
+    let source = match base {
+        Base::Preset(name) => Source::Preset(&name.text),
+        Base::File { path, text, .. } => Source::File { name: path, text },
+    };
+    let texts: Vec<&str> = changes.iter().map(|c| c.text.as_str()).chain(more.iter().map(String::as_str)).collect();
+    Machine::load(source, &texts).map_err(|problems| {
+        // What is wrong with the file itself is shown there, all of it.
+        let in_file = |p: &&config::Problem| matches!(p.origin, Some(Origin::File { .. }));
+        let of_file: Vec<config::Problem> = problems.iter().filter(in_file).cloned().collect();
+        if let (Base::File { path, text, .. }, false) = (base, of_file.is_empty()) {
+            return Error::Machine { problems: of_file, file: Box::new((path.clone(), text.clone())) };
+        }
+        let Some(first) = problems.into_iter().next() else {
+            return Problem::new("the machine cannot be used").into();
+        };
+        let at = match &first.origin {
+            Some(Origin::Set(text)) => changes.iter().rev().find(|c| c.text == *text).and_then(|c| c.at.clone()),
+            // A value of the preset does not go with what was changed last.
+            _ => changes.last().and_then(|c| c.at.clone()).or(base.name().at.clone()),
+        };
+        Problem { message: first.message, help: first.help, at }.into()
+    })
 }
 
 /// Why the mechanisms of a machine do not work together.
@@ -259,8 +306,7 @@ fn refusal(registry: &Registry, machine: &Machine) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{BUILT_IN, Rows};
-    use std::collections::BTreeSet;
+    use crate::experiment::BUILT_IN;
 
     const TWO: &str = "title = 'T'\nworkloads = ['bfs', 'spmv']\nsize = 'tiny'\n\
         [repeats]\ncount = 3\nvary = ['seed', 'dispatch', 'heap']\n\
@@ -296,31 +342,11 @@ mod tests {
         assert_eq!((experiment.figures.len(), grid.left_out.len()), (3, 0));
     }
 
-    /// Choices and workloads by number that figures show, or set something against.
-    fn shown(experiment: &Experiment) -> BTreeSet<(Vec<usize>, usize)> {
-        let mut shown = BTreeSet::new();
-        for figure in &experiment.figures {
-            let rows = match figure.rows {
-                Rows::Axis(axis) => (0..experiment.axes[axis].variants.len()).map(|row| Some((axis, row))).collect(),
-                Rows::Workloads | Rows::Kernels => vec![None],
-            };
-            for (row, bar) in rows.iter().flat_map(|row| figure.choices.iter().map(move |bar| (row, bar))) {
-                let mut choices = figure.fixed.clone();
-                row.iter().for_each(|(axis, choice)| choices[*axis] = *choice);
-                choices[figure.bars] = *bar;
-                let against = figure.baseline_of(&choices);
-                let workloads = experiment.workloads.iter().enumerate().filter(|(_, name)| figure.shows(name));
-                shown.extend(workloads.flat_map(|(n, _)| [(choices.clone(), n), (against.clone(), n)]));
-            }
-        }
-        shown
-    }
-
     #[test]
     fn what_comes_with_raddle_runs_nothing_that_no_figure_shows() {
         for (name, text) in BUILT_IN {
             let experiment = Experiment::parse(name, text).unwrap();
-            let shown = shown(&experiment);
+            let shown = experiment.shown();
             Grid::new(&experiment).unwrap().each(|choices, program, _, point| {
                 let what = || format!("{name}: {}, {}", title(&experiment, choices), point.program.workload.name);
                 assert!(shown.contains(&(choices.to_vec(), program)), "{}", what());

@@ -9,15 +9,19 @@
 //!
 //! * [`experiment`]: what is varied, measured and drawn, and its file.
 //! * [`grid`], [`point`]: the runs that makes.
+//! * [`fill`], [`machines`]: how full their machines are, and what pages say of them.
 //! * [`record`], [`key`]: what a run leaves behind, and the hash of what determines it.
 //! * [`store`]: all records, safe against kills and full disks; [`export`]: one table of them.
 //! * [`work`], [`slurm`]: running points on this machine, and on a cluster.
 //! * [`metric`], [`figure`], [`table`]: values from records, and tables of them with their spread.
+//! * [`agreement`], [`numbers`]: whether a value agrees with a paper's, and all that papers print beside ours.
+//! * [`overview`]: the picture of all experiments; [`timeline`]: how warps run and wait in one point.
 //! * [`chart`], [`lanes`], [`phases`], [`gangs`]: a table, what lanes did, how warps waited and went together, as a [`drawing`], which [`svg`] and [`png`] write in their
 //!   formats, with the [`font`] that comes with the program.
 //! * [`report`], [`summary`], [`markdown`]: the page with all of it, the page about several experiments, and tables in the book.
 #![forbid(unsafe_code)]
 
+pub mod agreement;
 pub mod chart;
 pub mod drawing;
 pub mod energy;
@@ -25,13 +29,18 @@ pub mod error;
 pub mod experiment;
 pub mod export;
 pub mod figure;
+pub mod fill;
 pub mod font;
 pub mod gangs;
 pub mod grid;
 pub mod key;
 pub mod lanes;
+pub mod machines;
 pub mod markdown;
 pub mod metric;
+pub mod numbers;
+pub mod overview;
+mod parameters;
 pub mod phases;
 pub mod png;
 pub mod point;
@@ -42,6 +51,7 @@ pub mod store;
 pub mod summary;
 pub mod svg;
 pub mod table;
+pub mod timeline;
 pub mod virtualize;
 pub mod work;
 

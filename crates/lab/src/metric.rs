@@ -2,6 +2,7 @@
 
 use crate::energy;
 use crate::record::{KernelCounts, MachineSpec, Record, total};
+use raddle_energy::{Component, Part};
 use raddle_ptx::diag::closest;
 use raddle_runtime::Problem;
 use raddle_sim::kernel::Pipe;
@@ -14,8 +15,15 @@ use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::stats::{CounterInfo, Counters, Unit};
 use std::fmt;
 
-/// Kinds of parts with their counters, as records name them.
-pub const GROUPS: [(&str, &[CounterInfo]); 11] = [
+/// What a launch takes of an SM.
+pub const LAUNCH: &[CounterInfo] = &[
+    CounterInfo { name: "registers", unit: Unit::MostEntries, doc: "registers of a thread, as an SM allots them" },
+    CounterInfo { name: "resident_blocks", unit: Unit::MostEntries, doc: "blocks that an SM holds at once" },
+];
+
+/// Kinds of parts with their counters, as records name them; of a launch, what it takes of an SM.
+pub const GROUPS: [(&str, &[CounterInfo]); 12] = [
+    ("launch", LAUNCH),
     ("sm", SmCounters::INFO),
     ("int", LaneCounters::INFO),
     ("fp", LaneCounters::INFO),
@@ -32,6 +40,12 @@ pub const GROUPS: [(&str, &[CounterInfo]); 11] = [
 /// The names of all counters, `sm.warp_insts` and so on.
 pub fn counters() -> impl Iterator<Item = String> {
     GROUPS.into_iter().flat_map(|(kind, infos)| infos.iter().map(move |info| format!("{kind}.{}", info.name)))
+}
+
+/// What a counter of [`LAUNCH`] counts, in words.
+fn launch_counter(name: &str) -> Option<&'static str> {
+    let name = name.strip_prefix("launch.")?;
+    LAUNCH.iter().find(|info| info.name == name).map(|info| info.doc)
 }
 
 /// The unit of a counter; what is no counter of a part is counted in cycles or launches, which add up.
@@ -82,8 +96,14 @@ pub enum Metric {
     Lanes(&'static str, &'static str),
     /// Joules, by the table of energies that comes with Raddle.
     Energy,
+    /// Joules of a part of the GPU.
+    EnergyOf(Component),
     /// Joules times seconds.
     EnergyDelay,
+    /// Watts: joules for each second.
+    Power,
+    /// Watts of a part of the GPU.
+    PowerOf(Component),
     /// Bytes DRAM moved.
     DramBytes,
     /// Bytes that went between SMs and memory, both ways.
@@ -122,7 +142,7 @@ pub const PER_THOUSAND: [(&str, &str); 3] = [
     ("l1d-merges-per-thousand", "l1d.pending_hits"),
 ];
 
-const NAMED: [(&str, Metric, &str); 21] = [
+const NAMED: [(&str, Metric, &str); 22] = [
     ("cycles", Metric::Cycles, "cycles"),
     ("warp-ipc", Metric::WarpIpc, "warp-instructions per cycle"),
     ("thread-ipc", Metric::ThreadIpc, "thread-instructions per cycle"),
@@ -144,6 +164,7 @@ const NAMED: [(&str, Metric, &str); 21] = [
     ("rtru", Metric::Rtru, "share of phases spent waiting for the slowest warp"),
     ("energy", Metric::Energy, "joules"),
     ("energy-delay", Metric::EnergyDelay, "joules times seconds"),
+    ("power", Metric::Power, "watts"),
 ];
 
 /// Where issue slots go: parts that are every slot together, each with a name. Experiments have them as `slots`.
@@ -189,14 +210,14 @@ impl Metric {
         if let Some((kind, _)) = kind {
             return Ok(Self::Stalls(kind));
         }
-        if let Some(metric) = lane_metrics().find(|metric| metric.to_string() == name) {
+        if let Some(metric) = lane_metrics().chain(part_metrics()).find(|metric| metric.to_string() == name) {
             return Ok(metric);
         }
         if counters().any(|known| known == name) {
             return Ok(Self::Counter(name.to_owned()));
         }
         let kinds = STALLS.iter().map(|(kind, _)| format!("stalls.{kind}"));
-        let lanes = lane_metrics().map(|metric| metric.to_string());
+        let lanes = lane_metrics().chain(part_metrics()).map(|metric| metric.to_string());
         let shares = causes().map(|cause| format!("stall-share.{cause}")).chain(kinds).chain(lanes);
         let all: Vec<String> = NAMED.iter().map(|(known, ..)| (*known).to_owned()).chain(shares).collect();
         let known = [&all[..], &counters().collect::<Vec<_>>()].concat();
@@ -211,6 +232,19 @@ impl Metric {
     #[must_use]
     pub fn is_most(&self) -> bool {
         matches!(self, Self::Counter(name) if unit(name) == Unit::MostEntries)
+    }
+
+    /// Whether its values are shares, from 0 to 1.
+    #[must_use]
+    pub fn is_share(&self) -> bool {
+        match self {
+            Self::SimdEfficiency | Self::IssueShare | Self::StallShare(_) | Self::BarrierShare | Self::ExitShare => {
+                true
+            }
+            Self::Rtru | Self::GangShare | Self::L1dHitRate | Self::L2HitRate | Self::Lanes(..) => true,
+            Self::Sum(parts) => parts.iter().all(Self::is_share),
+            _ => false,
+        }
     }
 
     /// Whether its values are whole numbers.
@@ -233,7 +267,9 @@ impl Metric {
                 let about = LANES.iter().find(|(known, _)| known == what).map_or("", |(_, about)| about);
                 format!("{about}, {pipe}")
             }
-            Self::Counter(name) => name.clone(),
+            Self::EnergyOf(part) => format!("joules, {}", part.title()),
+            Self::PowerOf(part) => format!("watts, {}", part.title()),
+            Self::Counter(name) => launch_counter(name).unwrap_or(name).to_owned(),
             Self::Sum(parts) => parts.iter().map(Self::about).collect::<Vec<_>>().join(" + "),
             other => NAMED.iter().find(|(_, metric, _)| metric == other).map_or("", |(.., about)| about).to_owned(),
         }
@@ -285,6 +321,9 @@ impl Metric {
                 let energy = energy::of(machine, kernels);
                 energy.total() * energy.seconds
             }
+            Self::EnergyOf(part) => energy::of(machine, kernels).part(*part).map_or(0.0, Part::total),
+            Self::Power => energy::of(machine, kernels).power(),
+            Self::PowerOf(part) => energy::of(machine, kernels).power_of(*part),
             Self::MemoryTraffic => total("network-up.bytes") + total("network-down.bytes"),
             Self::Lanes(what, pipe) => {
                 let of = |name: &str| total(&format!("{pipe}.{name}"));
@@ -308,6 +347,8 @@ impl fmt::Display for Metric {
             Self::StallShare(cause) => write!(f, "stall-share.{cause}"),
             Self::Stalls(kind) => write!(f, "stalls.{kind}"),
             Self::Lanes(what, pipe) => write!(f, "{what}.{pipe}"),
+            Self::EnergyOf(part) => write!(f, "energy.{}", part.name()),
+            Self::PowerOf(part) => write!(f, "power.{}", part.name()),
             Self::Counter(name) => f.write_str(name),
             Self::Sum(parts) => {
                 let names: Vec<String> = parts.iter().map(ToString::to_string).collect();
@@ -321,6 +362,11 @@ impl fmt::Display for Metric {
 /// [`LANES`] of both kinds of pipelines.
 fn lane_metrics() -> impl Iterator<Item = Metric> {
     LANES.iter().flat_map(|(what, _)| Pipe::ALL.map(|pipe| Metric::Lanes(what, pipe.name())))
+}
+
+/// Energy and power of every part of the GPU.
+fn part_metrics() -> impl Iterator<Item = Metric> {
+    Component::ALL.into_iter().flat_map(|part| [Metric::EnergyOf(part), Metric::PowerOf(part)])
 }
 
 /// Issue slots with one of these beginnings.
@@ -402,6 +448,22 @@ mod tests {
         record.kernels[0].counters.extend(counts);
         let value = |name: &str| Metric::parse(name).unwrap().value(&record);
         assert_eq!((value("rtru"), value("barrier-share"), value("exit-share")), (0.375, 0.25, 0.15));
+    }
+
+    #[test]
+    fn power_is_energy_over_time() {
+        let mut record = record(2);
+        let counts = [("sm.cycles", 500), ("sm.fp_threads", 64), ("sm.register_reads", 128), ("l2.accesses", 4)];
+        record.kernels[0].counters.extend(counts.map(|(name, value)| (name.to_owned(), value)));
+        let value = |name: &str| Metric::parse(name).unwrap().value(&record);
+        let seconds = value("energy-delay") / value("energy");
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b && b > 0.0;
+        assert!(close(value("power") * seconds, value("energy")));
+        assert!(close(value("power.execution") * seconds, value("energy.execution")));
+        let sum: f64 = Component::ALL.iter().map(|part| value(&format!("power.{}", part.name()))).sum();
+        assert!(close(sum, value("power")), "of all parts together");
+        assert_eq!(Metric::parse("power.execution").unwrap().about(), "watts, execution units");
+        assert_eq!(Metric::parse("power.executoin").unwrap_err().help.unwrap(), "did you mean `power.execution`?");
     }
 
     #[test]

@@ -5,10 +5,11 @@ use crate::key::Key;
 use crate::record::{Failure, Identity, KernelCounts, MachineSpec, Record, SCHEMA};
 use crate::virtualize::Virtualize;
 use raddle_runtime::device::{RunOptions, Setup};
-use raddle_runtime::timing::{TimingOptions, Watch};
-use raddle_runtime::{Engine, EngineOptions};
+use raddle_runtime::measure::Recorder;
+use raddle_runtime::timing::{LaunchObserver, TimingOptions, Watch};
+use raddle_runtime::{Engine, EngineOptions, PtxFile};
 use raddle_sim::config::MachineConfig;
-use raddle_workloads::{Class, Request, Size, Workload};
+use raddle_workloads::{Class, Manifest, Ran, Request, Size, Workload};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -40,6 +41,10 @@ pub struct Program {
     pub class: Class,
     /// The warp width it is written for; any when there is none.
     pub warp_width: Option<u32>,
+    /// Whether all blocks of a launch must be resident at once.
+    pub all_resident: bool,
+    /// Its kernels.
+    pub module: PtxFile,
     ptx: Key,
     driver: Key,
     sizes: BTreeMap<Size, BTreeMap<String, u64>>,
@@ -51,10 +56,11 @@ impl Program {
     /// # Errors
     /// When the workload cannot be used.
     pub fn new(workload: &'static Workload) -> Result<Self, Error> {
-        let manifest = workload.manifest(&workload.module()?)?;
+        let module = workload.module()?;
+        let manifest = workload.manifest(&module)?;
         let (ptx, driver) = (Key::of(workload.ptx.as_bytes()), Key::of(workload.driver_source.as_bytes()));
-        let (class, warp_width) = (manifest.class, manifest.warp_width);
-        Ok(Self { workload, class, warp_width, ptx, driver, sizes: manifest.sizes })
+        let Manifest { class, warp_width, all_resident, sizes, .. } = manifest;
+        Ok(Self { workload, class, warp_width, all_resident, module, ptx, driver, sizes })
     }
 }
 
@@ -133,23 +139,36 @@ impl Point {
     }
 
     fn simulate(&self, threads: usize) -> Result<Record, raddle_workloads::Error> {
-        let workload = self.program.workload;
-        let machine = self.target.config.clone();
-        let mut module = workload.module()?;
-        if let Some(virtualize) = &self.virtualize {
-            module = virtualize.apply(&module, &machine)?;
-        }
-        let engine = EngineOptions { engine: Engine::Timing, warp_width: machine.sm.warp_width };
-        let timing = Some(Box::new(TimingOptions { threads, ..TimingOptions::new(machine) }));
-        let options = RunOptions { engine, timing, heap_offset: self.heap_offset, ..RunOptions::default() };
-        let request = Request { seed: self.seed, ..Request::new(self.size) };
-        let ran = workload.run(&module, &Setup::new(options), Watch::default(), &request)?;
+        let ran = self.launched(threads, None)?;
         match ran.wrong {
             Some(wrong) => Err(wrong),
             None => {
                 Ok(Record { identity: self.identity(), checked: ran.checked, kernels: KernelCounts::of(&ran.launches) })
             }
         }
+    }
+
+    /// Runs it, and takes down when warps did what.
+    ///
+    /// # Errors
+    /// When it cannot be run.
+    pub(crate) fn launched(
+        &self,
+        threads: usize,
+        recorder: Option<&mut Recorder>,
+    ) -> Result<Ran, raddle_workloads::Error> {
+        let workload = self.program.workload;
+        let machine = self.target.config.clone();
+        let virtualized = self.virtualize.map(|virtualize| virtualize.apply(&self.program.module, &machine));
+        let virtualized = virtualized.transpose()?;
+        let module = virtualized.as_ref().unwrap_or(&self.program.module);
+        let engine = EngineOptions { engine: Engine::Timing, warp_width: machine.sm.warp_width };
+        let timing = Some(Box::new(TimingOptions { threads, ..TimingOptions::new(machine) }));
+        let options = RunOptions { engine, timing, heap_offset: self.heap_offset, ..RunOptions::default() };
+        let request = Request { seed: self.seed, ..Request::new(self.size) };
+        let setup = Setup::new(options);
+        let observer = recorder.map(|recorder| recorder as &mut dyn LaunchObserver);
+        workload.run(module, &setup, Watch { observer, progress: None }, &request)
     }
 }
 

@@ -4,6 +4,7 @@
 //! point write the same bytes. Records are JSON; the schema is on the page "The store of results" of the book.
 
 use crate::key::Key;
+use crate::metric::LAUNCH;
 use raddle_mech::registry;
 use raddle_runtime::outcome::Launched;
 use raddle_sim::config::{Choice, MachineConfig};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 /// Version of the schema of records. It is part of keys, and is raised when counters are added: what an old record does
 /// not have would be read as 0.
-pub const SCHEMA: u32 = 4;
+pub const SCHEMA: u32 = 5;
 
 /// A mechanism with all its parameters, those left out at their defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -194,6 +195,10 @@ impl KernelCounts {
         let Some(timed) = &launched.timed else { return };
         let result = &timed.result;
         self.cycles += result.cycles;
+        for (info, value) in LAUNCH.iter().zip([timed.residency.registers, timed.residency.ctas]) {
+            let most = self.counters.entry(format!("launch.{}", info.name)).or_default();
+            *most = info.unit.together(*most, value.into());
+        }
         let total = result.total();
         self.add_group("sm", &total.sm);
         self.add_group("int", &total.int);

@@ -2,24 +2,33 @@
 //!
 //! The bytes depend on the experiment and its results alone: no dates, hosts or paths.
 
-use crate::chart::{Layout, draw, hover, number, part_hover, small};
-use crate::drawing::{Colours, GROUND, Ink, Rgb};
+mod beside;
+
+use crate::agreement::Class;
+use crate::chart::{Layout, draw, hover, number, opening, part_hover, small};
+use crate::drawing::{Colours, Drawing, GROUND, Ink, Rgb};
 use crate::error::{Error, writing};
 use crate::experiment::Experiment;
 use crate::export::{figures_csv, to_csv};
 use crate::figure::{Trouble, Values};
+use crate::fill::{self, Filled};
 use crate::grid::Grid;
+use crate::machines;
 use crate::markdown::capital;
+use crate::numbers::{Number, numbers};
 use crate::png::png;
 use crate::store::replace;
 use crate::svg::{escape, hex, style, svg};
 use crate::table::{Cell, Gap, Table, TableRow};
+use crate::timeline::Timeline;
 use crate::work::Results;
 use std::fmt::Write as _;
 use std::path::Path;
 
+pub(crate) use beside::{beside_paper, rules};
+
 /// A report: files by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// Name and contents; the page is `index.html`.
     pub files: Vec<(String, Vec<u8>)>,
@@ -27,6 +36,8 @@ pub struct Report {
     pub missing: usize,
     /// Results that are there but cannot be read.
     pub damaged: usize,
+    /// The numbers of papers it has, beside ours.
+    pub numbers: Vec<Number>,
 }
 
 impl Report {
@@ -38,13 +49,22 @@ impl Report {
         let values = Values::read(experiment, grid, results)?;
         let tables: Vec<Table> = experiment.figures.iter().map(|figure| values.table(experiment, figure)).collect();
         let troubles = values.troubles(experiment);
-        let page = page(experiment, grid, &tables, &troubles, command);
+        let machines = fill::machines(experiment, grid, &values);
+        let numbers = numbers(experiment, &tables);
+        let timelines = timelines(experiment, grid, results);
+        let mut page = page(experiment, grid, (&tables, &machines), &numbers, command);
+        page += &timeline_sections(experiment, &timelines);
+        page += &machines::html(experiment, &machines);
+        page += &end(grid, &troubles);
         let mut files = vec![("index.html".to_owned(), page.into_bytes())];
         for table in &tables {
             files.extend(figure_files(table));
         }
+        for (timeline, drawn) in &timelines {
+            files.extend(drawn.iter().flat_map(|drawing| picture_files(&timeline.name, drawing)));
+        }
         files.push(("points.csv".to_owned(), points(experiment, grid, &values).into_bytes()));
-        Ok(Self { files, missing: tables.iter().map(Table::missing).sum(), damaged: values.damaged() })
+        Ok(Self { files, missing: tables.iter().map(Table::missing).sum(), damaged: values.damaged(), numbers })
     }
 
     /// Writes its files to a folder, which is made if there is none.
@@ -63,7 +83,9 @@ impl Report {
 
 /// Every point with the metrics of the experiment.
 fn points(experiment: &Experiment, grid: &Grid, values: &Values<'_>) -> String {
-    let mut head = ["key", "workload", "class", "size", "seed", "heap_offset"].map(str::to_owned).to_vec();
+    let mut head = ["key", "workload", "class", "size", "seed", "heap_offset", "sms", "channels", "dram_mhz"]
+        .map(str::to_owned)
+        .to_vec();
     head.extend(experiment.axes.iter().map(|axis| axis.name.clone()));
     head.push("repeat".to_owned());
     head.extend(experiment.metrics.iter().map(ToString::to_string));
@@ -77,6 +99,8 @@ fn points(experiment: &Experiment, grid: &Grid, values: &Values<'_>) -> String {
             point.seed.to_string(),
             point.heap_offset.to_string(),
         ];
+        let config = &point.target.config;
+        row.extend([config.gpu.sms, config.dram.channels, config.clock.dram].map(|n| n.to_string()));
         row.extend(experiment.axes.iter().zip(choices).map(|(axis, choice)| axis.variants[*choice].label.clone()));
         row.push(repeat.to_string());
         let value = |metric| values.get(&point.key, metric).map(|value| value.to_string()).unwrap_or_default();
@@ -87,7 +111,7 @@ fn points(experiment: &Experiment, grid: &Grid, values: &Values<'_>) -> String {
 }
 
 const STYLE: &str = "\
-*{box-sizing:border-box}body{margin:0 auto;max-width:70rem;padding:1rem;background:var(--paper);color:var(--ink);\
+*{box-sizing:border-box}body{margin:0 auto;max-width:76rem;padding:1rem;background:var(--paper);color:var(--ink);\
 font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}h1{font-size:1.6rem;line-height:1.2}\
 h2{font-size:1.2rem;line-height:1.3;margin:2.4rem 0 .2rem}p{margin:.4rem 0;max-width:46rem}a{color:var(--link)}\
 .soft,.note{color:var(--soft)}.note{font-size:.9rem}.wide{overflow-x:auto;margin:.6rem 0}\
@@ -95,17 +119,35 @@ h2{font-size:1.2rem;line-height:1.3;margin:2.4rem 0 .2rem}p{margin:.4rem 0;max-w
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums;overflow-wrap:normal}\
 th,td{padding:.2rem .7rem;text-align:right;white-space:nowrap;vertical-align:top;border-bottom:1px solid var(--line)}\
 th:first-child,td:first-child{text-align:left;padding-left:0;position:sticky;left:0;background:var(--paper)}\
+th{white-space:normal;vertical-align:bottom}\
+.many{font-size:.8rem}.many th,.many td{padding:.2rem .35rem}.many small{display:block}\
+.numbers th,.numbers td{text-align:right}.numbers td:first-child,.numbers td.why,.numbers th:first-child,.numbers th.why{text-align:left;white-space:normal}\
 tr.mean td,tr.head td{font-weight:600}tr.head td{padding-top:.7rem}tr td.weak{color:var(--soft);font-weight:400}\
 small{color:var(--soft);font-weight:400}small.paper{display:block}\
 code{font:.85em ui-monospace,monospace}summary{cursor:pointer;color:var(--link);padding:.3rem 0}\
 @media(max-width:40rem){.desk{display:none}.phone{display:block}table{font-size:.8rem}th,td{padding:.2rem .3rem}h1{font-size:1.35rem}small{display:block}}";
 
-fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], troubles: &[Trouble], command: &str) -> String {
+fn page(
+    experiment: &Experiment,
+    grid: &Grid,
+    (tables, machines): (&[Table], &[Filled]),
+    numbers: &[Number],
+    command: &str,
+) -> String {
     let mut html = head(&experiment.title);
     for paragraph in experiment.about.split("\n\n").filter(|p| !p.trim().is_empty()) {
         let _ = writeln!(html, "<p>{}</p>", escape(paragraph.trim()));
     }
     html += &facts(experiment, grid, command);
+    html += &machines::paragraphs(experiment, machines);
+    if let Some(table) = headline_table(experiment, tables) {
+        let _ = writeln!(html, "<h2>{}</h2>", escape(&table.title));
+        html += &drawings(&table, Layout::OPENINGS[1]);
+    }
+    if !numbers.is_empty() {
+        let _ = writeln!(html, "<h2>Beside the paper</h2>\n<p class=\"soft\">{}</p>", rules());
+        html += &beside_paper(numbers);
+    }
     if tables.len() > 1 {
         html += "<ul>\n";
         for table in tables {
@@ -114,13 +156,59 @@ fn page(experiment: &Experiment, grid: &Grid, tables: &[Table], troubles: &[Trou
         html += "</ul>\n";
     }
     for table in tables {
-        html += &section(table);
+        html += &section(&machines::marked(table, machines));
     }
+    html
+}
+
+/// What a page ends with: what has no result, and why.
+fn end(grid: &Grid, troubles: &[Trouble]) -> String {
+    let mut html = String::new();
     let of = |is_refusal: bool| troubles.iter().filter(move |t| t.is_refusal == is_refusal).map(|t| t.line.as_str());
     html += &list("Failed", of(false));
     html += &list("Refused", of(true));
     html += &list("Left out", grid.left_out.iter().map(String::as_str));
     html + "</body>\n</html>\n"
+}
+
+/// Timelines of points that have a result, drawn, or why they cannot be.
+fn timelines<'e>(experiment: &'e Experiment, grid: &Grid, results: &impl Results) -> Vec<(&'e Timeline, Drawn)> {
+    let mut all = Vec::new();
+    for timeline in &experiment.timelines {
+        let point = timeline.point(grid).filter(|point| results.has(&point.key));
+        all.extend(point.map(|point| (timeline, timeline.draw(point))));
+    }
+    all
+}
+
+/// A drawing, or why there is none.
+type Drawn = Result<Drawing, String>;
+
+fn timeline_sections(experiment: &Experiment, timelines: &[(&Timeline, Drawn)]) -> String {
+    let mut html = String::new();
+    for (timeline, drawn) in timelines {
+        let Timeline { name, title, source, .. } = timeline;
+        let source = if source.is_empty() { String::new() } else { format!("; in the paper: {}", escape(source)) };
+        let about = escape(&timeline.about(experiment));
+        let _ = writeln!(html, "<h2 id=\"{name}\">{}</h2>\n<p class=\"soft\">{about}{source}.</p>", escape(title));
+        let _ = match drawn {
+            Ok(drawing) => writeln!(html, "<div class=\"wide\">{}</div>", svg(drawing, false)),
+            Err(why) => writeln!(html, "<p>{}</p>", escape(why)),
+        };
+    }
+    html
+}
+
+/// The figure a page begins with, with the title of its axis; none where the experiment has no headline.
+#[must_use]
+pub fn headline_table(experiment: &Experiment, tables: &[Table]) -> Option<Table> {
+    let headline = experiment.headline.as_ref()?;
+    let mut table = opening(&tables[headline.opening]);
+    if headline.opening == headline.figure {
+        let direction = if headline.is_less_better { "less" } else { "more" };
+        table.axis = format!("{}: {direction} is better", headline.axis);
+    }
+    Some(table)
 }
 
 /// The beginning of a page, with its title.
@@ -134,22 +222,24 @@ pub(crate) fn head(title: &str) -> String {
 }
 
 /// The drawing of a table, for wide and for narrow screens.
-pub(crate) fn drawings(table: &Table) -> String {
+fn drawings(table: &Table, wide: Layout) -> String {
     let mut html = String::new();
-    for (class, layout) in [("desk", Layout::PAGE), ("phone", Layout::PHONE)] {
+    for (class, layout) in [("desk", wide), ("phone", Layout::PHONE)] {
         let _ = writeln!(html, "<div class=\"wide {class}\">{}</div>", svg(&draw(table, layout), false));
     }
     html
 }
 
 /// The files of a figure.
-pub(crate) fn figure_files(table: &Table) -> [(String, Vec<u8>); 3] {
-    let drawing = draw(table, Layout::FILE);
-    [
-        (format!("{}.svg", table.name), (svg(&drawing, true) + "\n").into_bytes()),
-        (format!("{}.png", table.name), png(&drawing)),
-        (format!("{}.csv", table.name), figures_csv(std::slice::from_ref(table)).into_bytes()),
-    ]
+fn figure_files(table: &Table) -> Vec<(String, Vec<u8>)> {
+    let mut files = picture_files(&table.name, &draw(table, Layout::FILE)).to_vec();
+    files.push((format!("{}.csv", table.name), figures_csv(std::slice::from_ref(table)).into_bytes()));
+    files
+}
+
+/// The files of a picture.
+pub(crate) fn picture_files(name: &str, drawing: &Drawing) -> [(String, Vec<u8>); 2] {
+    [(format!("{name}.svg"), (svg(drawing, true) + "\n").into_bytes()), (format!("{name}.png"), png(drawing))]
 }
 
 /// Lines under a heading; nothing when there are none.
@@ -204,6 +294,10 @@ fn section(table: &Table) -> String {
     if !table.source.is_empty() {
         let _ = write!(html, " Diamonds and small numbers are the paper's values: {}.", escape(&table.source));
     }
+    if !table.reading.is_empty() {
+        let _ =
+            write!(html, " Circles and numbers with ○ are our other reading of the paper: {}.", escape(&table.reading));
+    }
     let links = ["svg", "png", "csv"].map(|end| format!("<a href=\"{name}.{end}\">{}</a>", end.to_uppercase()));
     let _ = writeln!(html, " {}</p>", links.join(", "));
     if table.missing() > 0 {
@@ -217,7 +311,7 @@ fn section(table: &Table) -> String {
     if !means.is_empty() {
         html += &values(table, &means);
     }
-    html += &drawings(table);
+    html += &drawings(table, Layout::PAGE);
     if means.is_empty() {
         return html + &values(table, &others);
     }
@@ -225,12 +319,21 @@ fn section(table: &Table) -> String {
     html + &values(table, &others) + "</details>\n"
 }
 
+/// More columns than these are set close, so that all are seen on a screen of 1280 dots.
+const FEW_COLUMNS: usize = 8;
+
+/// The start of a table with so many columns of values, to the end of its first head.
+fn start_of_table(columns: usize) -> String {
+    let class = if columns > FEW_COLUMNS { " class=\"many\"" } else { "" };
+    format!("<div class=\"wide\"><table{class}>\n<tr><th></th>")
+}
+
 /// Some rows of a table.
 fn values(table: &Table, rows: &[&TableRow]) -> String {
     if !table.parts.is_empty() {
         return values_of_parts(table, rows);
     }
-    let mut html = String::from("<div class=\"wide\"><table>\n<tr><th></th>");
+    let mut html = start_of_table(table.bars.len());
     for (n, bar) in table.bars.iter().enumerate() {
         let note = if table.baseline == Some(n) { " <small>baseline</small>" } else { "" };
         let _ = write!(html, "<th>{}{note}</th>", escape(bar));
@@ -242,7 +345,13 @@ fn values(table: &Table, rows: &[&TableRow]) -> String {
         for (bar, cell) in table.bars.iter().zip(&row.cells) {
             html += &match cell {
                 Err(gap) => no_value(*gap, 1),
-                Ok(cell) => one_value(table, cell, &hover(table, &row.name, bar, cell), table.is_within_spread(cell)),
+                Ok(cell) => one_value(
+                    table,
+                    cell,
+                    &hover(table, &row.name, bar, cell),
+                    table.is_within_spread(cell),
+                    table.class(cell),
+                ),
             };
         }
         html += "</tr>\n";
@@ -257,7 +366,7 @@ fn values(table: &Table, rows: &[&TableRow]) -> String {
 
 /// Some rows of stacked bars: a line for each bar, a column for each part.
 fn values_of_parts(table: &Table, rows: &[&TableRow]) -> String {
-    let mut html = String::from("<div class=\"wide\"><table>\n<tr><th></th>");
+    let mut html = start_of_table(table.parts.len() + 1);
     html.extend(table.parts.iter().map(|part| format!("<th>{}</th>", escape(part))));
     html += "<th>whole</th></tr>\n";
     for row in rows {
@@ -276,13 +385,15 @@ fn values_of_parts(table: &Table, rows: &[&TableRow]) -> String {
                     // It has been said what they are over.
                     let bare = |cell: &Cell| Cell { over: None, ..cell.clone() };
                     for (part, of) in table.parts.iter().zip(&cell.parts) {
-                        html += &one_value(table, &bare(of), &part_hover(&row.name, bar, part, of, cell), false);
+                        let hover = part_hover(&row.name, bar, part, of, cell);
+                        html += &one_value(table, &bare(of), &hover, false, table.class_of_part(of));
                     }
                     html += &one_value(
                         table,
                         &bare(cell),
                         &hover(table, &row.name, bar, cell),
                         table.is_within_spread(cell),
+                        table.class(cell),
                     );
                 }
             }
@@ -298,14 +409,18 @@ fn no_value(gap: Gap, columns: usize) -> String {
     format!("<td class=\"weak\">{text}</td>") + &"<td class=\"weak\">–</td>".repeat(columns - 1)
 }
 
-/// A value with its spread, what it is over and the paper's.
-fn one_value(table: &Table, cell: &Cell, title: &str, is_weak: bool) -> String {
-    let (class, mark) = if is_weak { (" class=\"weak\"", "≈ ") } else { ("", "") };
+/// A value with its spread, what it is over, the paper's with its class, and that of our other reading.
+fn one_value(table: &Table, cell: &Cell, title: &str, is_weak: bool, class: Option<Class>) -> String {
+    let (td, mark) = if is_weak { (" class=\"weak\"", "≈ ") } else { ("", "") };
     let is_seen = cell.spread() >= 0.000_05;
     let spread = if is_seen { format!(" <small>±{}</small>", small(cell.spread())) } else { String::new() };
-    let paper = cell.paper.map(|p| format!(" <small class=\"paper\">paper {}</small>", number(p))).unwrap_or_default();
-    let note = cell.note().map(|note| format!(" <small>{note}</small>")).unwrap_or_default();
-    format!("<td{class} title=\"{}\">{mark}{}{spread}{note}{paper}</td>", escape(title), table.number(cell.value))
+    let class = class.map(|class| format!(" <small class=\"paper\">{class}</small>")).unwrap_or_default();
+    let paper = |p| format!(" <small class=\"paper\">paper {}</small>{class}", number(p));
+    let other = |value| format!(" <small class=\"paper\">○ {}</small>", table.number(value));
+    let (paper, other) = (cell.paper.map(paper), cell.by_other_reading().map(other));
+    let note = cell.note().map(|note| format!(" <small>{note}</small>"));
+    let more = [note, paper, other].map(Option::unwrap_or_default).concat();
+    format!("<td{td} title=\"{}\">{mark}{}{spread}{more}</td>", escape(title), table.number(cell.value))
 }
 
 #[cfg(test)]
@@ -317,7 +432,11 @@ mod tests {
     #[test]
     fn tables_have_values_spread_and_paper() {
         let html = section(&table());
-        assert!(html.contains("1.250 <small>±0.010</small> <small class=\"paper\">paper 1.400</small>"), "{html}");
+        assert!(
+            html.contains("1.250 <small>±0.010</small> <small class=\"paper\">paper 1.400</small> <small class=\"paper\">partly</small>"),
+            "{html}"
+        );
+        assert!(html.contains("<small class=\"paper\">○ 1.300</small>"), "{html}");
         assert!(html.contains("class=\"weak\" title=\"mean, all, gto: 1.005"), "{html}");
         assert!(html.contains("1.005 <small>±0.010</small> <small>1 of 2</small></td>"), "{html}");
         assert!(html.contains("<td class=\"weak\">refused</td>") && !html.contains("are missing"), "{html}");

@@ -2,13 +2,17 @@
 //!
 //! What is said of an experiment comes from its `[headline]` and its figures; those without a headline are only linked.
 
+use crate::agreement::Class;
 use crate::error::Error;
-use crate::experiment::{Experiment, Headline, Row};
+use crate::experiment::{Experiment, Headline};
+use crate::export::figures_csv;
 use crate::figure::Values;
 use crate::grid::Grid;
-use crate::report::{Report, drawings, figure_files, head};
-use crate::svg::escape;
-use crate::table::{Cell, Table, TableRow};
+use crate::numbers::{Counts, Number, numbers};
+use crate::overview::{Overview, WIDTHS};
+use crate::report::{Report, beside_paper, head, picture_files, rules};
+use crate::svg::{escape, svg};
+use crate::table::{Table, TableRow};
 use crate::work::Results;
 use std::fmt::Write as _;
 
@@ -22,6 +26,7 @@ const NAMED: usize = 4;
 struct Chapter<'e> {
     experiment: &'e Experiment,
     tables: Vec<Table>,
+    numbers: Vec<Number>,
     runs: usize,
 }
 
@@ -35,16 +40,16 @@ pub fn summary(parts: &[(Experiment, Grid)], results: &impl Results, command: &s
     for (experiment, grid) in parts {
         let values = Values::read(experiment, grid, results)?;
         damaged += values.damaged();
-        let tables = experiment.figures.iter().map(|figure| values.table(experiment, figure)).collect();
-        chapters.push(Chapter { experiment, tables, runs: grid.points.len() });
+        let tables: Vec<Table> = experiment.figures.iter().map(|figure| values.table(experiment, figure)).collect();
+        let numbers = numbers(experiment, &tables);
+        chapters.push(Chapter { experiment, tables, numbers, runs: grid.points.len() });
     }
-    let overview = overview(&chapters);
+    let overview = Overview::new(chapters.iter().map(|chapter| (chapter.experiment, &chapter.tables[..])));
     let mut html = head("Warp divergence and scheduling: five papers on one simulator");
     let _ = writeln!(
         html,
-        "<p>Every mechanism of five papers, run on the same workloads by one simulator, beside what its paper says. A bar \
-         above 1 is a gain over the baseline of that paper; diamonds are the papers' values. Where a mechanism \
-         loses, its page says why.</p>"
+        "<p>Every mechanism of five papers, run on the same workloads by one simulator, beside what its paper says. Bars \
+         are ours, diamonds are the papers' values. Where a mechanism loses, its page says why.</p>"
     );
     let _ = writeln!(
         html,
@@ -54,64 +59,19 @@ pub fn summary(parts: &[(Experiment, Grid)], results: &impl Results, command: &s
         raddle_sim::EPOCH,
         escape(command)
     );
-    html += &drawings(&overview);
+    for (class, width) in ["desk", "phone"].into_iter().zip(WIDTHS) {
+        let _ = writeln!(html, "<div class=\"wide {class}\">{}</div>", svg(&overview.drawing(width), false));
+    }
+    html += &counts(&chapters);
     chapters.iter().for_each(|chapter| html += &chapter.html());
     html += "</body>\n</html>\n";
     let mut files = vec![("index.html".to_owned(), html.into_bytes())];
-    files.extend(figure_files(&overview));
+    let (picture, table) = (overview.drawing(WIDTHS[0]), overview.table());
+    files.extend(picture_files("overview", &picture));
+    files.push(("overview.csv".to_owned(), figures_csv(&[table]).into_bytes()));
     let missing = chapters.iter().flat_map(|chapter| &chapter.tables).map(Table::missing).sum();
-    Ok(Report { files, missing, damaged })
-}
-
-/// The headlines of all experiments in one figure.
-fn overview(chapters: &[Chapter<'_>]) -> Table {
-    let mut rows = Vec::new();
-    for chapter in chapters {
-        let Some((headline, table)) = chapter.headline() else { continue };
-        if table.neutral != Some(1.0) {
-            continue;
-        }
-        for row in headline.rows.iter().filter_map(|row| find(table, row)) {
-            let group = row.name.trim_start_matches("mean, ");
-            let name = format!("{}, {group}", table.bars[headline.bar]);
-            let cell = row.cells[headline.bar].clone().map(|cell| gain(cell, headline.is_less_better));
-            rows.push(TableRow { name, is_mean: false, cells: vec![cell] });
-        }
-    }
-    Table {
-        name: "overview".to_owned(),
-        title: "Gain over the baseline of each paper".to_owned(),
-        about: "means over the workloads that stand for the paper's".to_owned(),
-        source: "each paper's own mean".to_owned(),
-        bars: vec!["Raddle".to_owned()],
-        baseline: None,
-        parts: Vec::new(),
-        neutral: Some(1.0),
-        is_count: false,
-        rows,
-    }
-}
-
-/// A value as what is gained, without what it is a mean over.
-fn gain(cell: Cell, is_less_better: bool) -> Cell {
-    let over = None;
-    if !is_less_better {
-        return Cell { over, ..cell };
-    }
-    let (value, low, high) = (1.0 / cell.value, 1.0 / cell.high, 1.0 / cell.low);
-    Cell { value, low, high, paper: cell.paper.map(|paper| 1.0 / paper), over, ..cell }
-}
-
-/// The row of a table.
-fn find<'t>(table: &'t Table, row: &Row) -> Option<&'t TableRow> {
-    let name = match row {
-        Row::Mean => "mean, all".to_owned(),
-        Row::GroupMean(group) => format!("mean, {group}"),
-        Row::Workload(workload) => workload.clone(),
-        Row::Kernel { workload, kernel } => format!("{workload}/{kernel}"),
-        Row::Variant(number) => return table.rows.get(*number),
-    };
-    table.rows.iter().find(|row| row.name == name)
+    let numbers = chapters.into_iter().flat_map(|chapter| chapter.numbers).collect();
+    Ok(Report { files, missing, damaged, numbers })
 }
 
 impl Chapter<'_> {
@@ -128,7 +88,7 @@ impl Chapter<'_> {
             let _ = writeln!(html, "<p>{}</p>", escape(headline.does.trim()));
             html += &wins(headline, table);
         }
-        html += &self.beside_paper();
+        html += &beside_paper(&self.numbers);
         let missing: usize = self.tables.iter().map(Table::missing).sum();
         if missing > 0 {
             let _ = writeln!(html, "<p><strong>{missing} values are missing:</strong> not all runs have a result.</p>");
@@ -140,38 +100,30 @@ impl Chapter<'_> {
         );
         html
     }
+}
 
-    /// Every value the paper prints, with ours.
-    fn beside_paper(&self) -> String {
-        let (mut rows, mut seen) = (String::new(), Vec::new());
-        for table in &self.tables {
-            for (row, bar, cell) in table.rows.iter().flat_map(|row| {
-                let cells = table.bars.iter().zip(&row.cells);
-                cells.filter_map(move |(bar, cell)| Some((row, bar, cell.as_ref().ok()?)))
-            }) {
-                let Some(paper) = cell.paper.filter(|_| row.is_mean) else { continue };
-                let what = (table.about.clone(), row.name.clone(), bar.clone(), paper.to_bits());
-                if seen.contains(&what) {
-                    continue;
-                }
-                seen.push(what);
-                let _ = writeln!(
-                    rows,
-                    "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-                    escape(&table.title),
-                    escape(row.name.trim_start_matches("mean, ")),
-                    escape(bar),
-                    table.number(cell.value),
-                    table.number(paper)
-                );
-            }
-        }
-        if rows.is_empty() {
-            return rows;
-        }
-        let head = "<tr><th>figure</th><th>mean over</th><th></th><th>Raddle</th><th>paper</th></tr>";
-        format!("<div class=\"wide\"><table>\n{head}\n{rows}</table></div>\n")
+/// How many numbers of each paper agree.
+fn counts(chapters: &[Chapter<'_>]) -> String {
+    let mut rows = String::new();
+    for chapter in chapters.iter().filter(|chapter| !chapter.numbers.is_empty()) {
+        let [means, others] = Counts::of_means_and_others(&chapter.numbers);
+        let cells = |counts: Counts| counts.classes.map(|n| format!("<td>{n}</td>")).concat();
+        let _ = writeln!(
+            rows,
+            "<tr><td><a href=\"#{}\">{}</a></td>{}{}</tr>",
+            escape(&chapter.experiment.name),
+            escape(&chapter.experiment.title),
+            cells(means),
+            cells(others)
+        );
     }
+    let classes = Class::ALL.map(|class| format!("<th>{class}</th>")).concat();
+    format!(
+        "<p>How many numbers of each paper agree with ours: means, then rows of single programs. {}</p>\n\
+         <div class=\"wide\"><table>\n<tr><th></th><th colspan=\"3\">means</th><th colspan=\"3\">single programs</th></tr>\n\
+         <tr><th></th>{classes}{classes}</tr>\n{rows}</table></div>\n",
+        rules()
+    )
 }
 
 /// Where a mechanism wins and where it loses, in words.
@@ -234,20 +186,16 @@ mod tests {
             page.contains("<strong>gto</strong> gains over 1 % on") && page.contains("and loses over 1 % on"),
             "{page}"
         );
-        assert!(page.contains("<td>all</td><td>gto</td>") && page.contains("<td>1.500</td></tr>"), "{page}");
+        assert!(page.contains("<td>F: mean, all, gto</td><td>1.500</td>"), "{page}");
         assert!(page.contains("href=\"t/index.html\""));
         let names: Vec<&str> = report.files.iter().map(|file| file.0.as_str()).collect();
         assert_eq!(names, ["index.html", "overview.svg", "overview.png", "overview.csv"]);
         let csv = String::from_utf8(report.files[3].1.clone()).unwrap();
-        assert!(csv.contains("gto, all"), "{csv}");
+        assert!(csv.contains("T <1>, mean"), "{csv}");
     }
 
     #[test]
-    fn where_less_is_better_gains_are_inverse() {
-        let cell = Cell { value: 0.8, low: 0.5, high: 1.0, paper: Some(0.5), ..Cell::default() };
-        let gained = gain(cell.clone(), true);
-        assert_eq!((gained.value, gained.low, gained.high, gained.paper), (1.25, 1.0, 2.0, Some(2.0)));
-        assert_eq!(gain(cell.clone(), false), cell);
+    fn where_less_is_better_those_below_win() {
         let text = TEXT.replace("against = 'speedup'", "against = 'ratio'") + "less-is-better = true\n";
         let ((_, plain), (_, less)) = (page(TEXT, true), page(&text, true));
         let counts = |page: &str| page.split("gains over 1 % on ").nth(1).and_then(|t| t.chars().next());

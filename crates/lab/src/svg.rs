@@ -1,6 +1,8 @@
 //! Drawings as SVG, on light and on dark ground.
 
-use crate::drawing::{Anchor, Colours, DASH, DIAMOND, Drawing, GROUND, Ink, PALE, Rgb, Shape, Text, Turn};
+use crate::drawing::{
+    Anchor, CIRCLE, Colours, DASH, DIAMOND, Drawing, GROUND, Ink, MARK_LINE, Mark, PALE, Rgb, Shape, Text, Turn,
+};
 use std::fmt::Write as _;
 
 /// Text with what XML gives a meaning replaced.
@@ -24,12 +26,12 @@ pub fn style() -> String {
         let bar = |n| format!(".chart .b{n}{{fill:{}}}", hex(pick(Ink::Bar(n).colours())));
         format!(
             ".chart{{background:{ground}}}.chart text{{fill:{ink}}}.chart .soft{{fill:{soft}}}.chart .grid{{stroke:{line}}}\
-             .chart .ink{{stroke:{ink}}}.chart .theirs{{fill:{ground};stroke:{ink}}}{}",
+             .chart .ink{{stroke:{ink}}}.chart .theirs{{fill:{ink};stroke:{ground}}}.chart .other{{fill:{ground};stroke:{ink}}}{}",
             (0..Ink::BARS).map(bar).collect::<String>()
         )
     };
     format!(
-        ".chart{{font:12px system-ui,sans-serif}}.chart .dash{{stroke-dasharray:{} {}}}.chart .theirs{{stroke-width:1.4}}\
+        ".chart{{font:12px system-ui,sans-serif}}.chart .dash{{stroke-dasharray:{} {}}}.chart .theirs,.chart .other{{stroke-width:{MARK_LINE}}}\
          .chart .pale{{opacity:{PALE}}}.chart .bar:hover{{opacity:.7}}{}@media(prefers-color-scheme:dark){{{}}}",
         DASH.0,
         DASH.1,
@@ -81,7 +83,7 @@ fn shape(svg: &mut String, shape: &Shape) {
             let dash = if *is_dashed { " dash" } else { "" };
             write!(svg, "<line class=\"{class}{dash}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>")
         }
-        Shape::Diamond { middle: [x, y], hover } => {
+        Shape::Mark { mark: Mark::Paper, middle: [x, y], hover } => {
             let d = DIAMOND;
             let top = y - d;
             write!(
@@ -89,6 +91,9 @@ fn shape(svg: &mut String, shape: &Shape) {
                 "<path class=\"theirs\" d=\"M{x:.1} {top:.1}l{d} {d}l-{d} {d}l-{d} -{d}z\">{}</path>",
                 tip(hover)
             )
+        }
+        Shape::Mark { mark: Mark::Reading, middle: [x, y], hover } => {
+            write!(svg, "<circle class=\"other\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{CIRCLE}\">{}</circle>", tip(hover))
         }
         Shape::Text(one) => {
             text(svg, one);
@@ -136,7 +141,13 @@ mod tests {
         let text = svg(&drawing, true);
         assert_eq!(text.matches("class=\"bar ").count(), 2);
         assert_eq!(text.matches("class=\"theirs\"").count(), 2, "one in the legend");
-        assert!(text.contains("<title>bfs, gto: 1.250 (1.240 to 1.260); paper 1.400</title>"), "{text}");
+        assert_eq!(text.matches("class=\"other\"").count(), 2, "the same");
+        assert!(
+            text.contains(
+                "<title>bfs, gto: 1.250 (1.240 to 1.260); paper 1.400: partly; deeper pipeline: 1.300</title>"
+            ),
+            "{text}"
+        );
         assert!(text.contains("Speedup &lt;of all&gt;"));
         assert_eq!(text.matches('<').count(), text.matches('>').count());
         assert_eq!(svg(&drawing, true), text);

@@ -1,5 +1,6 @@
 //! Tables of values with their spread, as charts, reports and exports show them.
 
+use crate::agreement::{Class, Rule};
 use crate::chart::number;
 
 /// A value over all repetitions.
@@ -13,6 +14,10 @@ pub struct Cell {
     pub high: f64,
     /// What the paper prints.
     pub paper: Option<f64>,
+    /// Why ours may differ from it; empty where nothing is said.
+    pub why: String,
+    /// The same by our other reading of the paper; none where the figure has no other.
+    pub reading: Option<Result<Box<Self>, Gap>>,
     /// The parts of a stacked bar, from the bottom.
     pub parts: Vec<Self>,
     /// What it is the mean of; nothing where it is no mean.
@@ -82,6 +87,12 @@ impl Cell {
         (self.high - self.low) / 2.0
     }
 
+    /// The value by our other reading of the paper.
+    #[must_use]
+    pub fn by_other_reading(&self) -> Option<f64> {
+        self.reading.as_ref()?.as_ref().ok().map(|cell| cell.value)
+    }
+
     /// What a mean is over, where it is not all there is: `8 of 9`.
     #[must_use]
     pub fn note(&self) -> Option<String> {
@@ -122,7 +133,13 @@ pub struct Table {
     pub neutral: Option<f64>,
     /// Whether values are whole numbers; means of them need not be.
     pub is_count: bool,
-    /// Rows.
+    /// How its values are compared with the paper's: whole bars, and parts of stacked ones.
+    pub rules: [Rule; 2],
+    /// The name of our other reading of the paper; empty where there is none.
+    pub reading: String,
+    /// What values are, at their axis.
+    pub axis: String,
+    /// Rows, means first.
     pub rows: Vec<TableRow>,
 }
 
@@ -132,6 +149,25 @@ impl Table {
     pub fn number(&self, value: f64) -> String {
         let is_whole = self.is_count && value.fract() == 0.0 && value.abs() < 1e6;
         if is_whole { format!("{value:.0}") } else { number(value) }
+    }
+
+    /// How a value stands beside the paper's; nothing where the paper prints none.
+    #[must_use]
+    pub fn class(&self, cell: &Cell) -> Option<Class> {
+        cell.paper.map(|paper| self.rules[0].class(cell.value, paper))
+    }
+
+    /// The same for a part of a stacked bar.
+    #[must_use]
+    pub fn class_of_part(&self, part: &Cell) -> Option<Class> {
+        part.paper.map(|paper| self.rules[1].class(part.value, paper))
+    }
+
+    /// The same with these rows alone.
+    #[must_use]
+    pub fn only(&self, keep: impl Fn(&TableRow) -> bool) -> Self {
+        let rows = self.rows.iter().filter(|row| keep(row)).cloned().collect();
+        Self { rows, ..self.clone() }
     }
 
     /// Whether what a cell shows is less than harmless changes make.
@@ -145,7 +181,13 @@ impl Table {
     #[must_use]
     pub fn missing(&self) -> usize {
         let is_missing = |cell: &&Result<Cell, Gap>| match cell {
-            Ok(cell) => cell.over.is_some_and(|over| over.lacking > 0),
+            Ok(cell) => {
+                let of_reading = cell.reading.as_ref().is_some_and(|reading| match reading {
+                    Ok(other) => other.over.is_some_and(|over| over.lacking > 0),
+                    Err(gap) => gap.is_lacking(),
+                });
+                of_reading || cell.over.is_some_and(|over| over.lacking > 0)
+            }
             Err(gap) => gap.is_lacking(),
         };
         self.rows.iter().flat_map(|row| &row.cells).filter(is_missing).count()

@@ -1,11 +1,14 @@
 //! Experiment files: TOML to an [`Experiment`], with the place of every mistake.
 
 mod figure;
+mod fill;
+mod timeline;
 
 use super::{Axis, Base, Change, Experiment, Group, Repeats, Variant, Vary, all_of, workloads};
 use crate::metric::Metric;
 use crate::virtualize::Virtualize;
-use figure::{RawFigure, RawHeadline, figure, group_named, headline};
+use figure::{RawFigure, RawHeadline, RawLarge, figure, group_named, headline, large};
+use fill::{RawFill, RawKernels, fill, kernels};
 use raddle_ptx::diag::closest;
 use raddle_runtime::Problem;
 use raddle_runtime::file::toml_problem;
@@ -14,6 +17,7 @@ use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
+use timeline::{RawTimeline, timeline};
 use toml::Spanned;
 
 #[derive(Deserialize)]
@@ -31,6 +35,9 @@ struct RawFile {
     machine: Option<Spanned<String>>,
     #[serde(default)]
     set: Vec<Spanned<String>>,
+    fill: Option<Spanned<RawFill>>,
+    #[serde(default)]
+    kernels: RawKernels,
     #[serde(default)]
     axis: Vec<Spanned<RawAxis>>,
     #[serde(default)]
@@ -40,7 +47,10 @@ struct RawFile {
     repeats: Option<Spanned<RawRepeats>>,
     #[serde(default)]
     figure: Vec<RawFigure>,
+    #[serde(default)]
+    timeline: Vec<RawTimeline>,
     headline: Option<RawHeadline>,
+    large: Option<RawLarge>,
 }
 
 fn small() -> Size {
@@ -52,6 +62,8 @@ fn small() -> Size {
 struct RawGroup {
     name: Spanned<String>,
     workloads: Vec<Spanned<String>>,
+    #[serde(default)]
+    overlaps: bool,
 }
 
 #[derive(Deserialize)]
@@ -148,9 +160,13 @@ pub(super) fn parse(folder: &Path, name: &str, text: &str) -> Result<Experiment,
     let raw: RawFile = toml::from_str(text).map_err(|e| toml_problem(&e))?;
     let chosen = raw.workloads.as_deref().map(meant).transpose()?;
     let groups = groups(&raw.group, chosen.as_deref())?;
-    let mut in_order: Vec<&'static str> = groups.iter().flat_map(|group| group.workloads.iter().copied()).collect();
-    let others: Vec<_> = chosen.into_iter().flatten().filter(|workload| !in_order.contains(workload)).collect();
-    in_order.extend(others);
+    let mut in_order: Vec<&'static str> = Vec::new();
+    for workload in groups.iter().flat_map(|group| group.workloads.iter().copied()).chain(chosen.into_iter().flatten())
+    {
+        if !in_order.contains(&workload) {
+            in_order.push(workload);
+        }
+    }
     if in_order.is_empty() {
         return Err(Problem::new("the experiment has no workloads").help("workloads = [\"all\"] means every one"));
     }
@@ -161,6 +177,8 @@ pub(super) fn parse(folder: &Path, name: &str, text: &str) -> Result<Experiment,
         experiment.base = base;
     }
     experiment.set = raw.set.into_iter().map(change).collect();
+    experiment.fill = raw.fill.map(|raw| fill(raw, &experiment)).transpose()?;
+    experiment.kernels = kernels(raw.kernels, &experiment)?;
     let mut limits = Vec::new();
     for axis_of in raw.axis {
         let at = axis_of.span();
@@ -191,7 +209,12 @@ pub(super) fn parse(folder: &Path, name: &str, text: &str) -> Result<Experiment,
         let figure = figure(raw, &experiment)?;
         experiment.figures.push(figure);
     }
+    for raw in raw.timeline {
+        let timeline = timeline(raw, &experiment)?;
+        experiment.timelines.push(timeline);
+    }
     experiment.headline = raw.headline.map(|raw| headline(raw, &experiment)).transpose()?;
+    experiment.large = raw.large.map(|raw| large(raw, &experiment)).transpose()?;
     Ok(experiment)
 }
 
@@ -201,10 +224,10 @@ fn meant(words: &[Spanned<String>]) -> Result<Vec<&'static str>, Problem> {
     workloads(texts).map_err(|(place, problem)| problem.at(Some(words[place].span())))
 }
 
-/// Groups of workloads that the experiment runs, each in one group at most.
+/// Groups of workloads that the experiment runs, each in one group at most, but for groups that say they overlap.
 fn groups(raw: &[RawGroup], chosen: Option<&[&'static str]>) -> Result<Vec<Group>, Problem> {
     let mut groups: Vec<Group> = Vec::new();
-    for RawGroup { name, workloads } in raw {
+    for RawGroup { name, workloads, overlaps } in raw {
         let text = name.get_ref().trim();
         if text.is_empty() || text == "all" || groups.iter().any(|group| group.name == text) {
             let problem = Problem::new(format!("`{text}` cannot name a group")).at(Some(name.span()));
@@ -214,9 +237,11 @@ fn groups(raw: &[RawGroup], chosen: Option<&[&'static str]>) -> Result<Vec<Group
         for word in workloads {
             let at = Some(word.span());
             for workload in meant(std::slice::from_ref(word))? {
-                if let Some(other) = groups.iter().find(|group| group.workloads.contains(&workload)) {
+                let taken = groups.iter().find(|group| !overlaps && group.workloads.contains(&workload));
+                if let Some(other) = taken {
                     let message = format!("`{workload}` is in group `{}` already", other.name);
-                    return Err(Problem::new(message).help("a workload is in one group at most").at(at));
+                    let help = "a workload is in one group, unless a later group says `overlaps = true`";
+                    return Err(Problem::new(message).help(help).at(at));
                 }
                 if chosen.is_some_and(|chosen| !chosen.contains(&workload)) {
                     let message = format!("the experiment does not run `{workload}`");

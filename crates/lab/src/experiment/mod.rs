@@ -1,9 +1,15 @@
 //! An experiment: what is varied, what is measured, what is drawn.
 
+mod figure;
 mod file;
+mod shown;
+
+pub use figure::{Against, Figure, Mean, PaperValue, Part, Reading, Row, Rows, slots};
+pub use shown::Large;
 
 use crate::error::{Error, reading};
-use crate::metric::{self, Metric};
+use crate::metric::Metric;
+use crate::timeline::Timeline;
 use crate::virtualize::Virtualize;
 use raddle_ptx::diag::closest;
 use raddle_runtime::Problem;
@@ -11,6 +17,7 @@ use raddle_sim::config::DEFAULT_PRESET;
 use raddle_sim::seam::Seam;
 use raddle_workloads::{Class, Size, Workload};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
@@ -110,65 +117,6 @@ impl Axis {
     }
 }
 
-/// How a value is set against the baseline's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Against {
-    /// Not at all.
-    #[default]
-    Nothing,
-    /// Own over baseline's.
-    Ratio,
-    /// Baseline's over own: how many times as fast, for times.
-    Speedup,
-    /// Own less baseline's.
-    Difference,
-    /// A part over the whole it is part of, in a stack.
-    Share,
-}
-
-/// Means over workloads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mean {
-    /// Harmonic.
-    Harmonic,
-    /// Geometric.
-    #[default]
-    Geometric,
-    /// Arithmetic.
-    Arithmetic,
-    /// There are no means.
-    None,
-}
-
-impl Mean {
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Harmonic => "harmonic",
-            Self::Geometric => "geometric",
-            Self::Arithmetic => "arithmetic",
-            Self::None => "none",
-        }
-    }
-
-    /// The mean of these; none of none, and none where it does not exist.
-    #[must_use]
-    pub fn of(self, values: &[f64]) -> Option<f64> {
-        let n = values.len() as f64;
-        let mean = match self {
-            Self::Harmonic => n / values.iter().map(|x| 1.0 / x).sum::<f64>(),
-            Self::Geometric if values.iter().any(|x| *x < 0.0) => return None,
-            Self::Geometric => (values.iter().map(|x| x.ln()).sum::<f64>() / n).exp(),
-            Self::Arithmetic => values.iter().sum::<f64>() / n,
-            Self::None => return None,
-        };
-        (!values.is_empty() && mean.is_finite()).then_some(mean)
-    }
-}
-
 /// A harmless change under which runs are repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -198,49 +146,23 @@ impl Default for Repeats {
     }
 }
 
-/// A row of a figure.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Row {
-    /// A workload.
-    Workload(String),
-    /// A kernel of a workload.
-    Kernel {
-        /// The workload.
-        workload: String,
-        /// Its kernel.
-        kernel: String,
-    },
-    /// A choice on the axis that makes the rows.
-    Variant(usize),
-    /// The mean over a group, or over a class where there are no groups, by name.
-    GroupMean(String),
-    /// The mean over all.
-    Mean,
-}
-
-/// A value a paper prints.
+/// How full the machine of each workload is to be: [`crate::fill`] says what comes of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PaperValue {
-    /// Row.
-    pub row: Row,
-    /// Choice on the axis of the bars.
-    pub bar: usize,
-    /// The part of the bar; none where it is the whole.
-    pub part: Option<usize>,
-    /// Value.
-    pub value: f64,
+pub struct FillRule {
+    /// Blocks for each place, at least.
+    pub waves: f64,
+    /// The same for workloads that have a number of their own.
+    pub own: BTreeMap<&'static str, f64>,
+    /// Where it was written.
+    pub at: At,
 }
 
-/// What a figure has rows for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Rows {
-    /// Each workload, and means over groups and over all.
-    #[default]
-    Workloads,
-    /// Each kernel of each workload, and means over groups and over all.
-    Kernels,
-    /// Each choice on this axis, with the mean over workloads.
-    Axis(usize),
+impl FillRule {
+    /// The waves a workload is to have.
+    #[must_use]
+    pub fn waves_of(&self, workload: &str) -> f64 {
+        self.own.get(workload).copied().unwrap_or(self.waves)
+    }
 }
 
 /// Workloads that belong together: figures have the mean over them.
@@ -250,69 +172,6 @@ pub struct Group {
     pub name: String,
     /// The workloads.
     pub workloads: Vec<&'static str>,
-}
-
-/// A part of stacked bars.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Name in the figure.
-    pub label: String,
-    /// What is measured.
-    pub metric: Metric,
-}
-
-/// The parts of all issue slots, [`metric::SLOTS`].
-#[must_use]
-pub fn slots() -> Vec<Part> {
-    let part = |(label, text): (&str, &str)| Some(Part { label: label.to_owned(), metric: Metric::parse(text).ok()? });
-    metric::SLOTS.into_iter().filter_map(part).collect()
-}
-
-/// A figure: rows of bars.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Figure {
-    /// Name of its files.
-    pub name: String,
-    /// Title.
-    pub title: String,
-    /// What is measured; of stacked bars, the sum of their parts.
-    pub metric: Metric,
-    /// Parts of stacked bars, from the bottom; none when bars are not stacked.
-    pub stack: Vec<Part>,
-    /// How it is set against the baseline.
-    pub against: Against,
-    /// Its baseline, as [`Experiment::baseline`], which it is unless the figure has one of its own.
-    pub baseline: Vec<Option<usize>>,
-    /// The group whose workloads it shows; none where it is all.
-    pub group: Option<Group>,
-    /// The axis of the bars.
-    pub bars: usize,
-    /// The choices on it that have a bar.
-    pub choices: Vec<usize>,
-    /// What the rows are.
-    pub rows: Rows,
-    /// The choice on every axis that is neither.
-    pub fixed: Vec<usize>,
-    /// Means over workloads.
-    pub mean: Mean,
-    /// Where the paper's values are printed.
-    pub source: String,
-    /// What the paper prints.
-    pub paper: Vec<PaperValue>,
-}
-
-impl Figure {
-    /// The baseline of a combination of choices.
-    #[must_use]
-    pub fn baseline_of(&self, choices: &[usize]) -> Vec<usize> {
-        self.baseline.iter().zip(choices).map(|(base, own)| base.unwrap_or(*own)).collect()
-    }
-
-    /// Whether it has to do with a workload.
-    #[must_use]
-    pub fn shows(&self, workload: &str) -> bool {
-        self.group.as_ref().is_none_or(|group| group.workloads.contains(&workload))
-    }
 }
 
 /// An experiment.
@@ -334,6 +193,10 @@ pub struct Experiment {
     pub base: Base,
     /// Changes to the machine before those of the axes.
     pub set: Vec<Change>,
+    /// How full machines are to be; where nothing is said, all workloads run on the machine as it is.
+    pub fill: Option<FillRule>,
+    /// The kernels that count of a workload, where it is not all.
+    pub kernels: BTreeMap<&'static str, Vec<String>>,
     /// What is varied.
     pub axes: Vec<Axis>,
     /// For each axis, the choice that is the baseline of figures that name no other; none where each choice has a
@@ -345,22 +208,34 @@ pub struct Experiment {
     pub repeats: Repeats,
     /// What is drawn.
     pub figures: Vec<Figure>,
+    /// How warps run and wait in some of its runs.
+    pub timelines: Vec<Timeline>,
     /// What it is about in a line, and the figure that says most.
     pub headline: Option<Headline>,
+    /// What the book shows at a larger size.
+    pub large: Option<Large>,
+    /// Whether what no figure shows is left out.
+    pub only_shown: bool,
 }
 
-/// What an experiment says in a few words and values, on a page about several.
+/// What an experiment says in a few words and values, at the top of its page and on a page about several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headline {
+    /// The mechanism, in words that need no paper.
+    pub name: String,
     /// What the mechanism does.
     pub does: String,
+    /// What the values are, in words: the title of the axis.
+    pub axis: String,
     /// The number of the figure.
     pub figure: usize,
+    /// The number of the figure its page begins with: like the paper's first.
+    pub opening: usize,
     /// The bar that is the mechanism's: its place among those of the figure.
     pub bar: usize,
-    /// The rows that say most.
-    pub rows: Vec<Row>,
-    /// Whether less is better: what is gained is one over the values.
+    /// The rows that say most, each with what it is over, in words.
+    pub rows: Vec<(Row, String)>,
+    /// Whether less is better.
     pub is_less_better: bool,
 }
 
@@ -377,12 +252,17 @@ impl Experiment {
             size: Size::Small,
             base: Base::preset(DEFAULT_PRESET),
             set: Vec::new(),
+            fill: None,
+            kernels: BTreeMap::new(),
             axes: Vec::new(),
             baseline: Vec::new(),
             metrics: vec![Metric::Cycles],
             repeats: Repeats::default(),
             figures: Vec::new(),
+            timelines: Vec::new(),
             headline: None,
+            large: None,
+            only_shown: false,
         }
     }
 
@@ -442,6 +322,12 @@ impl Experiment {
         self.chosen(choices).all(|variant| variant.workloads.as_ref().is_none_or(|only| only.contains(&workload)))
     }
 
+    /// Whether a kernel of a workload counts.
+    #[must_use]
+    pub fn counts(&self, workload: &str, kernel: &str) -> bool {
+        self.kernels.get(workload).is_none_or(|only| only.iter().any(|counted| counted == kernel))
+    }
+
     /// What is chosen on each axis.
     pub(crate) fn chosen(&self, choices: &[usize]) -> impl Iterator<Item = &Variant> {
         self.axes.iter().zip(choices).map(|(axis, choice)| &axis.variants[*choice])
@@ -491,17 +377,6 @@ pub fn workloads<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'s
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn means_are_what_they_say() {
-        let mean = |mean: Mean| mean.of(&[1.0, 4.0]).unwrap();
-        assert!((mean(Mean::Harmonic) - 1.6).abs() < 1e-12);
-        assert!((mean(Mean::Geometric) - 2.0).abs() < 1e-12);
-        assert!((mean(Mean::Arithmetic) - 2.5).abs() < 1e-12);
-        assert_eq!(Mean::Geometric.of(&[]), None);
-        assert_eq!(Mean::Geometric.of(&[-1.0, 1.0]), None);
-        assert_eq!(Mean::Harmonic.of(&[0.0, 1.0]), Some(0.0));
-    }
 
     #[test]
     fn words_become_workloads() {

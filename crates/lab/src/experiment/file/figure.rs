@@ -2,12 +2,12 @@
 
 use super::{RawBaseline, Word, axis_named, baseline, variant_named};
 use crate::experiment::{
-    Against, Experiment, Figure, Group, Headline, Mean, PaperValue, Part, Row, Rows, slots, workloads,
+    Against, Experiment, Figure, Group, Headline, Large, Mean, PaperValue, Part, Reading, Row, Rows, slots, workloads,
 };
 use crate::metric::Metric;
 use raddle_ptx::diag::closest;
 use raddle_runtime::Problem;
-use raddle_workloads::Class;
+use raddle_workloads::{Class, Size};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -36,6 +36,9 @@ pub(super) struct RawFigure {
     source: String,
     #[serde(default)]
     paper: Vec<RawPaper>,
+    why: Option<String>,
+    #[serde(default)]
+    reading: BTreeMap<Spanned<String>, Spanned<Word>>,
 }
 
 #[derive(Deserialize)]
@@ -45,17 +48,30 @@ struct RawPaper {
     bar: Spanned<Word>,
     part: Option<Spanned<String>>,
     value: f64,
+    why: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct RawHeadline {
+    name: Option<String>,
     does: String,
+    axis: Option<String>,
     figure: Spanned<String>,
+    opening: Option<Spanned<String>>,
     bar: Spanned<Word>,
     rows: Vec<Spanned<String>>,
     #[serde(default)]
+    words: BTreeMap<Spanned<String>, String>,
+    #[serde(default)]
     less_is_better: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct RawLarge {
+    size: Size,
+    figures: Vec<Spanned<String>>,
 }
 
 /// The baseline of a figure: its own, or the experiment's.
@@ -127,10 +143,51 @@ pub(super) fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, 
             let problem = Problem::new(message).at(Some(raw.row.span()));
             return Err(problem.help(format!("its rows are the workloads of it, and `mean:{}`", group.name)));
         }
-        paper.push(PaperValue { row, bar, part, value: raw.value });
+        paper.push(PaperValue { row, bar, part, value: raw.value, why: raw.why });
     }
+    let reading = reading(&raw.reading, experiment, bars, rows)?;
     let (name, title, against, source) = (raw.name.into_inner(), raw.title, raw.against, raw.source);
-    Ok(Figure { name, title, metric, stack, against, baseline, group, bars, choices, rows, fixed, mean, source, paper })
+    let why = raw.why;
+    Ok(Figure {
+        name,
+        title,
+        metric,
+        stack,
+        against,
+        baseline,
+        group,
+        bars,
+        choices,
+        rows,
+        fixed,
+        mean,
+        source,
+        paper,
+        why,
+        reading,
+    })
+}
+
+/// Our other reading of the paper: choices on axes that are neither bars nor rows.
+fn reading(
+    raw: &BTreeMap<Spanned<String>, Spanned<Word>>,
+    experiment: &Experiment,
+    bars: usize,
+    rows: Rows,
+) -> Result<Option<Reading>, Problem> {
+    let mut choices = Vec::new();
+    for (name, label) in raw {
+        let axis = axis_named(experiment, name)?;
+        if axis == bars || rows == Rows::Axis(axis) {
+            let message = format!("the figure shows axis `{}` itself", name.get_ref());
+            let problem = Problem::new(message).at(Some(name.span()));
+            return Err(problem.help("another reading is the same bars and rows with a choice on another axis"));
+        }
+        choices.push((axis, variant_named(&experiment.axes[axis], label)?));
+    }
+    let labels = choices.iter().map(|(axis, choice)| experiment.axes[*axis].variants[*choice].label.as_str());
+    let label = labels.collect::<Vec<_>>().join(", ");
+    Ok((!choices.is_empty()).then_some(Reading { label, choices }))
 }
 
 /// Whether a figure of one group has a row.
@@ -267,6 +324,10 @@ fn kernel_row(word: &str, experiment: &Experiment) -> Result<Row, Problem> {
         Some((workload, kernel)) if experiment.workloads.contains(&workload) => {
             let module = raddle_workloads::find(workload)?.module().map_err(|e| Problem::new(e.to_string()))?;
             let kernel = module.kernel(Some(kernel))?.to_owned();
+            if !experiment.counts(workload, &kernel) {
+                let problem = Problem::new(format!("kernel `{kernel}` of `{workload}` does not count"));
+                return Err(problem.help("[kernels] says which kernels of a workload do"));
+            }
             Ok(Row::Kernel { workload: workload.to_owned(), kernel })
         }
         _ => {
@@ -276,20 +337,38 @@ fn kernel_row(word: &str, experiment: &Experiment) -> Result<Row, Problem> {
     }
 }
 
+/// The figure of this name, by its number.
+fn figure_named(name: &Spanned<String>, experiment: &Experiment) -> Result<usize, Problem> {
+    experiment.figure_named(name.get_ref()).map_err(|problem| problem.at(Some(name.span())))
+}
+
+/// The figures that the book shows at a larger size.
+pub(super) fn large(raw: RawLarge, experiment: &Experiment) -> Result<Large, Problem> {
+    let figures = raw.figures.iter().map(|name| figure_named(name, experiment)).collect::<Result<_, _>>()?;
+    Ok(Large { size: raw.size, figures })
+}
+
 /// The figure, bar and rows that say most.
 pub(super) fn headline(raw: RawHeadline, experiment: &Experiment) -> Result<Headline, Problem> {
-    let number = experiment.figures.iter().position(|figure| figure.name == *raw.figure.get_ref());
-    let number = number.ok_or_else(|| {
-        let names: Vec<&str> = experiment.figures.iter().map(|figure| figure.name.as_str()).collect();
-        let problem = Problem::new(format!("there is no figure `{}`", raw.figure.get_ref()));
-        problem.help(format!("the figures are {}", names.join(", "))).at(Some(raw.figure.span()))
-    })?;
+    let number = figure_named(&raw.figure, experiment)?;
+    let opening = raw.opening.as_ref().map_or(Ok(number), |name| figure_named(name, experiment))?;
     let figure = &experiment.figures[number];
     let choice = variant_named(&experiment.axes[figure.bars], &raw.bar)?;
     let bar = figure.choices.iter().position(|bar| *bar == choice).ok_or_else(|| {
         let problem = Problem::new(format!("the figure has no bar `{}`", raw.bar.get_ref().0)).at(Some(raw.bar.span()));
         problem.help("`choices` of the figure says which it has")
     })?;
-    let rows = raw.rows.iter().map(|text| row(text, figure.rows, experiment)).collect::<Result<_, _>>()?;
-    Ok(Headline { does: raw.does, figure: number, bar, rows, is_less_better: raw.less_is_better })
+    let mut rows = Vec::new();
+    for text in &raw.rows {
+        let words = raw.words.iter().find(|(of, _)| of.get_ref() == text.get_ref()).map(|(_, words)| words.clone());
+        rows.push((row(text, figure.rows, experiment)?, words.unwrap_or_else(|| text.get_ref().clone())));
+    }
+    if let Some(other) = raw.words.keys().find(|of| raw.rows.iter().all(|row| row.get_ref() != of.get_ref())) {
+        let problem = Problem::new(format!("the headline has no row `{}`", other.get_ref())).at(Some(other.span()));
+        return Err(problem.help("`words` are for what `rows` has, as it is written there"));
+    }
+    let name = raw.name.unwrap_or_else(|| experiment.title.clone());
+    let axis = raw.axis.unwrap_or_else(|| figure.title.clone());
+    let (does, is_less_better) = (raw.does, raw.less_is_better);
+    Ok(Headline { name, does, axis, figure: number, opening, bar, rows, is_less_better })
 }

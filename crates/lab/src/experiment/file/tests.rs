@@ -75,7 +75,7 @@ fn a_file_becomes_an_experiment() {
     assert_eq!((f.mean, f.against), (Mean::Harmonic, Against::Speedup));
     assert_eq!(
         f.paper[1],
-        PaperValue { row: Row::GroupMean("divergent".to_owned()), bar: gto, part: None, value: 1.2 }
+        PaperValue { row: Row::GroupMean("divergent".to_owned()), bar: gto, part: None, value: 1.2, why: None }
     );
     assert_eq!(e.figures[1].rows, Rows::Axis(1));
 }
@@ -266,12 +266,20 @@ fn groups_take_the_place_of_classes() {
     assert_eq!(e.groups[0], Group { name: "TWO".to_owned(), workloads: vec!["spmv", "bfs"] });
     assert_eq!(e.workloads[..3], ["spmv", "bfs", "mum"], "those of groups come first");
     assert!(e.workloads.len() > 3);
+    let one = "[\"mum\"] },\n";
+    let across = format!("{one}{{ name = 'ACROSS', overlaps = true, workloads = ['bfs', 'mum'] }},\n");
+    let across = text.replacen(one, &across, 1);
+    let e = parse(Path::new(""), "x", &across).unwrap();
+    assert_eq!(
+        (e.groups[2].workloads.as_slice(), &e.workloads[..3]),
+        (&["bfs", "mum"][..], &["spmv", "bfs", "mum"][..])
+    );
     let alone = text.replacen("workloads = [\"spmv\", \"class:divergent\"]\n", "", 1);
     assert_eq!(parse(Path::new(""), "x", &alone).unwrap().workloads, ["spmv", "bfs", "mum"]);
 
     assert_eq!(
         grouped("\"mum\"", "\"bfs\""),
-        "6:30: `bfs` is in group `TWO` already [a workload is in one group at most]"
+        "6:30: `bfs` is in group `TWO` already [a workload is in one group, unless a later group says `overlaps = true`]"
     );
     assert!(grouped("\"mum\"", "\"walsh\"").starts_with("6:30: the experiment does not run `walsh`"));
     assert!(grouped("\"mum\"", "\"mumm\"").starts_with("6:30: there is no workload `mumm`"));

@@ -1,0 +1,134 @@
+use super::*;
+use crate::agreement::Rule;
+use crate::table::{Gap, Over};
+
+fn cell(value: f64, paper: Option<f64>, over: Option<Over>) -> Result<Cell, Gap> {
+    let other = Cell { value: value + 0.05, ..Cell::default() };
+    let why = if paper.is_some() { "fewer warps".to_owned() } else { String::new() };
+    let reading = paper.map(|_| Ok(Box::new(other)));
+    Ok(Cell { value, low: value - 0.01, high: value + 0.01, paper, why, reading, parts: Vec::new(), over })
+}
+
+pub(crate) fn table() -> Table {
+    let one = || Ok(Cell { value: 1.0, low: 1.0, high: 1.0, ..Cell::default() });
+    let row = |name: &str, is_mean, cells| TableRow { name: name.to_owned(), is_mean, cells };
+    Table {
+        name: "speedup".to_owned(),
+        title: "Speedup <of all>".to_owned(),
+        about: "speedup".to_owned(),
+        source: String::new(),
+        bars: vec!["lrr".to_owned(), "gto".to_owned()],
+        parts: Vec::new(),
+        baseline: Some(0),
+        neutral: Some(1.0),
+        is_count: false,
+        rules: [Rule::Gain(1.0), Rule::Share],
+        reading: "deeper pipeline".to_owned(),
+        axis: "times as fast".to_owned(),
+        rows: vec![
+            row("bfs", false, vec![one(), cell(1.25, Some(1.4), None)]),
+            row("spmv", false, vec![one(), Err(Gap::Refused)]),
+            row("mean, all", true, vec![one(), cell(1.005, None, Some(Over { rows: 1, of: 2, lacking: 0 }))]),
+        ],
+    }
+}
+
+/// The same with bars of two parts.
+pub(crate) fn stacked() -> Table {
+    let mut table = Table { parts: vec!["issued".to_owned(), "empty".to_owned()], ..table() };
+    for cell in table.rows.iter_mut().flat_map(|row| row.cells.iter_mut().flatten()) {
+        let over = cell.over;
+        let part = |value, paper| Cell { value, low: value, high: value, paper, over, ..Cell::default() };
+        cell.parts = vec![part(0.25, Some(0.5)), part(cell.value - 0.25, None)];
+    }
+    table
+}
+
+fn rects(drawing: &Drawing) -> Vec<([f64; 4], bool, &str)> {
+    let rect = |shape| match shape {
+        &Shape::Rect { place, is_pale, ref hover, .. } if !hover.is_empty() => Some((place, is_pale, hover.as_str())),
+        _ => None,
+    };
+    drawing.shapes.iter().filter_map(rect).collect()
+}
+
+fn has_text(drawing: &Drawing, wanted: &str) -> bool {
+    drawing.shapes.iter().any(|shape| matches!(shape, Shape::Text(text) if text.text == wanted))
+}
+
+#[test]
+fn bars_start_at_the_baseline() {
+    let drawing = draw(&table(), Layout::PAGE);
+    let rects = rects(&drawing);
+    assert_eq!(rects.len(), 2, "bars that are 1 by definition are not drawn");
+    assert_eq!(rects[0].2, "bfs, gto: 1.250 (1.240 to 1.260); paper 1.400: partly; deeper pipeline: 1.300");
+    assert!(rects[1].2.ends_with("smaller than its spread") && rects[1].1, "{}", rects[1].2);
+    assert!((rects[0].0[3] / rects[1].0[3] - 50.0).abs() < 1.0, "as long as the effect is large");
+    assert!(has_text(&drawing, "baseline lrr") && has_text(&drawing, "paper") && has_text(&drawing, "×"));
+    assert_eq!(lines("page-view-count"), ["page-view-", "count"]);
+    assert_eq!((lines("bfs/expand"), lines("k-means")), (vec!["bfs/".into(), "expand".into()], vec!["k-means".into()]));
+    assert!(has_text(&drawing, "our other reading: deeper pipeline") && has_text(&drawing, "times as fast"));
+    let marks =
+        |wanted| drawing.shapes.iter().filter(|s| matches!(s, Shape::Mark { mark, .. } if *mark == wanted)).count();
+    assert_eq!((marks(Mark::Paper), marks(Mark::Reading)), (2, 2), "one of each in the legend");
+    assert!(has_text(&drawing, "mean") && has_text(&drawing, "all"), "a name in two lines");
+    assert!(!has_text(&drawing, "Speedup <of all>") && has_text(&draw(&table(), Layout::FILE), "Speedup <of all>"));
+}
+
+#[test]
+fn means_that_stand_alone_have_wide_bars_and_their_own_scale() {
+    let (plain, own) = (draw(&table(), Layout::FILE), draw(&table(), Layout::OPENINGS[0]));
+    let ([of_row, of_mean], [row, mean]) = (
+        [0, 1].map(|n| rects(&plain)[n].0),
+        // The mean comes first.
+        [1, 0].map(|n| rects(&own)[n].0),
+    );
+    assert!(mean[2] > 2.0 * of_mean[2] && row[2] == of_row[2], "{mean:?} {row:?}");
+    assert!(mean[1] < row[1] && row[1] + row[3] < own.height);
+    assert!(mean[3] > 10.0 * of_mean[3], "a scale of its own");
+    let mut many = table();
+    let workload = many.rows[0].clone();
+    assert_eq!(opening(&many).rows.len(), 3);
+    many.rows.extend((0..90).map(|_| workload.clone()));
+    assert_eq!(opening(&many).rows.len(), 1, "means alone where there is no room");
+}
+
+#[test]
+fn parts_are_on_top_of_each_other() {
+    let drawing = draw(&stacked(), Layout::PAGE);
+    let rects = rects(&drawing);
+    assert_eq!(rects.len(), 2 * 5);
+    assert_eq!(rects[2].2, "bfs, gto, issued: 0.250 of 1.250; paper 0.500");
+    let ([_, low, _, height], [_, high, _, of_second]) = (rects[2].0, rects[3].0);
+    assert!((high + of_second - low).abs() < 1e-9 && (of_second / height - 4.0).abs() < 1e-9);
+    assert!(has_text(&drawing, "issued") && has_text(&drawing, "gto"), "both are named");
+}
+
+#[test]
+fn what_does_not_fit_goes_to_the_next_panel() {
+    let mut table = table();
+    let row = table.rows[0].clone();
+    table.rows = (0..40).map(|n| TableRow { name: format!("workload-{n}"), ..row.clone() }).collect();
+    for layout in [Layout::FILE, Layout::PHONE] {
+        let drawing = draw(&table, layout);
+        assert!(drawing.width <= layout.width && drawing.height > 2.0 * layout.height);
+        let bars = rects(&drawing);
+        assert_eq!(bars.len(), 40);
+        let is_inside = |[x, y, w, h]: [f64; 4]| x > 0.0 && x + w < drawing.width && y > 0.0 && y + h < drawing.height;
+        assert!(bars.iter().all(|(place, ..)| is_inside(*place)));
+    }
+}
+
+#[test]
+fn scales_are_round() {
+    let is = |table: &Table, bottom: f64, top: f64, of_step: f64| {
+        let (low, high, step) = scale(table);
+        (low - bottom).abs() < 1e-9 && (high - top).abs() < 1e-9 && (step - of_step).abs() < 1e-9
+    };
+    assert!(is(&table(), 0.9, 1.4, 0.1), "the least is below 1: {:?}", scale(&table()));
+    assert!(is(&stacked(), 0.0, 1.5, 0.5), "{:?}", scale(&stacked()));
+    assert_eq!((tick(0.25, 0.25), tick(0.5, 0.5), tick(200.0, 100.0)), ("0.25".into(), "0.5".into(), "200".into()));
+    let numbers = [0.12345, 12.345, 123.45, 12345.6, 1.5e7].map(number);
+    assert_eq!(numbers, ["0.123", "12.35", "123.5", "12346", "1.500e7"]);
+    assert_eq!([0.0, 0.0123, 0.000_34, 0.000_004].map(small), ["0.000", "0.012", "0.0003", "0.0000"]);
+}
