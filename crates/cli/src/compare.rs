@@ -1,6 +1,7 @@
 //! `raddle compare`: a grid from the command line, and tables at once.
 
 use crate::exit::{Exit, Failure};
+use crate::fill;
 use crate::lab::{Jobs, Watching};
 use crate::out;
 use crate::run::sizes;
@@ -9,6 +10,7 @@ use raddle_lab::experiment::{
     Against, Axis, Base, Change, Experiment, Figure, Mean, Part, Repeats, Rows, Variant, Vary, slots, workloads,
 };
 use raddle_lab::figure::{Trouble, Values};
+use raddle_lab::fill::{Filled, machines};
 use raddle_lab::grid::Grid;
 use raddle_lab::metric::Metric;
 use raddle_lab::store::Store;
@@ -25,7 +27,8 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = "\
 Options of mechanisms and --preset take lists: every combination is run, and compared with the first.
-Several values of one parameter are --vary KEY=V1,V2,... With --metric cycles (the default) the table has
+Several values of one parameter are --vary KEY=V1,V2,... A parameter of a mechanism that is --set goes to
+those of the list that have it. With --metric cycles (the default) the table has
 speedups; of other metrics it has values relative to the first, or the values themselves with --plain.
 Several metrics make several tables; `slots` says where issue slots go. Divergence models are compared in
 five tables unless --metric says otherwise: IPC, SIMD efficiency, where issue slots go, memory traffic
@@ -293,6 +296,8 @@ impl Args {
                 mean,
                 source,
                 paper,
+                why: None,
+                reading: None,
             });
         }
         Ok(experiment)
@@ -363,8 +368,9 @@ fn tables(args: &Args, experiment: &Experiment, grid: &Grid, results: &mut impl 
     let values = Values::read(experiment, grid, results)?;
     let tables: Vec<Table> = experiment.figures.iter().map(|figure| values.table(experiment, figure)).collect();
     let troubles = values.troubles(experiment);
+    let machines = machines(experiment, grid, &values);
     if args.json {
-        out::json(&as_json(args, &tables, &troubles))?;
+        out::json(&as_json(args, &tables, &troubles, &machines))?;
     } else if let [table] = &tables[..] {
         let about = if table.parts.is_empty() { table.about.clone() } else { heading(table) };
         out::talk(&format!("{about}, {}", args.common()));
@@ -377,6 +383,7 @@ fn tables(args: &Args, experiment: &Experiment, grid: &Grid, results: &mut impl 
     for trouble in troubles.iter().filter(|trouble| trouble.is_refusal) {
         out::talk(&format!("refused: {}", trouble.line));
     }
+    fill::not_full(&machines).iter().for_each(|line| out::talk(line));
     if let Some(path) = &args.csv {
         let wrong = |source| raddle_lab::Error::Write { path: path.display().to_string(), source };
         std::fs::write(path, export::figures_csv(&tables)).map_err(wrong)?;
@@ -435,12 +442,15 @@ fn parts_as_text(table: &Table) -> String {
     out::table(&rows)
 }
 
-fn as_json(args: &Args, tables: &[Table], troubles: &[Trouble]) -> serde_json::Value {
+fn as_json(args: &Args, tables: &[Table], troubles: &[Trouble], machines: &[Filled]) -> serde_json::Value {
     let lines = |is_refusal: bool| {
         troubles.iter().filter(|t| t.is_refusal == is_refusal).map(|t| t.line.as_str()).collect::<Vec<_>>()
     };
     let tables: Vec<_> = tables.iter().map(table_as_json).collect();
-    json!({"size": args.size.name(), "tables": tables, "refused": lines(true), "failed": lines(false)})
+    let machines: Vec<_> = machines.iter().map(fill::of_workload).collect();
+    json!({
+        "size": args.size.name(), "tables": tables, "machines": machines, "refused": lines(true), "failed": lines(false),
+    })
 }
 
 fn table_as_json(table: &Table) -> serde_json::Value {

@@ -36,7 +36,8 @@ Example:
 Registers are 32-bit registers per thread, as an allocator without spills assigns them. Sizes are
 in bytes: shared memory per thread block, local memory per thread. `+` behind the shared memory: the
 launch adds to it. `>` before a number: a lower bound, because functions call themselves or have no
-body in the file.
+body in the file. Limits are the directives by which a kernel may get fewer registers than it needs: at
+most `.maxnreg`, and so few that an SM has room for `.minnctapersm` blocks, or one, of `.maxntid` threads.
 
 Example:
   raddle ptx regs kernel.ptx")]

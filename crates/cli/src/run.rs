@@ -11,6 +11,7 @@ mod workload;
 
 use crate::config::MachineArgs;
 use crate::exit::{Exit, Failure};
+use crate::fill;
 use crate::out;
 use crate::progress::Line;
 use crate::ptx::virtualize::forms;
@@ -115,7 +116,7 @@ pub struct Args {
     /// Print one JSON object with everything there is to say
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Print what the run takes in joules; FILE overrides energies of the table
+    /// Print what the run takes in joules and watts; FILE overrides energies of the table
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Output")]
     energy: Option<Option<PathBuf>>,
     /// Write every counter to a table; FILE ends in .csv, .json or .parquet
@@ -334,9 +335,11 @@ fn execute(
         let machine = machine.as_ref();
         let energy =
             energies.zip(machine).map(|(table, machine)| energy::breakdown(&table, machine, &outcome.launches));
+        let full = machine.and_then(|machine| fill::fullness(&machine.config, &outcome.launches));
         let report = report::Report { plan, ptx, session: &session, outcome: &outcome, printed: &printed, machine };
         if args.json {
             let mut value = report.json();
+            value["fill"] = full.as_ref().map(fill::json).into();
             if let Some(energy) = &energy {
                 value["energy"] = energy::json(energy);
             }
@@ -345,6 +348,11 @@ fn execute(
             out::data(&report.data())?;
             out::talk(&report.summary());
             energy.iter().for_each(|energy| out::talk(&energy::text(energy)));
+            if let (Some(full), Some(machine), None) = (&full, machine, outcome.stop()) {
+                fill::lines(full, &machine.config, Some("a larger grid"), false)
+                    .iter()
+                    .for_each(|line| out::talk(line));
+            }
         }
     }
     if let Some(stop) = outcome.stop() {

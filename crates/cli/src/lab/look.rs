@@ -86,7 +86,7 @@ pub fn ls(args: &LsArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     }
     let mut rows = vec![
-        ["key", "workload", "size", "issue", "divergence", "seed", "heap", "epoch", "cycles"]
+        ["key", "workload", "size", "sms", "issue", "divergence", "seed", "heap", "epoch", "cycles"]
             .map(str::to_owned)
             .to_vec(),
     ];
@@ -94,16 +94,17 @@ pub fn ls(args: &LsArgs) -> Result<Exit, Failure> {
         let Some(record) = store.get(&key)? else { continue };
         let (id, cycles) = (&record.identity, record.total("cycles"));
         let mechanism = |seam: &str| id.machine.mechanisms.get(seam).map(|m| m.name.clone()).unwrap_or_default();
+        let sms = id.machine.number(&["gpu", "sms"]);
         if args.json {
             out::json(&json!({
                 "key": key, "workload": id.workload, "size": id.size, "seed": id.seed, "heap_offset": id.heap_offset,
-                "epoch": id.epoch, "mechanisms": id.machine.mechanisms, "cycles": cycles,
+                "epoch": id.epoch, "sms": sms as u64, "mechanisms": id.machine.mechanisms, "cycles": cycles,
             }))?;
         }
         let (seed, heap, epoch) = (id.seed.to_string(), id.heap_offset.to_string(), id.epoch.to_string());
         let (issue, divergence) = (mechanism("issue"), mechanism("divergence"));
-        let (workload, size) = (id.workload.clone(), id.size.clone());
-        rows.push(vec![key.short(), workload, size, issue, divergence, seed, heap, epoch, out::grouped(cycles)]);
+        let (workload, size, sms) = (id.workload.clone(), id.size.clone(), sms.to_string());
+        rows.push(vec![key.short(), workload, size, sms, issue, divergence, seed, heap, epoch, out::grouped(cycles)]);
     }
     if !args.json {
         out::data(&out::columns(&rows))?;

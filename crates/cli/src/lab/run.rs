@@ -7,10 +7,12 @@ use crate::out;
 use crate::run::{cores, sizes};
 use raddle_lab::experiment::{BUILT_IN, Experiment};
 use raddle_lab::grid::Grid;
+use raddle_lab::numbers::{Counts, Number};
 use raddle_lab::point::Point;
 use raddle_lab::report::Report;
 use raddle_lab::work::{self, Options, Progress, Results};
 use raddle_lab::{Error, Key, Store};
+use raddle_runtime::Problem;
 use raddle_workloads::Size;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
@@ -108,6 +110,33 @@ struct Which {
     /// Size of inputs instead of that of the file: tiny, small or paper
     #[arg(long, value_parser = sizes(), value_name = "SIZE", hide_possible_values = true)]
     size: Option<Size>,
+    /// Only this figure, and only the runs it shows; may be given several times
+    #[arg(long, value_name = "NAME")]
+    figure: Vec<String>,
+}
+
+impl Which {
+    /// The experiment with its points, at the size of the file where none is given.
+    fn read(&self) -> Result<(Experiment, Grid), Failure> {
+        self.read_at(self.size)
+    }
+
+    /// The same at a size that may not be the given one.
+    fn read_at(&self, size: Option<Size>) -> Result<(Experiment, Grid), Failure> {
+        read_changed(&self.file, |experiment| {
+            experiment.size = size.unwrap_or(experiment.size);
+            match self.figure.is_empty() {
+                true => Ok(()),
+                false => experiment.keep_figures(self.figure.iter().map(String::as_str)),
+            }
+        })
+    }
+
+    /// The options that choose the size and figures, as they are written.
+    fn options(&self, size: Size) -> Vec<String> {
+        let figures = self.figure.iter().flat_map(|name| ["--figure".to_owned(), name.clone()]);
+        ["--size".to_owned(), size.to_string()].into_iter().chain(figures).collect()
+    }
 }
 
 /// A share of the points.
@@ -129,17 +158,15 @@ impl FromStr for Shard {
     }
 }
 
-/// An experiment with its points.
-pub fn read(file: &Path, size: Option<Size>) -> Result<(Experiment, Grid), Failure> {
-    read_changed(file, |experiment| experiment.size = size.unwrap_or(experiment.size))
-}
-
 /// An experiment that is not quite as its file says.
-fn read_changed(file: &Path, change: impl FnOnce(&mut Experiment)) -> Result<(Experiment, Grid), Failure> {
+fn read_changed(
+    file: &Path,
+    change: impl FnOnce(&mut Experiment) -> Result<(), Problem>,
+) -> Result<(Experiment, Grid), Failure> {
     let (name, path, text) = Experiment::text(file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let made = Experiment::parse_in(folder, &name, &text).map_err(Error::from).and_then(|mut experiment| {
-        change(&mut experiment);
+        change(&mut experiment)?;
         let grid = Grid::new(&experiment)?;
         Ok((experiment, grid))
     });
@@ -148,14 +175,14 @@ fn read_changed(file: &Path, change: impl FnOnce(&mut Experiment)) -> Result<(Ex
 
 /// `raddle lab run`.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let (experiment, grid) = read(&args.which.file, args.which.size)?;
+    let (experiment, grid) = args.which.read()?;
     let mut store = args.store.create()?;
-    run_grid(&args.which.file, experiment.size, &grid, &mut store, &args.jobs, &args.slurm)
+    run_grid(&args.which, experiment.size, &grid, &mut store, &args.jobs, &args.slurm)
 }
 
 /// Runs what is missing, here or on a cluster.
 fn run_grid(
-    file: &Path,
+    which: &Which,
     size: Size,
     grid: &Grid,
     store: &mut Store,
@@ -166,14 +193,14 @@ fn run_grid(
         out::talk(&format!("left out: {line}"));
     }
     if slurm.is_chosen() {
-        return slurm::work(&grid.points, file, size, store, jobs.shared().jobs, slurm);
+        return slurm::work(&grid.points, &which.file, &which.options(size), store, jobs.shared().jobs, slurm);
     }
     work(&grid.points, store, jobs.options())
 }
 
 /// `raddle lab worker`.
 pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
-    let (_, grid) = read(&args.which.file, args.which.size)?;
+    let (_, grid) = args.which.read()?;
     let mut store = args.store.create()?;
     if let (Some(list), Some(task)) = (&args.points, args.task) {
         let points = raddle_lab::slurm::of_task(list, task, &grid.points)?;
@@ -233,9 +260,9 @@ fn without_result(progress: &Progress) -> String {
 
 /// `raddle lab report`.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    let (experiment, grid) = read(&args.which.file, args.which.size)?;
+    let (experiment, grid) = args.which.read()?;
     let store = args.store.open()?;
-    write_report(&experiment, &grid, &store, &args.which.file, args.output.as_deref())
+    write_report(&experiment, &grid, &store, &args.which, args.output.as_deref())
 }
 
 /// The word for all experiments that come with Raddle.
@@ -246,20 +273,25 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
     if args.which.file == Path::new(ALL) {
         return reproduce_all(args);
     }
-    let (experiment, grid) = read(&args.which.file, Some(args.which.size.unwrap_or(Size::Small)))?;
+    let (experiment, grid) = args.which.read_at(Some(args.which.size.unwrap_or(Size::Small)))?;
     let mut store = args.store.create()?;
-    let ran = run_grid(&args.which.file, experiment.size, &grid, &mut store, &args.jobs, &args.slurm)?;
-    let written = write_report(&experiment, &grid, &store, &args.which.file, args.output.as_deref())?;
+    let ran = run_grid(&args.which, experiment.size, &grid, &mut store, &args.jobs, &args.slurm)?;
+    let written = write_report(&experiment, &grid, &store, &args.which, args.output.as_deref())?;
     Ok(Exit::good_if(ran == Exit::Good && written == Exit::Good))
 }
 
 /// `raddle reproduce all`: a report for each experiment, and a page about all of them.
 fn reproduce_all(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let size = args.which.size.unwrap_or(Size::Small);
+    if let Some(figure) = args.which.figure.first() {
+        let problem = Problem::new(format!("`--figure {figure}` goes with one experiment, not with `{ALL}`"));
+        return Err(problem.help("`raddle list experiments` says which experiments have which figures").into());
+    }
     let names = BUILT_IN.iter().map(|(name, _)| Path::new(*name));
     let once = |experiment: &mut Experiment| {
         experiment.size = size;
         experiment.repeats.count = 1;
+        Ok(())
     };
     let parts = names.clone().map(|name| read_changed(name, once)).collect::<Result<Vec<_>, _>>()?;
     let mut store = args.store.create()?;
@@ -267,8 +299,9 @@ fn reproduce_all(args: &ReproduceArgs) -> Result<Exit, Failure> {
     if args.slurm.is_chosen() {
         // Tasks read the files, and run the repeats too.
         for file in names {
-            let (_, grid) = read(file, Some(size))?;
-            good &= run_grid(file, size, &grid, &mut store, &args.jobs, &args.slurm)? == Exit::Good;
+            let which = Which { file: file.to_owned(), size: Some(size), figure: Vec::new() };
+            let (_, grid) = which.read()?;
+            good &= run_grid(&which, size, &grid, &mut store, &args.jobs, &args.slurm)? == Exit::Good;
         }
     } else {
         // Many points are of several experiments.
@@ -281,7 +314,8 @@ fn reproduce_all(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let folder = args.output.as_deref().unwrap_or(&default);
     for (experiment, grid) in &parts {
         let own = folder.join(&experiment.name);
-        good &= write_report(experiment, grid, &store, Path::new(ALL), Some(&own))? == Exit::Good;
+        let which = Which { file: ALL.into(), size: Some(size), figure: Vec::new() };
+        good &= write_report(experiment, grid, &store, &which, Some(&own))? == Exit::Good;
     }
     let command = format!("raddle reproduce {ALL} --size {size}");
     let report = raddle_lab::summary::summary(&parts, &store, &command)?;
@@ -294,18 +328,18 @@ fn write_report(
     experiment: &Experiment,
     grid: &Grid,
     results: &impl Results,
-    which: &Path,
+    which: &Which,
     output: Option<&Path>,
 ) -> Result<Exit, Failure> {
-    let size = experiment.size;
     // Without its folder: a report does not depend on where things are.
-    let which = Path::new(which.file_name().unwrap_or_default());
-    let command = format!("raddle reproduce {} --size {size}", which.display());
+    let file = Path::new(which.file.file_name().unwrap_or_default());
+    let command = format!("raddle reproduce {} {}", file.display(), which.options(experiment.size).join(" "));
     let report = Report::new(experiment, grid, results, &command)?;
     let default = PathBuf::from(format!("report-{}", experiment.name));
     let folder = output.unwrap_or(&default);
     report.write(folder)?;
     out::data(&format!("{}\n", folder.join("index.html").display()))?;
+    tell_numbers(&report.numbers);
     if report.damaged > 0 {
         let damaged = out::count(report.damaged, "result");
         out::talk(&format!("{damaged} damaged: `raddle lab gc` drops such, then run the experiment again"));
@@ -314,6 +348,29 @@ fn write_report(
         out::talk(&format!("{missing} of the figures are missing: run the experiment first"));
     }
     Ok(Exit::good_if(report.missing == 0))
+}
+
+/// The means of the paper beside ours, and how many of its other numbers agree.
+fn tell_numbers(numbers: &[Number]) {
+    let [means, others] = Counts::of_means_and_others(numbers);
+    if means.all() > 0 {
+        let mut rows = vec![["mean", "paper", "ours", "other", ""].map(str::to_owned).to_vec()];
+        for number in numbers.iter().filter(|number| number.is_mean) {
+            let dash = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+            let what = format!("{}: {}", number.figure, number.what);
+            let (ours, other) = (dash(&number.ours), number.other.clone().unwrap_or_default());
+            rows.push(vec![what, number.paper.clone(), ours, other, number.verdict().to_owned()]);
+        }
+        // No column for another reading where there is none.
+        if rows[1..].iter().all(|row| row[3].is_empty()) {
+            rows.iter_mut().for_each(|row| drop(row.remove(3)));
+        }
+        out::talk(out::table(&rows).trim_end());
+        out::talk(&format!("means of the paper, {}", means.text()));
+    }
+    if others.all() > 0 {
+        out::talk(&format!("its numbers for single programs, {}", others.text()));
+    }
 }
 
 /// The line on stderr that says how far the work has come. Where stderr is a file, it is written once in a while.

@@ -8,7 +8,6 @@ use raddle_lab::experiment::Experiment;
 use raddle_lab::point::Point;
 use raddle_lab::slurm::{self, Ended, Slurm, Tell};
 use raddle_runtime::Problem;
-use raddle_workloads::Size;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -54,11 +53,11 @@ impl SlurmArgs {
     }
 }
 
-/// Runs what is missing on a cluster.
+/// Runs what is missing on a cluster. With these options the worker sees the same points in the file.
 pub fn work(
     points: &[Point],
     file: &Path,
-    size: Size,
+    options: &[String],
     store: &mut Store,
     jobs: usize,
     args: &SlurmArgs,
@@ -73,8 +72,8 @@ pub fn work(
     let program = std::env::current_exe();
     let program = program.map_err(|error| Problem::new(format!("cannot find out where raddle is: {error}")))?;
     let mut worker = vec![program, "lab".into(), "worker".into(), folder.join("experiment.toml")];
-    worker.extend(["--size", size.name(), "--jobs"].map(PathBuf::from));
-    worker.extend([jobs.to_string().into(), "--store".into(), store_folder]);
+    worker.extend(options.iter().map(PathBuf::from));
+    worker.extend(["--jobs".into(), jobs.to_string().into(), "--store".into(), store_folder]);
     let mut cluster = Slurm { options: args.sbatch_options(), cores: jobs, worker };
 
     let options = slurm::Options {

@@ -3,6 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::out;
 use raddle_ptx::analysis::Resources;
+use raddle_ptx::ir::Limits;
 use raddle_runtime::PtxFile;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -30,19 +31,25 @@ struct Record<'a> {
     const_bytes: u64,
     param_bytes: u64,
     is_lower_bound: bool,
+    max_threads: Option<u32>,
+    min_blocks_per_sm: Option<u32>,
+    max_registers: Option<u32>,
 }
 
 pub fn run(args: &Args) -> Result<Exit, Failure> {
-    let mut rows =
-        vec![["kernel", "registers", "predicates", "shared", "local", "const", "param"].map(str::to_owned).to_vec()];
+    let mut rows = vec![
+        ["kernel", "registers", "predicates", "shared", "local", "const", "param", "limits"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
     for path in &args.files {
         let file = PtxFile::read(path)?;
         for (id, kernel) in file.module.kernels() {
             let r = Resources::new(&file.module, id);
             if args.json {
-                out::json(&record(&file.path, &kernel.name, &r))?;
+                out::json(&record(&file.path, &kernel.name, &r, kernel.limits))?;
             } else {
-                rows.push(row(&kernel.name, &r));
+                rows.push(row(&kernel.name, &r, kernel.limits));
             }
         }
     }
@@ -56,7 +63,18 @@ fn is_lower_bound(r: &Resources) -> bool {
     r.recursive || r.calls_undefined
 }
 
-fn row(kernel: &str, r: &Resources) -> Vec<String> {
+/// The directives that say how many registers a thread may have, as they are written.
+fn directives(limits: Limits) -> String {
+    let all = [
+        (".maxntid", limits.max_threads),
+        (".minnctapersm", limits.min_ctas_per_sm),
+        (".maxnreg", limits.max_registers),
+    ];
+    let given = all.iter().filter_map(|(name, value)| Some(format!("{name} {}", (*value)?)));
+    given.collect::<Vec<_>>().join(" ")
+}
+
+fn row(kernel: &str, r: &Resources, limits: Limits) -> Vec<String> {
     let bound = if is_lower_bound(r) { ">" } else { "" };
     vec![
         kernel.to_owned(),
@@ -66,10 +84,11 @@ fn row(kernel: &str, r: &Resources) -> Vec<String> {
         format!("{bound}{}", r.local_bytes),
         r.const_bytes.to_string(),
         r.param_bytes.to_string(),
+        directives(limits),
     ]
 }
 
-fn record<'a>(file: &'a str, kernel: &'a str, r: &Resources) -> Record<'a> {
+fn record<'a>(file: &'a str, kernel: &'a str, r: &Resources, limits: Limits) -> Record<'a> {
     Record {
         file,
         kernel,
@@ -81,5 +100,8 @@ fn record<'a>(file: &'a str, kernel: &'a str, r: &Resources) -> Record<'a> {
         const_bytes: r.const_bytes,
         param_bytes: r.param_bytes,
         is_lower_bound: is_lower_bound(r),
+        max_threads: limits.max_threads,
+        min_blocks_per_sm: limits.min_ctas_per_sm,
+        max_registers: limits.max_registers,
     }
 }

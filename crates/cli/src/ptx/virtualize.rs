@@ -5,7 +5,6 @@ use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::render::Text;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use raddle_ptx::analysis::Resources;
 use raddle_ptx::syntax::print;
 use raddle_ptx::transform::{self, Form, Options, Virtualized};
 use raddle_runtime::timing::TimingOptions;
@@ -101,10 +100,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn row(args: &Args, kernel: &Virtualized, files: [&PtxFile; 2], timing: &TimingOptions) -> Vec<String> {
-    let registers = files.map(|file| {
-        let id = file.module.function(&kernel.kernel);
-        id.map_or(0, |id| Resources::new(&file.module, id).registers).to_string()
-    });
+    let registers = [kernel.registers.before, kernel.registers.after].map(|n| n.to_string());
     let resident =
         files.map(|file| match virtual_blocks::residency(file, &kernel.kernel, timing, [args.block, 1, 1], 0) {
             Ok(residency) => residency.ctas.to_string(),

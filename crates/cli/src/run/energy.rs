@@ -1,4 +1,4 @@
-//! `--energy`: what a run takes in joules.
+//! `--energy`: what a run takes in joules and watts.
 
 use crate::exit::Failure;
 use crate::out::{percent, table};
@@ -37,8 +37,6 @@ const BAR: f64 = 24.0;
 
 /// A table for people: what took most comes first.
 pub fn text(energy: &Breakdown) -> String {
-    let total = energy.total();
-    let watts = total / energy.seconds.max(f64::MIN_POSITIVE);
     let mut parts = energy.parts.clone();
     parts.sort_by(|a, b| b.total().total_cmp(&a.total()));
     let most = parts.first().map_or(0.0, |p| energy.share(p.component)).max(f64::MIN_POSITIVE);
@@ -48,12 +46,14 @@ pub fn text(energy: &Breakdown) -> String {
         vec![
             format!("    {}", part.component.title()),
             joules(part.total()),
+            watts(energy.power_of(part.component)),
             percent(share),
             format!("{} leakage", percent(leakage)),
             format!("{:<24}", "#".repeat((BAR * share / most).round() as usize)),
         ]
     });
-    let head = format!("  energy: {} in {}, {watts:.1} W", joules(total), seconds(energy.seconds));
+    let (total, time, power) = (joules(energy.total()), seconds(energy.seconds), watts(energy.power()));
+    let head = format!("  energy: {total} in {time}, {power}");
     let mut lines = head + "\n" + &table(&rows.collect::<Vec<_>>());
     if energy.saved != 0.0 {
         let lanes = energy.part(Component::Execution).map_or(0.0, |p| p.leakage) + energy.saved;
@@ -66,12 +66,14 @@ pub fn text(energy: &Breakdown) -> String {
 /// The same for machines.
 pub fn json(energy: &Breakdown) -> Value {
     let part = |p: &raddle_energy::Part| {
-        let value = json!({"dynamic": p.dynamic, "leakage": p.leakage, "share": energy.share(p.component)});
+        let (watts, share) = (energy.power_of(p.component), energy.share(p.component));
+        let value = json!({"dynamic": p.dynamic, "leakage": p.leakage, "watts": watts, "share": share});
         (p.component.name().to_owned(), value)
     };
     json!({
         "joules": energy.total(),
         "seconds": energy.seconds,
+        "watts": energy.power(),
         "leakage_saved": energy.saved,
         "components": energy.parts.iter().map(part).collect::<serde_json::Map<_, _>>(),
     })
@@ -89,6 +91,10 @@ fn scaled(value: f64, unit: &str) -> String {
 
 fn joules(value: f64) -> String {
     scaled(value, "J")
+}
+
+fn watts(value: f64) -> String {
+    format!("{value:.1} W")
 }
 
 fn seconds(value: f64) -> String {
@@ -116,10 +122,12 @@ mod tests {
         assert_eq!(
             text(&energy),
             "  energy: 8.00 mJ in 1.00 ms, 8.0 W\n    \
-             DRAM             6.00 mJ  75.0 %  16.7 % leakage  ########################\n    \
-             execution units  2.00 mJ  25.0 %  50.0 % leakage  ########\n    \
+             DRAM             6.00 mJ  6.0 W  75.0 %  16.7 % leakage  ########################\n    \
+             execution units  2.00 mJ  2.0 W  25.0 %  50.0 % leakage  ########\n    \
              gating saved 500.00 uJ of leakage, 33.3 % of the execution units'"
         );
-        assert_eq!(json(&energy)["components"]["dram"]["share"], 0.75);
+        let json = json(&energy);
+        assert_eq!(json["components"]["dram"]["share"], 0.75);
+        assert_eq!((&json["watts"], &json["components"]["dram"]["watts"]), (&8.0.into(), &6.0.into()));
     }
 }

@@ -81,14 +81,15 @@ impl Figures {
         let (sm, l1d, l2) = (&self.sm.sm, &self.sm.l1d, &self.l2);
         let rate = self.cycles as f64 / wall.as_secs_f64().max(1e-9) / 1e3;
         let (warp_ipc, thread_ipc) = self.ipc();
-        let Residency { ctas, warps, registers, shared, limit } = &self.residency;
+        let Residency { ctas, warps, registers, capped, shared, limit } = &self.residency;
+        let capped = capped.map(|c| format!(" (needs {}, {} allows no more)", c.needs, c.by)).unwrap_or_default();
         let mut rows = vec![
             ("cycles", format!("{}  (simulated in {}, {rate:.0} thousand/s)", grouped(self.cycles), time_text(wall))),
             ("warp-instructions", format!("{}  (IPC {warp_ipc:.3})", grouped(sm.warp_insts))),
             ("thread-instructions", format!("{}  (IPC {thread_ipc:.2})", grouped(sm.thread_insts))),
             ("SIMD efficiency", percent(self.simd_efficiency(machine))),
             ("residency", format!("{ctas} blocks ({warps} warps) per SM, limited by {limit}")),
-            ("a block takes", format!("{registers} registers per thread, {shared} bytes of shared memory")),
+            ("a block takes", format!("{registers} registers per thread{capped}, {shared} bytes of shared memory")),
         ];
         if l1d.accesses > 0 {
             let hits = percent(ratio(l1d.hits, l1d.accesses));

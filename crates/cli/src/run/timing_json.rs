@@ -71,6 +71,7 @@ pub fn timed(timed: &Timed, machine: &MachineConfig) -> Value {
             "ctas": residency.ctas,
             "warps": residency.warps,
             "registers": residency.registers,
+            "capped": residency.capped.map(|c| json!({"needs": c.needs, "by": c.by})),
             "shared_bytes": residency.shared,
             "limit": residency.limit,
         },

@@ -3,6 +3,7 @@
 use super::launches::{Launches, memory_json, memory_line};
 use super::{Args, Ran, Then, energy, spec, stop, timing_json};
 use crate::exit::{Exit, Failure};
+use crate::fill;
 use crate::out;
 use crate::progress::Line;
 use crate::render::{self, Text};
@@ -55,6 +56,7 @@ pub fn run(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<
         let launches = Launches { ptx: &module, machine, launches: &outcome.launches };
         let energy =
             energies.zip(machine).map(|(table, machine)| energy::breakdown(&table, machine, &outcome.launches));
+        let full = machine.and_then(|machine| fill::fullness(&machine.config, &outcome.launches));
         if args.json {
             let mut value = json!({
                 "ok": outcome.is_good() && wrong.is_none(),
@@ -64,6 +66,7 @@ pub fn run(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<
                 "machine": machine.map(timing_json::machine),
                 "memory": outcome.memory.as_ref().map(memory_json),
                 "launches": launches.json(),
+                "fill": full.as_ref().map(fill::json),
                 "checked": checked,
                 "wrong": wrong,
             });
@@ -75,6 +78,12 @@ pub fn run(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<
             out::data(&launches.output())?;
             let mut lines = launches.lines_by_kernel();
             lines.extend(energy.as_ref().map(energy::text));
+            if let (Some(full), Some(machine), None) = (&full, machine, outcome.stop()) {
+                let larger = Size::ALL.into_iter().find(|size| *size > request.size);
+                let larger = larger.map(|size| format!("a larger input (--size {size})"));
+                let all_resident = workload.manifest(&workload.module()?)?.all_resident;
+                lines.extend(fill::lines(full, &machine.config, larger.as_deref(), all_resident));
+            }
             lines.extend(outcome.memory.as_ref().map(memory_line));
             if outcome.stop().is_none() && wrong.is_none() {
                 lines.push(format!("{} right", are(checked)));

@@ -14,7 +14,7 @@ fn show_says_where_values_come_from() {
 
 #[test]
 fn what_show_prints_is_a_machine_file() {
-    for preset in ["gtx480", "fx5800", "vws-sm"] {
+    for preset in ["gtx480", "gtx480-v3", "fx5800", "fx5800-deep", "vws-sm"] {
         let shown = raddle(&root(), &["config", "show", "--preset", preset]);
         let folder = Folder::new().with("m.toml", &shown.out);
         let json = |args: &[&str]| {
@@ -63,12 +63,12 @@ fn the_schema_is_json() {
 fn import_writes_a_machine_and_lists_the_rest() {
     let text = "-gpgpu_n_clusters 20\n-gpgpu_n_cores_per_cluster 1\n-visualizer_enabled 0\n-gpgpu_scheduler old\n";
     let folder = Folder::new().with("gpgpusim.config", text);
-    folder.raddle(&["config", "import", "gpgpusim.config", "--output", "m.toml"]).expect(
-        0,
-        "",
-        "wrote m.toml\noptions without counterpart:\n  gpgpusim.config:3: -visualizer_enabled 0\n\
-         options changed or not taken:\n  gpgpusim.config:4: -gpgpu_scheduler old: only gto and lrr are known\n",
-    );
+    let ended = folder.raddle(&["config", "import", "gpgpusim.config", "--output", "m.toml"]);
+    let lists = "wrote m.toml\noptions without counterpart:\n  gpgpusim.config:3: -visualizer_enabled 0\n\
+         options changed or not taken:\n  gpgpusim.config:4: -gpgpu_scheduler old: only gto and lrr are known\n\
+         not in the file, assumed as in the preset gtx480:\n";
+    assert!(ended.code == 0 && ended.err.starts_with(lists), "{}", ended.err);
+    assert!(ended.err.contains("  sm.shared.latency = 26\n") && !ended.err.contains("gpu.sms"), "{}", ended.err);
     let machine = std::fs::read_to_string(folder.0.join("m.toml")).unwrap();
     assert!(
         machine.starts_with("gpu.sms    = 20  # -gpgpu_n_clusters\ngpu.window = 5   # preset gtx480\n"),
@@ -80,8 +80,8 @@ fn import_writes_a_machine_and_lists_the_rest() {
 #[test]
 fn presets_are_listed() {
     let ended = raddle(&root(), &["list", "presets"]);
-    assert!(ended.out.starts_with("gtx480  GeForce GTX 480 (Fermi), as GPGPU-Sim 4 models it\n"), "{}", ended.out);
-    assert_eq!(raddle(&root(), &["list", "presets", "--json"]).out.lines().count(), 3);
+    assert!(ended.out.starts_with("gtx480       GeForce GTX 480 (Fermi), as GPGPU-Sim 4 models it\n"), "{}", ended.out);
+    assert_eq!(raddle(&root(), &["list", "presets", "--json"]).out.lines().count(), 5);
 }
 
 #[test]

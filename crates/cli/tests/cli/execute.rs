@@ -52,6 +52,7 @@ fn timeless(out: &str) -> String {
         launch.retain(|key, _| !is_fault || key != "thread_insts");
     }
     value["machine"].take();
+    value["fill"].take();
     value.to_string()
 }
 

@@ -67,12 +67,14 @@ fn regs_lists_what_the_reference_kernels_take() {
     let matmul = "tests/reference/gtx480/kernels/matmul.ptx";
     let ended = raddle(&root(), &["ptx", "regs", matmul, "tests/reference/gtx480/kernels/vecadd.ptx"]);
     let rows: Vec<Vec<&str>> = ended.out.lines().map(|l| l.split_whitespace().collect()).collect();
-    assert_eq!(rows[0], ["kernel", "registers", "predicates", "shared", "local", "const", "param"]);
+    assert_eq!(rows[0], ["kernel", "registers", "predicates", "shared", "local", "const", "param", "limits"]);
     assert_eq!((rows[1][0], &rows[1][3..]), ("matmul", &["2048", "0", "0", "28"][..]));
     assert_eq!((rows[2][0], &rows[2][3..]), ("vecadd", &["0", "0", "0", "28"][..]));
     assert_eq!(rows.len(), 3);
     let json = raddle(&root(), &["ptx", "regs", "--json", matmul]).out;
     assert!(json.contains("\"kernel\":\"matmul\"") && json.contains("\"shared_bytes\":2048"), "{json}");
+    let bound = raddle(&root(), &["ptx", "regs", "crates/workloads/suite/tpacf/tpacf.ptx"]).out;
+    assert!(bound.contains(".maxntid 256 .minnctapersm 3"), "{bound}");
 }
 
 #[test]
@@ -103,6 +105,7 @@ fn virtualize_writes_ptx_that_is_read_again_and_says_what_it_costs() {
     let ended = folder.raddle(&["ptx", "virtualize", "a.ptx"]);
     assert_eq!(ended.code, 0, "{}", ended.err);
     assert!(ended.out.contains("$vtw_top:") && ended.out.contains("saxpy_vtw_grid_x"), "{}", ended.out);
+    assert!(ended.out.contains(".maxnreg "), "what it takes is in the text: {}", ended.out);
     let rows: Vec<&str> = ended.err.lines().collect();
     assert!(rows[0].starts_with("kernel  instructions  in the loop"), "{}", ended.err);
     assert!(rows[1].starts_with("saxpy") && rows[1].contains(" -> "), "{}", ended.err);

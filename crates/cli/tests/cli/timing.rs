@@ -306,6 +306,8 @@ fn energy_is_shown_by_component() {
     let sum: f64 = parts.values().map(|part| number(&part["dynamic"]) + number(&part["leakage"])).sum();
     assert!((sum / number(&value["energy"]["joules"]) - 1.0).abs() < 1e-9, "{}", value["energy"]);
     assert_eq!((parts.len(), number(&value["energy"]["leakage_saved"])), (9, 0.0));
+    let watts = number(&value["energy"]["joules"]) / number(&value["energy"]["seconds"]);
+    assert!((watts / number(&value["energy"]["watts"]) - 1.0).abs() < 1e-9, "{}", value["energy"]);
     // The same cycles whether anybody asks or not.
     let plain: Value = serde_json::from_str(&run(&["--json"]).out).unwrap();
     assert_eq!(plain["launches"][0]["timing"]["cycles"], value["launches"][0]["timing"]["cycles"]);
@@ -324,4 +326,25 @@ fn energies_come_from_a_file_too() {
     assert_eq!(value["energy"]["components"]["dram"]["share"], 0.0);
     run(&["--engine", "fast", "--energy"]).expect(2, "", "error: --energy needs the engine `timing`\n");
     assert_eq!(folder.raddle(&[&ARGS[..], &["--energy=none.toml"]].concat()).code, 2);
+}
+
+#[test]
+fn a_run_that_does_not_fill_the_sms_says_what_helps() {
+    let ended = run(&[]);
+    contains(&ended.err, "the SMs were not full: ");
+    contains(
+        &ended.err,
+        " of issue slots without a warp\n  what helps: fewer SMs with their part of the memory (--set gpu.sms=",
+    );
+    let value: Value = serde_json::from_str(&run(&["--json"]).out).unwrap();
+    let fill = &value["fill"];
+    assert_eq!((&fill["is_full"], &fill["sms"]), (&false.into(), &15.into()), "{fill}");
+    let number = |key: &str| fill[key].as_f64().unwrap();
+    assert_eq!(number("places"), number("blocks_per_sm") * number("sms"));
+    assert_eq!(number("waves"), number("blocks") / number("places"));
+    let sm = &value["launches"][0]["timing"]["total"]["sm"];
+    let slots = value["launches"][0]["timing"]["cycles"].as_f64().unwrap() * number("sms") * 2.0;
+    assert_eq!(number("slots_without_a_warp"), sm["stall_no_warp"].as_f64().unwrap() / slots);
+    let fast: Value = serde_json::from_str(&run(&["--engine", "fast", "--json"]).out).unwrap();
+    assert_eq!(fast["fill"], Value::Null);
 }
