@@ -22,10 +22,7 @@ pub fn text(among: &[&str]) -> Result<String> {
         let manifest = workload.manifest(&workload.module()?)?;
         for kernel in &manifest.kernels {
             let Some(theirs) = &kernel.stands_for else { continue };
-            let is_it = |p: &&Printed| {
-                let of = p.kernel.as_deref().and_then(|k| k.rsplit(' ').next());
-                p.paper == Paper::Vtw && of == Some(theirs.as_str())
-            };
+            let is_it = |p: &&Printed| p.paper == Paper::Vtw && p.is_about(theirs);
             let printed = |metric: &str| manifest.printed.iter().filter(is_it).find(|p| p.metric == metric);
             let value = |metric: &str| printed(metric).map_or(String::new(), |p| p.value.to_string());
             let shares = |what: &str| {

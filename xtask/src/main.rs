@@ -19,8 +19,10 @@ mod fmt;
 mod fuzz;
 mod host_instructions;
 mod instructions;
+mod launches;
 mod machine_keys;
 mod mechanisms;
+mod numbers_page;
 mod pages;
 mod registers;
 mod results;
@@ -105,8 +107,14 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Count what every workload launches at every size and write the census
+    Launches {
+        /// Write nothing; fail if the census is another one
+        #[arg(long)]
+        check: bool,
+    },
     /// Run what CI only samples: every reference kernel on every path, the timing model on all kernel files and
-    /// a hundred random machines, accuracy, 500 differential programs, the workloads at their size `small`
+    /// a hundred random machines, accuracy, 500 differential programs, the workloads at their size `small`, the census of launches
     Long,
     /// Follow the pages of the book that say how to do something, in a copy of the work tree
     Pages {
@@ -134,6 +142,7 @@ fn main() -> ExitCode {
         Command::Fmt { check } => fmt::run(check),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::HostInstructions { check } => host_instructions::run(check),
+        Command::Launches { check } => launches::run(check),
         Command::Long => long(),
         Command::MeasureWorkloads { table, check } => workload_table::measure(&table, check),
         Command::Pages { write } => pages::run(write),
@@ -166,6 +175,7 @@ fn long() -> Result {
     }
     accuracy::check_all()?;
     workloads::check("small")?;
+    launches::run(true)?;
     workload_table::measure("paper", true)?;
     differential(0, 500)
 }

@@ -1,29 +1,40 @@
 //! Tables of results in the book: run from experiments, written between marks, never by hand.
 //!
 //! The page of experiment NAME is `docs/src/results/NAME.md`. What stands between `<!-- results: PART -->` and
-//! `<!-- results: end -->` is written here: part `run` says what was run, the others are the figures of the experiment by
-//! their names. Where a page has a part `benchmarks PAPER`, it is the table of the paper's benchmarks with what it prints
-//! of them. All the rest of a page is text by people about these numbers.
+//! `<!-- results: end -->` is written here: part `headline` is the figure a page begins with, `NAME.svg`, and the paper's
+//! means beside ours; part `run` says what was run, the others are the figures of the experiment by their names. Where a
+//! page has a part `benchmarks PAPER`, it is the table of the paper's benchmarks with what it prints of them. All the rest
+//! of a page is text by people about these numbers.
+//!
+//! [`crate::numbers_page`] writes every number of a paper to one page. The picture of all experiments, `overview.svg`, is
+//! drawn when all that have numbers of a paper are run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use raddle_lab::experiment::BUILT_IN;
+use raddle_lab::chart::{Layout, draw};
+use raddle_lab::experiment::{BUILT_IN, Figure, Large};
 use raddle_lab::figure::Values;
+use raddle_lab::fill::{self, Filled};
+use raddle_lab::numbers::numbers;
+use raddle_lab::overview::{Overview, WIDTHS};
+use raddle_lab::report::headline_table;
+use raddle_lab::svg::svg;
+use raddle_lab::table::Table;
 use raddle_lab::work::Results as _;
-use raddle_lab::{Experiment, Grid, Store, markdown};
+use raddle_lab::{Experiment, Grid, Store, machines, markdown};
 use raddle_workloads::manifest::Paper;
 
 use crate::Result;
 use crate::files::{root, run_cargo, target};
-use crate::{divergence_table, workload_table};
+use crate::{divergence_table, numbers_page, workload_table};
 
 /// The options of `cargo xtask results`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only the page of this experiment
-    name: Option<String>,
+    /// Only the pages of these experiments
+    names: Vec<String>,
     /// Run nothing; fail if a page is not of this experiment and this version of the model
     #[arg(long)]
     check: bool,
@@ -37,28 +48,61 @@ pub fn run(args: &Args) -> Result {
     if args.check {
         return check_all();
     }
-    let name = args.name.as_deref();
-    let pages: Vec<&str> =
-        BUILT_IN.iter().map(|built_in| built_in.0).filter(|n| name.is_none_or(|name| name == *n)).collect();
-    if pages.is_empty() {
-        return Err(format!("there is no experiment `{}`", name.unwrap_or_default()).into());
+    let known: Vec<&str> = BUILT_IN.iter().map(|built_in| built_in.0).collect();
+    if let Some(name) = args.names.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(format!("there is no experiment `{name}`; there are {}", known.join(", ")).into());
     }
+    let is_wanted = |name: &&str| args.names.is_empty() || args.names.iter().any(|wanted| wanted == name);
+    let pages: Vec<&str> = known.into_iter().filter(is_wanted).collect();
     let store = args.store.clone().unwrap_or_else(|| target().join("results"));
-    pages.into_iter().try_for_each(|name| renew(name, &store))
+    let shown = pages.into_iter().map(|name| renew(name, &store)).collect::<Result<Vec<_>>>()?;
+    numbers_page::count()?;
+    let of_papers = BUILT_IN.iter().map(|(name, _)| experiment(name)).collect::<Result<Vec<_>>>()?;
+    let mut of_papers = of_papers.iter().filter(|experiment| numbers_page::has_numbers(experiment));
+    if of_papers.all(|of_paper| shown.iter().any(|(experiment, _)| experiment.name == of_paper.name)) {
+        let overview = Overview::new(shown.iter().map(|(experiment, tables)| (experiment, &tables[..])));
+        fs::write(root().join(OVERVIEW), svg(&overview.drawing(WIDTHS[0]), true) + "\n")?;
+        println!("results: wrote {OVERVIEW}");
+    }
+    Ok(())
 }
+
+/// The picture of all experiments.
+const OVERVIEW: &str = "docs/src/results/overview.svg";
 
 /// Checks every page of results without running anything.
 pub fn check_all() -> Result {
+    let mut older = Vec::new();
     for (name, _) in BUILT_IN {
         let page = page(name);
         let text = fs::read_to_string(root().join(&page)).map_err(|e| format!("{page}: {e}"))?;
         let experiment = experiment(name)?;
+        if text.contains(OLDER) {
+            older.push(*name);
+            continue;
+        }
         check(&experiment, &text)
             .and_then(|()| check_benchmarks(&experiment, &text).map_err(|e| e.to_string()))
             .map_err(|what| format!("{page}: {what}; regenerate with `cargo xtask results {name}`"))?;
+        numbers_page::check(&experiment)?;
     }
-    println!("results: {} pages are of this version of the model", BUILT_IN.len());
+    numbers_page::check_counts()?;
+    println!("results: {} pages are of this version of the model", BUILT_IN.len() - older.len());
+    if !older.is_empty() {
+        println!("results: older, and say so: {}", older.join(", "));
+    }
     Ok(())
+}
+
+/// What a page says whose numbers come from an earlier version of the model or of its experiment. It stands at the beginning of a
+/// paragraph with the reason, which goes when the page is written again.
+const OLDER: &str = "**These numbers are older than the model.**";
+
+/// A page without the paragraph that says that its numbers are old.
+fn without_older(page: &str) -> String {
+    let Some((before, behind)) = page.split_once(OLDER) else { return page.to_owned() };
+    let behind = behind.split_once("\n\n").map_or("", |(_, behind)| behind);
+    format!("{before}{behind}")
 }
 
 fn page(name: &str) -> String {
@@ -70,67 +114,143 @@ fn experiment(name: &str) -> Result<Experiment> {
     Ok(Experiment::parse(&name, &text)?)
 }
 
-/// Runs what is missing of an experiment and writes its tables.
-fn renew(name: &str, store: &Path) -> Result {
+/// Runs what is missing of an experiment and writes its tables, which come back.
+fn renew(name: &str, store: &Path) -> Result<(Experiment, Vec<Table>)> {
     let experiment = experiment(name)?;
-    let grid = Grid::new(&experiment)?;
+    let date = Command::new("date").args(["-u", "+%Y-%m-%d"]).output()?;
+    let date = String::from_utf8(date.stdout)?;
+    let (mut figures, mut on) = measured(&experiment, store)?;
+    if let Some((large, numbers)) = large(&experiment)? {
+        let (of_large, on_large) = measured(&large, store)?;
+        numbers.into_iter().zip(of_large).for_each(|(number, figure)| figures[number] = figure);
+        on.extend(on_large);
+    }
+    let (tables, sections): (Vec<Table>, Vec<String>) = figures.into_iter().unzip();
+    let machines = machines::markdown(&experiment, &on);
+    let mut parts = vec![("run".to_owned(), format!("{}, on {}.\n{machines}", made_by(&experiment), date.trim()))];
+    for (table, section) in tables.iter().zip(sections) {
+        if table.missing() > 0 {
+            return Err(format!("{} values of figure `{}` are missing", table.missing(), table.name).into());
+        }
+        parts.push((table.name.clone(), section));
+    }
+    let numbers = numbers(&experiment, &tables);
+    let path = root().join(page(name));
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    if let Some(table) = headline_table(&experiment, &tables) {
+        let (picture, all) = (format!("{name}.svg"), numbers_page::link(&experiment));
+        fs::write(path.with_extension("svg"), svg(&draw(&table, Layout::OPENINGS[0]), true) + "\n")?;
+        parts.push((HEADLINE.to_owned(), markdown::opening(&table, &numbers, &picture, &all)));
+    }
+    numbers_page::renew(&experiment, &numbers)?;
+    let old = fs::read_to_string(&path).unwrap_or_else(|_| format!("# {}\n", experiment.title));
+    let old = with_marks(&without_older(&old), &wanted(&experiment))?;
+    parts.extend(benchmarks(&experiment, &old)?);
+    fs::write(&path, filled(&old, &parts)?)?;
+    println!("results: wrote {}; read again what its text says about the numbers", page(name));
+    Ok((experiment, tables))
+}
+
+/// What an experiment shows at a larger size, as an experiment of its own, with the numbers its figures have in the whole.
+fn large(experiment: &Experiment) -> Result<Option<(Experiment, Vec<usize>)>> {
+    let Some(Large { size, figures }) = experiment.large.clone() else { return Ok(None) };
+    let mut large = Experiment { size, ..experiment.clone() };
+    large.keep_figures(figures.iter().map(|number| experiment.figures[*number].name.as_str()))?;
+    let number = |figure: &Figure| experiment.figure_named(&figure.name);
+    let numbers = large.figures.iter().map(number).collect::<std::result::Result<_, _>>()?;
+    Ok(Some((large, numbers)))
+}
+
+/// The table of a figure, and its section of a page.
+type Shown = (Table, String);
+
+/// The figures of an experiment, and how full machines were. What is missing for them is run.
+fn measured(experiment: &Experiment, store: &Path) -> Result<(Vec<Shown>, Vec<Filled>)> {
+    let grid = Grid::new(experiment)?;
     let results = Store::create(store)?;
     let mut missing = 0;
     for point in grid.points.iter().filter(|point| !results.has(&point.key)) {
         // What was refused would be refused again.
         missing += usize::from(!results.failure(&point.key)?.is_some_and(|failure| failure.is_refusal));
     }
-    println!("results: {missing} of {} points of {name} have no result yet", grid.points.len());
+    let Experiment { name, size, .. } = experiment;
+    println!("results: {missing} of {} points of {name} at size {size} have no result yet", grid.points.len());
     drop(results);
     if missing > 0 {
         let folder = store.to_str().ok_or("the path of the store is no text")?;
-        let raddle = ["run", "--locked", "--release", "-p", "raddle-cli", "--", "lab", "run"];
-        run_cargo(&[&raddle[..], &[name, "--store", folder]].concat())?;
+        let options = options(experiment);
+        let raddle = ["run", "--locked", "--release", "-p", "raddle-cli", "--", "lab", "run", name];
+        let options: Vec<&str> = options.iter().map(String::as_str).chain(["--store", folder]).collect();
+        run_cargo(&[&raddle[..], &options].concat())?;
     }
-    let values = Values::read(&experiment, &grid, &Store::open(store)?)?;
-    let date = Command::new("date").args(["-u", "+%Y-%m-%d"]).output()?;
-    let date = String::from_utf8(date.stdout)?;
-    let mut parts = vec![("run".to_owned(), format!("{}, on {}.\n", made_by(&experiment), date.trim()))];
-    for figure in &experiment.figures {
-        let table = values.table(&experiment, figure);
-        if table.missing() > 0 {
-            return Err(format!("{} values of figure `{}` are missing", table.missing(), figure.name).into());
-        }
-        parts.push((figure.name.clone(), markdown::section(&table)));
-    }
-    let path = root().join(page(name));
-    let old = fs::read_to_string(&path).unwrap_or_else(|_| empty(&experiment));
-    parts.extend(benchmarks(&experiment, &old)?);
-    path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    fs::write(&path, filled(&old, &parts)?)?;
-    println!("results: wrote {}; read again what its text says about the numbers", page(name));
-    Ok(())
+    let values = Values::read(experiment, &grid, &Store::open(store)?)?;
+    let on = fill::machines(experiment, &grid, &values);
+    let shown = |figure: &Figure| {
+        let mut table = values.table(experiment, figure);
+        table.about += &format!("; size {size}");
+        let section = markdown::section(&machines::marked(&table, &on));
+        (table, section)
+    };
+    Ok((experiment.figures.iter().map(shown).collect(), on))
+}
+
+/// The options that make `raddle lab run` and `raddle reproduce` do this of an experiment.
+fn options(experiment: &Experiment) -> Vec<String> {
+    let figures = experiment.figures.iter().filter(|_| experiment.only_shown);
+    let figures = figures.flat_map(|figure| ["--figure".to_owned(), figure.name.clone()]);
+    ["--size".to_owned(), experiment.size.to_string()].into_iter().chain(figures).collect()
+}
+
+/// The part a page begins with.
+const HEADLINE: &str = "headline";
+
+/// The parts of an experiment's page, in their order, without those of benchmarks.
+fn wanted(experiment: &Experiment) -> Vec<&str> {
+    let headline = experiment.headline.iter().map(|_| HEADLINE);
+    headline.chain(["run"]).chain(experiment.figures.iter().map(|figure| figure.name.as_str())).collect()
 }
 
 /// What a page says about its run, but for the date.
-fn made_by(experiment: &Experiment) -> String {
-    let Experiment { name, size, .. } = experiment;
+pub fn made_by(experiment: &Experiment) -> String {
+    let command =
+        |experiment: &Experiment| format!("`raddle reproduce {} {}`", experiment.name, options(experiment).join(" "));
+    let of_large = large(experiment).ok().flatten().map(|(large, _)| format!(" and {}", command(&large)));
     let (version, epoch) = (env!("CARGO_PKG_VERSION"), raddle_sim::EPOCH);
     format!(
-        "Made by `cargo xtask results {name}` from `raddle reproduce {name} --size {size}` with Raddle {version}, epoch {epoch} \
-         of the model"
+        "Made by `cargo xtask results {}` from {}{} with Raddle {version}, epoch {epoch} of the model",
+        experiment.name,
+        command(experiment),
+        of_large.unwrap_or_default()
     )
 }
 
-/// A page without tables and text.
-fn empty(experiment: &Experiment) -> String {
-    let mut text = format!("# {}\n", experiment.title);
-    for name in std::iter::once("run").chain(experiment.figures.iter().map(|figure| figure.name.as_str())) {
-        text += &format!("\n{START}{name} -->\n{END}\n");
+/// A page in which every part has its marks: those that had none come behind the part before them, the first below the
+/// title.
+pub fn with_marks(page: &str, wanted: &[&str]) -> Result<String> {
+    let mut text = page.to_owned();
+    for (n, name) in wanted.iter().enumerate() {
+        if parts(&text)?.iter().any(|(known, _)| known == name) {
+            continue;
+        }
+        let marks = format!("\n{START}{name} -->\n{END}\n");
+        let at = match n.checked_sub(1).map(|before| format!("{START}{} -->\n", wanted[before])) {
+            None => text.find('\n').map_or(text.len(), |at| at + 1),
+            Some(before) => {
+                let from = text.find(&before).ok_or("a mark is missing")?;
+                let end = text[from..].find(END).ok_or("a part has no end")?;
+                (from + end + END.len() + 1).min(text.len())
+            }
+        };
+        text.insert_str(at, &marks);
     }
-    text
+    Ok(text)
 }
 
 const START: &str = "<!-- results: ";
 const END: &str = "<!-- results: end -->";
 
 /// The parts of a page: name and text.
-fn parts(page: &str) -> std::result::Result<Vec<(&str, &str)>, String> {
+pub fn parts(page: &str) -> std::result::Result<Vec<(&str, &str)>, String> {
     let mut parts = Vec::new();
     let mut rest = page;
     while let Some((_, behind)) = rest.split_once(START) {
@@ -146,9 +266,15 @@ fn parts(page: &str) -> std::result::Result<Vec<(&str, &str)>, String> {
 }
 
 /// A page with new texts in its parts, which must be these.
-fn filled(page: &str, new: &[(String, String)]) -> Result<String> {
+pub fn filled(page: &str, new: &[(String, String)]) -> Result<String> {
     let old = parts(page)?;
-    same_parts(&old, new.iter().map(|(name, _)| name.as_str()))?;
+    let mut found: Vec<&str> = old.iter().map(|(name, _)| *name).collect();
+    let mut wanted: Vec<&str> = new.iter().map(|(name, _)| name.as_str()).collect();
+    found.sort_unstable();
+    wanted.sort_unstable();
+    if found != wanted {
+        return Err(format!("its parts are {}, those to write are {}", found.join(", "), wanted.join(", ")).into());
+    }
     let mut text = String::new();
     let mut rest = page;
     for (name, _) in old {
@@ -202,12 +328,16 @@ fn same_parts<'a>(found: &[(&str, &str)], wanted: impl Iterator<Item = &'a str>)
 /// Whether a page can be what the experiment gives with this version of the model.
 fn check(experiment: &Experiment, page: &str) -> std::result::Result<(), String> {
     let parts = parts(page)?;
-    same_parts(&parts, std::iter::once("run").chain(experiment.figures.iter().map(|figure| figure.name.as_str())))?;
+    same_parts(&parts, wanted(experiment).into_iter())?;
     let made_by = made_by(experiment);
     for (name, text) in parts.into_iter().filter(|(name, _)| paper(name).is_none()) {
         let text = text.trim();
         let figure = experiment.figures.iter().find(|figure| figure.name == name);
         match figure {
+            None if name == HEADLINE && !text.starts_with("![") => {
+                return Err("it does not begin with a figure".to_owned());
+            }
+            None if name == HEADLINE => {}
             None if !text.starts_with(&made_by) => {
                 return Err(format!("it does not say `{made_by}`, so its numbers may be old"));
             }
@@ -234,8 +364,15 @@ mod tests {
         let part = |name: &str, text: &str| (name.to_owned(), text.to_owned());
         let table = |title: &str| format!("### {title}\n\n| | x |\n| --- | --: |\n");
         let parts = [part("run", made_by), part("a", &table("A")), part("b", &table(b))];
-        let page = empty(&Experiment::parse("t", TEXT).unwrap()).replace("# T\n", "# T\n\nWords stay.\n");
+        let page = with_marks("# T\n\nWords stay.\n", &["run", "a", "b"]).unwrap();
         filled(&page, &parts).unwrap()
+    }
+
+    #[test]
+    fn a_page_that_is_written_again_is_not_old() {
+        let page = format!("# T\n\n{OLDER} For a reason,\nwhich is long.\n\nWords stay.\n");
+        assert_eq!(without_older(&page), "# T\n\nWords stay.\n");
+        assert_eq!(without_older("# T\n"), "# T\n");
     }
 
     #[test]
@@ -267,6 +404,20 @@ mod tests {
         assert!(!page.contains("`bfs`") && !page.contains("old\n"), "{page}");
         check_benchmarks(&experiment, &page).unwrap();
         assert!(filled(&page.replace("benchmarks baws", "benchmarks odd"), &new).is_err(), "no such paper");
+    }
+
+    #[test]
+    fn a_page_with_a_headline_begins_with_its_figure() {
+        let text = format!("{TEXT}[headline]\ndoes = 'D'\nfigure = 'a'\nbar = 'gto'\nrows = ['mean']\n");
+        let experiment = Experiment::parse("t", &text).unwrap();
+        let old = page_of(&format!("{}, on 2000-01-01.", made_by(&experiment)), "B");
+        assert!(check(&experiment, &old).unwrap_err().contains("those of the experiment are headline, run, a, b"));
+        let new = with_marks(&old, &wanted(&experiment)).unwrap();
+        assert!(new.starts_with("# T\n\n<!-- results: headline -->\n<!-- results: end -->\n"), "{new}");
+        assert!(check(&experiment, &new).unwrap_err().contains("begin with a figure"));
+        let good = new.replacen(" -->\n", " -->\n\n![A](t.svg)\n\n", 1);
+        assert_eq!(check(&experiment, &good), Ok(()));
+        assert_eq!(with_marks(&new, &wanted(&experiment)).unwrap(), new, "nothing comes twice");
     }
 
     #[test]

@@ -269,7 +269,8 @@ fn summary(text: &mut String, rows: &[Row]) -> Result {
 
 /// A figure of a paper, and ours where there is the same.
 fn beside(row: &Row, printed: &Printed) -> (String, String) {
-    let named = row.manifest.kernels.iter().find(|k| k.stands_for == printed.kernel && k.stands_for.is_some());
+    let named =
+        row.manifest.kernels.iter().find(|k| k.stands_for.as_deref().is_some_and(|theirs| printed.is_about(theirs)));
     let kernels: Vec<&Measured> = match (named, &printed.kernel) {
         (Some(info), _) => row.kernels.iter().filter(|k| k.kernel == info.name).collect(),
         // A kernel of the paper that is none of ours alone.
@@ -291,6 +292,7 @@ fn beside(row: &Row, printed: &Printed) -> (String, String) {
     let ours = match (metric, group) {
         ("instructions", _) => grouped(kernels.iter().map(|k| k.thread_insts).sum()),
         ("blocks", _) if one => grouped(first.blocks / first.launches.max(1)),
+        ("blocks-resident", _) if one => format!("{} on each SM", first.blocks_per_sm),
         ("blocks-per-sm", _) if one => first.blocks_per_sm.to_string(),
         ("warps-per-block", _) if one => (first.threads_per_block.div_ceil(32)).to_string(),
         ("dwr", _) if one && first.dwr > 0.0 => format!("{:.2}", first.dwr),
