@@ -178,7 +178,7 @@ fn measured(experiment: &Experiment, store: &Path) -> Result<(Vec<Shown>, Vec<Fi
     drop(results);
     if missing > 0 {
         let folder = store.to_str().ok_or("the path of the store is no text")?;
-        let options = options(experiment);
+        let options = experiment.options();
         let raddle = ["run", "--locked", "--release", "-p", "raddle-cli", "--", "lab", "run", name];
         let options: Vec<&str> = options.iter().map(String::as_str).chain(["--store", folder]).collect();
         run_cargo(&[&raddle[..], &options].concat())?;
@@ -194,13 +194,6 @@ fn measured(experiment: &Experiment, store: &Path) -> Result<(Vec<Shown>, Vec<Fi
     Ok((experiment.figures.iter().map(shown).collect(), on))
 }
 
-/// The options that make `raddle lab run` and `raddle reproduce` do this of an experiment.
-fn options(experiment: &Experiment) -> Vec<String> {
-    let figures = experiment.figures.iter().filter(|_| experiment.only_shown);
-    let figures = figures.flat_map(|figure| ["--figure".to_owned(), figure.name.clone()]);
-    ["--size".to_owned(), experiment.size.to_string()].into_iter().chain(figures).collect()
-}
-
 /// The part a page begins with.
 const HEADLINE: &str = "headline";
 
@@ -213,7 +206,7 @@ fn wanted(experiment: &Experiment) -> Vec<&str> {
 /// What a page says about its run, but for the date.
 pub fn made_by(experiment: &Experiment) -> String {
     let command =
-        |experiment: &Experiment| format!("`raddle reproduce {} {}`", experiment.name, options(experiment).join(" "));
+        |experiment: &Experiment| format!("`raddle reproduce {} {}`", experiment.name, experiment.options().join(" "));
     let of_large = large(experiment).ok().flatten().map(|(large, _)| format!(" and {}", command(&large)));
     let (version, epoch) = (env!("CARGO_PKG_VERSION"), raddle_sim::EPOCH);
     format!(

@@ -92,7 +92,7 @@ once; an experiment that repeats its points does so when it is run by itself.
 Examples:
   raddle reproduce matrix
   raddle reproduce all --size small
-  raddle reproduce tbc --size paper --figure overall --store results --output report")]
+  raddle reproduce tbc --size paper --figure compaction --store results --output report")]
     Reproduce(lab::ReproduceArgs),
     /// Say what a mechanism costs in hardware
     Cost(cost::Args),

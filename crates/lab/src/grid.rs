@@ -31,9 +31,6 @@ pub struct Grid {
     at: Vec<Option<u32>>,
 }
 
-/// Choices and workloads by number that figures show.
-type Shown = BTreeSet<(Vec<usize>, usize)>;
-
 /// What a combination of choices runs on.
 struct Combination<'e> {
     base: &'e Base,
@@ -71,7 +68,12 @@ impl Grid {
     }
 
     /// Adds the points of a combination of choices; where it is said what is shown, only that.
-    fn add(&mut self, choices: &[usize], targets: &mut Targets<'_>, shown: Option<&Shown>) -> Result<(), Error> {
+    fn add(
+        &mut self,
+        choices: &[usize],
+        targets: &mut Targets<'_>,
+        shown: Option<&BTreeSet<(Vec<usize>, usize)>>,
+    ) -> Result<(), Error> {
         let experiment = targets.experiment;
         if !experiment.runs(choices) {
             self.at.extend(std::iter::repeat_n(None, self.programs.len() * self.repeats));

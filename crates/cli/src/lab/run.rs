@@ -116,26 +116,15 @@ struct Which {
 }
 
 impl Which {
-    /// The experiment with its points, at the size of the file where none is given.
-    fn read(&self) -> Result<(Experiment, Grid), Failure> {
-        self.read_at(self.size)
-    }
-
-    /// The same at a size that may not be the given one.
-    fn read_at(&self, size: Option<Size>) -> Result<(Experiment, Grid), Failure> {
+    /// The experiment with its points: at the given size, else at that of the file or another.
+    fn read_or(&self, size: Option<Size>) -> Result<(Experiment, Grid), Failure> {
         read_changed(&self.file, |experiment| {
-            experiment.size = size.unwrap_or(experiment.size);
+            experiment.size = self.size.or(size).unwrap_or(experiment.size);
             match self.figure.is_empty() {
                 true => Ok(()),
                 false => experiment.keep_figures(self.figure.iter().map(String::as_str)),
             }
         })
-    }
-
-    /// The options that choose the size and figures, as they are written.
-    fn options(&self, size: Size) -> Vec<String> {
-        let figures = self.figure.iter().flat_map(|name| ["--figure".to_owned(), name.clone()]);
-        ["--size".to_owned(), size.to_string()].into_iter().chain(figures).collect()
     }
 }
 
@@ -175,15 +164,15 @@ fn read_changed(
 
 /// `raddle lab run`.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let (experiment, grid) = args.which.read()?;
+    let (experiment, grid) = args.which.read_or(None)?;
     let mut store = args.store.create()?;
-    run_grid(&args.which, experiment.size, &grid, &mut store, &args.jobs, &args.slurm)
+    run_grid(&args.which.file, &experiment, &grid, &mut store, &args.jobs, &args.slurm)
 }
 
 /// Runs what is missing, here or on a cluster.
 fn run_grid(
-    which: &Which,
-    size: Size,
+    file: &Path,
+    experiment: &Experiment,
     grid: &Grid,
     store: &mut Store,
     jobs: &Jobs,
@@ -193,14 +182,14 @@ fn run_grid(
         out::talk(&format!("left out: {line}"));
     }
     if slurm.is_chosen() {
-        return slurm::work(&grid.points, &which.file, &which.options(size), store, jobs.shared().jobs, slurm);
+        return slurm::work(&grid.points, file, &experiment.options(), store, jobs.shared().jobs, slurm);
     }
     work(&grid.points, store, jobs.options())
 }
 
 /// `raddle lab worker`.
 pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
-    let (_, grid) = args.which.read()?;
+    let (_, grid) = args.which.read_or(None)?;
     let mut store = args.store.create()?;
     if let (Some(list), Some(task)) = (&args.points, args.task) {
         let points = raddle_lab::slurm::of_task(list, task, &grid.points)?;
@@ -260,9 +249,9 @@ fn without_result(progress: &Progress) -> String {
 
 /// `raddle lab report`.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    let (experiment, grid) = args.which.read()?;
+    let (experiment, grid) = args.which.read_or(None)?;
     let store = args.store.open()?;
-    write_report(&experiment, &grid, &store, &args.which, args.output.as_deref())
+    write_report(&args.which.file, &experiment, &grid, &store, args.output.as_deref())
 }
 
 /// The word for all experiments that come with Raddle.
@@ -273,10 +262,10 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
     if args.which.file == Path::new(ALL) {
         return reproduce_all(args);
     }
-    let (experiment, grid) = args.which.read_at(Some(args.which.size.unwrap_or(Size::Small)))?;
+    let (experiment, grid) = args.which.read_or(Some(Size::Small))?;
     let mut store = args.store.create()?;
-    let ran = run_grid(&args.which, experiment.size, &grid, &mut store, &args.jobs, &args.slurm)?;
-    let written = write_report(&experiment, &grid, &store, &args.which, args.output.as_deref())?;
+    let ran = run_grid(&args.which.file, &experiment, &grid, &mut store, &args.jobs, &args.slurm)?;
+    let written = write_report(&args.which.file, &experiment, &grid, &store, args.output.as_deref())?;
     Ok(Exit::good_if(ran == Exit::Good && written == Exit::Good))
 }
 
@@ -299,9 +288,12 @@ fn reproduce_all(args: &ReproduceArgs) -> Result<Exit, Failure> {
     if args.slurm.is_chosen() {
         // Tasks read the files, and run the repeats too.
         for file in names {
-            let which = Which { file: file.to_owned(), size: Some(size), figure: Vec::new() };
-            let (_, grid) = which.read()?;
-            good &= run_grid(&which, size, &grid, &mut store, &args.jobs, &args.slurm)? == Exit::Good;
+            let at_size = |experiment: &mut Experiment| {
+                experiment.size = size;
+                Ok(())
+            };
+            let (experiment, grid) = read_changed(file, at_size)?;
+            good &= run_grid(file, &experiment, &grid, &mut store, &args.jobs, &args.slurm)? == Exit::Good;
         }
     } else {
         // Many points are of several experiments.
@@ -314,8 +306,7 @@ fn reproduce_all(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let folder = args.output.as_deref().unwrap_or(&default);
     for (experiment, grid) in &parts {
         let own = folder.join(&experiment.name);
-        let which = Which { file: ALL.into(), size: Some(size), figure: Vec::new() };
-        good &= write_report(experiment, grid, &store, &which, Some(&own))? == Exit::Good;
+        good &= write_report(Path::new(ALL), experiment, grid, &store, Some(&own))? == Exit::Good;
     }
     let command = format!("raddle reproduce {ALL} --size {size}");
     let report = raddle_lab::summary::summary(&parts, &store, &command)?;
@@ -325,15 +316,15 @@ fn reproduce_all(args: &ReproduceArgs) -> Result<Exit, Failure> {
 }
 
 fn write_report(
+    file: &Path,
     experiment: &Experiment,
     grid: &Grid,
     results: &impl Results,
-    which: &Which,
     output: Option<&Path>,
 ) -> Result<Exit, Failure> {
     // Without its folder: a report does not depend on where things are.
-    let file = Path::new(which.file.file_name().unwrap_or_default());
-    let command = format!("raddle reproduce {} {}", file.display(), which.options(experiment.size).join(" "));
+    let file = Path::new(file.file_name().unwrap_or_default());
+    let command = format!("raddle reproduce {} {}", file.display(), experiment.options().join(" "));
     let report = Report::new(experiment, grid, results, &command)?;
     let default = PathBuf::from(format!("report-{}", experiment.name));
     let folder = output.unwrap_or(&default);

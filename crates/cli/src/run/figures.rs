@@ -94,12 +94,12 @@ impl Figures {
         if l1d.accesses > 0 {
             let hits = percent(ratio(l1d.hits, l1d.accesses));
             let pending = percent(ratio(l1d.pending_hits, l1d.accesses));
-            rows.push(("L1D hits", format!("{hits} of {}, {pending} on their way", accesses(l1d.accesses))));
+            rows.push(("L1D hits", format!("{hits} of {}, {pending} pending hits", accesses(l1d.accesses))));
         }
         if l2.accesses > 0 {
             let hits = percent(ratio(l2.hits, l2.accesses));
             let pending = percent(ratio(l2.pending_hits, l2.accesses));
-            rows.push(("L2 hits", format!("{hits} of {}, {pending} on their way", accesses(l2.accesses))));
+            rows.push(("L2 hits", format!("{hits} of {}, {pending} pending hits", accesses(l2.accesses))));
         }
         let bytes = self.dram_bytes(machine);
         rows.push(("DRAM", format!("{} bytes, {} of its bandwidth", grouped(bytes), percent(self.dram_use(machine)))));

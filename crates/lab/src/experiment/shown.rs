@@ -50,6 +50,15 @@ impl Experiment {
         Ok(())
     }
 
+    /// The options of `raddle lab run` and `raddle reproduce` that choose the size, and the figures where others were
+    /// left out.
+    #[must_use]
+    pub fn options(&self) -> Vec<String> {
+        let figures = self.figures.iter().filter(|_| self.only_shown);
+        let figures = figures.flat_map(|figure| ["--figure".to_owned(), figure.name.clone()]);
+        ["--size".to_owned(), self.size.to_string()].into_iter().chain(figures).collect()
+    }
+
     /// Choices and workloads by number that figures show, or set something against.
     #[must_use]
     pub fn shown(&self) -> BTreeSet<(Vec<usize>, usize)> {
@@ -104,6 +113,10 @@ mod tests {
         let mut first = experiment.clone();
         first.keep_figures(["a"]).unwrap();
         assert_eq!((Grid::new(&first).unwrap().points.len(), &first.headline), (2, &None));
+        assert_eq!(
+            (experiment.options().join(" "), first.options().join(" ")),
+            ("--size tiny".into(), "--size tiny --figure a".into())
+        );
         experiment.keep_figures(["b", "b"]).unwrap();
         assert_eq!(Grid::new(&experiment).unwrap().points.len(), 4, "gto, and lrr as the baseline");
         let headline = experiment.headline.unwrap();

@@ -327,7 +327,7 @@ pub struct CacheConfig {
     pub index: SetIndex,
     /// What stores do.
     pub write: WritePolicy,
-    /// Lines that can be on their way.
+    /// Misses that can be outstanding: lines, each with what waits for it.
     pub mshr_entries: u32,
     /// Accesses that can wait for one line.
     pub mshr_merges: u32,
@@ -377,7 +377,7 @@ pub struct L2Config {
     pub sector: u32,
     /// Lines of a set.
     pub ways: u32,
-    /// Sectors that can be on their way from DRAM.
+    /// Misses that can be outstanding: sectors asked of DRAM.
     pub mshr_entries: u32,
     /// Accesses that can wait for one sector.
     pub mshr_merges: u32,
@@ -405,7 +405,7 @@ pub struct DramConfig {
     pub channels: u32,
     /// Bytes one column command moves.
     pub burst_bytes: u32,
-    /// Core cycles a request spends on its way to the channel's queue.
+    /// Core cycles until a request reaches the channel's queue.
     pub latency: u32,
     /// Requests the scheduler looks at.
     pub queue: u32,

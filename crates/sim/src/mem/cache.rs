@@ -2,7 +2,7 @@
 //!
 //! A line is named by its number (set times ways plus way). A sector is one of
 //! * *absent*,
-//! * *reserved*: room is kept, its data are on their way,
+//! * *reserved*: room is kept for data that are outstanding,
 //! * *clean*,
 //! * *dirty*: written here; *readable* when all its bytes are known, otherwise a read has to fetch the rest.
 //!
@@ -16,7 +16,7 @@ use crate::packet::Cycle;
 pub enum Probe {
     /// The sector is here.
     Hit(u32),
-    /// The sector is on its way.
+    /// The sector is outstanding.
     Pending(u32),
     /// The line is here, the sector (or part of it) is not.
     SectorMiss(u32),

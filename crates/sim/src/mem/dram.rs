@@ -68,7 +68,7 @@ impl Credits {
 pub struct Channel {
     config: DramConfig,
     credits: Credits,
-    /// On their way to the scheduler, with the core cycle at which they reach it.
+    /// Requests that have not reached the scheduler, with the core cycle at which they do.
     latency: VecDeque<(Cycle, Access)>,
     /// Reached the scheduler in the last tick (or, in order of arrival, all that wait).
     arrived: VecDeque<Access>,

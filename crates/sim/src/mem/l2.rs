@@ -31,7 +31,7 @@ counters! {
         reads: Events, "accesses that read; atomics too";
         writes: Events, "accesses that wrote";
         hits: Events, "accesses whose sector was there";
-        pending_hits: Events, "accesses whose sector was on its way";
+        pending_hits: Events, "accesses whose sector an earlier miss had asked for";
         misses: Events, "accesses whose line was not there";
         sector_misses: Events, "accesses whose line was there but not the sector";
         reservation_failures: Cycles, "L2 cycles in which an access had to be tried again";

@@ -30,7 +30,7 @@ use crate::mem::l2::{L2Counters, Slice};
 use crate::packet::{Cycle, Reply, Request};
 use crate::stats::Counters;
 
-/// Replies of a slice on their way to the interconnect.
+/// Replies of a slice that have not reached the interconnect.
 #[derive(Debug, Default)]
 struct Outbox {
     replies: VecDeque<(Cycle, Reply)>,

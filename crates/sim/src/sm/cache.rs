@@ -1,6 +1,6 @@
-//! A first-level cache of the SM: tags, lines on their way, requests waiting for the interconnect.
+//! A first-level cache of the SM: tags, outstanding lines, requests waiting for the interconnect.
 //!
-//! There are no data in it: values come from the functional memory. A read hits, joins a line that is on its way,
+//! There are no data in it: values come from the functional memory. A read hits, joins a line that is outstanding,
 //! sends for one, or is refused and tried again in the next cycle.
 
 use crate::config::{CacheConfig, WritePolicy};
@@ -14,7 +14,7 @@ counters! {
     pub struct CacheCounters {
         accesses: Events, "reads and writes that were accepted";
         hits: Events, "reads and writes that found their line";
-        pending_hits: Events, "reads that joined a line on its way";
+        pending_hits: Events, "reads that joined an outstanding miss";
         misses: Events, "reads that sent for their line, and writes that went through";
         reservation_fails: Events, "accesses that were refused (no free line, no free entry, queue full) and tried again";
         writebacks: Events, "changed lines written back when they were replaced";
@@ -26,7 +26,7 @@ counters! {
 pub enum Answer {
     /// The data are there.
     Hit,
-    /// The access waits for a line that is on its way.
+    /// The access waits for an outstanding line.
     Pending,
     /// The line has been sent for, or the write went through.
     Miss,
@@ -52,7 +52,7 @@ struct Line {
 /// No line has this address: lines are aligned.
 const NO_LINE: u64 = u64::MAX;
 
-/// A line on its way.
+/// An outstanding line.
 #[derive(Clone, Debug, Default)]
 struct Entry {
     line: u64,
@@ -119,7 +119,7 @@ impl Cache {
         self.queue.pop_front()
     }
 
-    /// A sector that is not the last of its line is on its way and counts as come: nobody can tell. False when it is
+    /// A sector that is not the last of its line is outstanding and counts as come: nobody can tell. False when it is
     /// the last.
     pub fn absorb(&mut self, token: u32) -> bool {
         let left = &mut self.entries[token as usize].left;
@@ -339,7 +339,7 @@ impl Cache {
         waiter
     }
 
-    /// Lines on their way.
+    /// Outstanding lines.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.used

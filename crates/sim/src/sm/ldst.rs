@@ -23,9 +23,9 @@ pub struct LoadStore {
     pub l1t: Cache,
     /// The instruction that hands out its requests.
     pub(super) current: Option<InstId>,
-    /// Requests on their way to the data cache's tags, with the time they get there and their token.
+    /// Requests that have not reached the data cache's tags, with the time they get there and their token.
     pub(super) lookups: VecDeque<(Cycle, InstId, Access, u32)>,
-    /// Loads on their way through shared memory, with the time they are done.
+    /// Loads in shared memory's pipeline, with the time they are done.
     pub(super) shared: VecDeque<(Cycle, InstId)>,
     /// Hits of the constant and the texture cache, with the time their data come.
     pub(super) hits: [VecDeque<(Cycle, InstId)>; 2],

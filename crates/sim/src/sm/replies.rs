@@ -1,4 +1,4 @@
-//! What comes back to an SM: replies from memory, and results on their way to the registers.
+//! What comes back to an SM: replies from memory, and results to be written to the registers.
 
 use super::Sm;
 use super::collector::InstId;

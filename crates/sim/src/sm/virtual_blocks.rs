@@ -43,7 +43,7 @@ pub(super) struct VirtualBlocks {
     left: Vec<u32>,
     /// Slots that ask for a logical block, with the time.
     pub(super) asking: Vec<(Cycle, u32)>,
-    /// Logical blocks on their way: when they arrive, and for which slot.
+    /// Logical blocks that have not arrived: when they do, and for which slot.
     pub(super) coming: VecDeque<(Cycle, u32, u32)>,
     /// Logical blocks there are, once a warp has said so.
     pub(super) total: Option<u32>,

@@ -20,7 +20,7 @@ const RATES: &str = "
 ## Cache misses
 
 Misses per access in percent, and the difference in points. As the reference counts: a write to the L1D is an access and
-a miss, an access to a line on its way is an access and no miss; L2 misses are those of lines and of sectors.
+a miss, a pending hit is an access and no miss; L2 misses are those of lines and of sectors.
 ";
 
 const CALIBRATED: &str = "

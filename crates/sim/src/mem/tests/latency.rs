@@ -143,7 +143,7 @@ fn atomics_are_done_when_their_last_sector_is_served() {
     let mut word = [0; 4];
     bench.memory.read(base, &mut word).unwrap();
     assert_eq!(u32::from_le_bytes(word), 13);
-    // The second request found its sectors on their way.
+    // The second request found its sectors pending.
     assert_eq!(bench.partition.l2_counters().pending_hits, 2);
     assert_eq!(bench.partition.slice_counters(0).hits, 0);
     // Its sectors are dirty now, and nothing remembers them after an invalidation.
