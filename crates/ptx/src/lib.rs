@@ -22,6 +22,7 @@ pub mod analysis;
 pub mod diag;
 pub mod ir;
 pub mod isa;
+pub mod num;
 pub mod source;
 pub mod syntax;
 pub mod transform;

@@ -1,0 +1,71 @@
+//! Integers in a narrower type: cut where the low bits are what is meant, checked where the value has to fit.
+//!
+//! `as` says neither, so that a value that outgrew its type goes unseen. In these crates a cast that can lose bits is an
+//! error of the build; one of these functions, or a type that holds every value, stands in its place.
+
+/// The low 8 bits.
+#[inline(always)]
+#[must_use]
+pub const fn low8(x: u64) -> u8 {
+    x.to_le_bytes()[0]
+}
+
+/// The low 16 bits.
+#[inline(always)]
+#[must_use]
+pub const fn low16(x: u64) -> u16 {
+    let [a, b, ..] = x.to_le_bytes();
+    u16::from_le_bytes([a, b])
+}
+
+/// The low 32 bits.
+#[inline(always)]
+#[must_use]
+pub const fn low32(x: u64) -> u32 {
+    let [a, b, c, d, ..] = x.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
+}
+
+/// A number that something else keeps in the bounds of `T`: a count of instructions of a source below 4 GiB, a warp of
+/// an SM. Checked: should that bound ever be left out, the program stops here instead of going on with another number.
+///
+/// # Panics
+/// When the number does not fit.
+#[inline(always)]
+#[must_use]
+#[track_caller]
+pub fn fit<T: TryFrom<N>, N: Copy + std::fmt::Display>(n: N) -> T {
+    match T::try_from(n) {
+        Ok(fits) => fits,
+        Err(_) => outgrown(&n),
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn outgrown(n: &dyn std::fmt::Display) -> ! {
+    panic!("{n} is more than its type holds")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn low_bits_are_cut() {
+        let x = 0x0123_4567_89ab_cdef;
+        assert_eq!((low8(x), low16(x), low32(x)), (0xef, 0xcdef, 0x89ab_cdef));
+    }
+
+    #[test]
+    fn what_fits_is_kept() {
+        assert_eq!((fit::<u16, _>(65_535_usize), fit::<u8, _>(255_u32)), (65_535, 255));
+    }
+
+    #[test]
+    #[should_panic(expected = "65536 is more than its type holds")]
+    fn what_does_not_fit_is_found() {
+        let _: u16 = fit(65_536_usize);
+    }
+}
