@@ -4,9 +4,11 @@
 //! of their own, functions get addresses. What depends on the kernel (shared memory, parameters,
 //! stack frames) is in its [`KernelLayout`].
 
+use crate::calls::Calls;
 use crate::memory::{CONST_WINDOW, DeviceMemory, FUNCTION_WINDOW, LOCAL_WINDOW, SHARED_WINDOW};
+use raddle_ptx::analysis::{Allocation, Cfg, Liveness};
 use raddle_ptx::ir::{FuncId, Function, Linkage, Module, Operand, Space, Symbol, VarId};
-use raddle_ptx::isa::Opcode;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Why a module cannot be placed or a kernel cannot be run.
@@ -154,16 +156,19 @@ pub struct Param {
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
     /// Offset of each variable in the frame: return values first, then parameters, then locals.
-    pub offsets: Vec<(VarId, u32)>,
+    offsets: HashMap<VarId, u32>,
     /// Size in bytes, a multiple of 16.
     pub size: u32,
+    /// What a call from this function takes of the stack: the frame, and registers kept where functions may call
+    /// themselves. Never nothing, so that recursion ends.
+    pub call_bytes: u32,
 }
 
 impl Frame {
     /// The offset of `var`, if it lives in this frame.
     #[must_use]
     pub fn offset(&self, var: VarId) -> Option<u32> {
-        self.offsets.iter().find(|(v, _)| *v == var).map(|(_, o)| *o)
+        self.offsets.get(&var).copied()
     }
 }
 
@@ -184,6 +189,10 @@ pub struct KernelLayout {
     pub static_shared: u32,
     /// Frames, in the order of `reachable`. A callee's frame starts where its caller's ends.
     frames: Vec<Frame>,
+    /// The place of a function in `reachable`.
+    place: HashMap<FuncId, u32>,
+    /// Bytes of local memory a thread needs without recursion: the deepest chain of frames.
+    pub local_bytes: u32,
     /// Whether some function may call itself, directly or not.
     pub recursive: bool,
 }
@@ -191,17 +200,21 @@ pub struct KernelLayout {
 impl KernelLayout {
     fn new(image: &Image, kernel: FuncId) -> Result<Self, LoadError> {
         let module = &image.module;
-        let reachable = reachable(module, kernel)?;
+        let calls = Calls::new(module, kernel)?;
+        let frames: Vec<Frame> = calls.reachable.iter().map(|f| frame(module, *f)).collect();
         let mut layout = Self {
             kernel,
             params: Vec::new(),
             param_bytes: 0,
             shared: Vec::new(),
             static_shared: 0,
-            frames: reachable.iter().map(|f| frame(module, *f)).collect(),
-            recursive: is_recursive(module, &reachable),
-            reachable,
+            place: (0u32..).zip(&calls.reachable).map(|(n, f)| (*f, n)).collect(),
+            local_bytes: calls.deepest(|n| frames[n].size),
+            recursive: calls.is_recursive,
+            reachable: calls.reachable,
+            frames,
         };
+        layout.count_call_bytes(module);
         for &var in &module.func(kernel).params {
             let v = module.var(var);
             let offset = layout.param_bytes.next_multiple_of(v.align);
@@ -210,6 +223,13 @@ impl KernelLayout {
         }
         layout.place_shared(module)?;
         Ok(layout)
+    }
+
+    fn count_call_bytes(&mut self, module: &Module) {
+        for (func, frame) in self.reachable.iter().zip(&mut self.frames) {
+            let kept = if self.recursive { 4 * registers(module, module.func(*func)) } else { 0 };
+            frame.call_bytes = frame.size.saturating_add(kept).max(16);
+        }
     }
 
     fn place_shared(&mut self, module: &Module) -> Result<(), LoadError> {
@@ -252,8 +272,7 @@ impl KernelLayout {
     /// The frame of a reachable function.
     #[must_use]
     pub fn frame(&self, func: FuncId) -> &Frame {
-        let index = self.reachable.iter().position(|f| *f == func);
-        &self.frames[index.unwrap_or(0)]
+        &self.frames[self.place.get(&func).map_or(0, |place| *place as usize)]
     }
 
     /// The offset of a shared variable.
@@ -266,22 +285,6 @@ impl KernelLayout {
     #[must_use]
     pub fn param(&self, var: VarId) -> Option<&Param> {
         self.params.iter().find(|p| p.var == var)
-    }
-
-    /// Bytes of local memory a thread needs without recursion: the deepest chain of frames.
-    #[must_use]
-    pub fn local_bytes(&self, module: &Module) -> u32 {
-        fn depth(layout: &KernelLayout, module: &Module, f: FuncId, on_path: &mut Vec<FuncId>) -> u32 {
-            if on_path.contains(&f) {
-                return 0;
-            }
-            on_path.push(f);
-            let deepest =
-                callees(module, &layout.reachable, f).into_iter().map(|c| depth(layout, module, c, on_path)).max();
-            on_path.pop();
-            layout.frame(f).size + deepest.unwrap_or(0)
-        }
-        depth(self, module, self.kernel, &mut Vec::new())
     }
 
     /// The value of the address of `var` as `mov` gives it inside `func`: an address or offset in
@@ -328,17 +331,31 @@ fn mark_vars(operand: &Operand, used: &mut [bool]) {
 fn frame(module: &Module, f: FuncId) -> Frame {
     let function = module.func(f);
     let mut frame = Frame::default();
+    let mut size = 0u64;
     let own: &[VarId] = if function.is_entry { &[] } else { &function.params };
     for &var in function.returns.iter().chain(own).chain(&function.locals) {
         let v = module.var(var);
         if matches!(v.space, Space::Local | Space::Param) {
-            let offset = frame.size.next_multiple_of(v.align);
-            frame.offsets.push((var, offset));
-            frame.size = offset.saturating_add(u32::try_from(v.size).unwrap_or(u32::MAX / 2));
+            let offset = size.next_multiple_of(u64::from(v.align));
+            frame.offsets.insert(var, frame_bytes(offset));
+            size = offset.saturating_add(v.size).min(u64::from(MOST_FRAME_BYTES));
         }
     }
-    frame.size = frame.size.next_multiple_of(16);
+    frame.size = frame_bytes(size.next_multiple_of(16));
     frame
+}
+
+/// A frame of this size fits no stack, whatever else is in it.
+const MOST_FRAME_BYTES: u32 = 1 << 30;
+
+fn frame_bytes(bytes: u64) -> u32 {
+    u32::try_from(bytes).unwrap_or(MOST_FRAME_BYTES).min(MOST_FRAME_BYTES)
+}
+
+/// 32-bit registers that a function takes.
+fn registers(module: &Module, function: &Function) -> u32 {
+    let cfg = Cfg::new(function);
+    Allocation::new(module, function, &cfg, &Liveness::new(function, &cfg)).registers
 }
 
 /// Offsets of values passed by prototype alone, as a callee's frame begins: returns, then
@@ -352,81 +369,4 @@ pub fn abi_offsets(shapes: impl IntoIterator<Item = (u64, u32)>) -> Vec<u32> {
         offset
     };
     shapes.into_iter().map(place).collect()
-}
-
-/// Functions whose address is taken anywhere in the module.
-fn address_taken(module: &Module) -> Vec<FuncId> {
-    let mut taken = vec![false; module.functions.len()];
-    for inst in module.functions.iter().flat_map(|f| &f.insts) {
-        for (i, operand) in inst.operands.iter().enumerate() {
-            if let Operand::Func(f) = operand
-                && !(inst.opcode == Opcode::Call && i == 1)
-            {
-                taken[f.index()] = true;
-            }
-        }
-    }
-    for relocation in module.vars.iter().filter_map(|v| v.init.as_ref()).flat_map(|i| &i.relocations) {
-        if let Symbol::Func(f) = relocation.target {
-            taken[f.index()] = true;
-        }
-    }
-    (0..taken.len()).filter(|i| taken[*i]).map(|i| FuncId(i as u32)).collect()
-}
-
-/// The functions `f` may call, those supplied by the machine left out.
-fn callees(module: &Module, among: &[FuncId], f: FuncId) -> Vec<FuncId> {
-    let mut found = Vec::new();
-    for inst in module.func(f).insts.iter().filter(|i| i.opcode == Opcode::Call) {
-        match inst.operands.get(1) {
-            Some(Operand::Func(callee)) if among.contains(callee) => found.push(*callee),
-            Some(Operand::Reg(_)) => {
-                found.extend(address_taken(module).into_iter().filter(|c| among.contains(c)));
-            }
-            _ => {}
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
-fn reachable(module: &Module, kernel: FuncId) -> Result<Vec<FuncId>, LoadError> {
-    let is_builtin = |f: &Function| !f.is_defined && BUILTIN_FUNCTIONS.contains(&f.name.as_str());
-    let mut list = vec![kernel];
-    let mut next = 0;
-    while let Some(&f) = list.get(next) {
-        next += 1;
-        for inst in module.func(f).insts.iter().filter(|i| i.opcode == Opcode::Call) {
-            let targets = match inst.operands.get(1) {
-                Some(Operand::Func(callee)) => vec![*callee],
-                Some(Operand::Reg(_)) => address_taken(module),
-                _ => Vec::new(),
-            };
-            for target in targets {
-                let function = module.func(target);
-                if is_builtin(function) || list.contains(&target) {
-                    continue;
-                }
-                if !function.is_defined {
-                    return Err(LoadError::UndefinedFunction(function.name.clone()));
-                }
-                list.push(target);
-            }
-        }
-    }
-    Ok(list)
-}
-
-fn is_recursive(module: &Module, reachable: &[FuncId]) -> bool {
-    // Repeatedly drop functions that call nothing left; a cycle stays.
-    let mut left = reachable.to_vec();
-    loop {
-        let before = left.len();
-        let snapshot = left.clone();
-        left.retain(|f| !callees(module, &snapshot, *f).is_empty());
-        if left.len() == before {
-            return !left.is_empty();
-        }
-    }
 }

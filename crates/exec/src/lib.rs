@@ -15,6 +15,7 @@
 #![deny(unsafe_code)]
 
 pub mod atomics;
+mod calls;
 pub mod core;
 pub mod decode;
 pub mod fault;

@@ -3,15 +3,19 @@
 use crate::lanes::KernelFn;
 use raddle_ptx::ir::{FuncId, InstId};
 
+/// The number of a register, predicate or constant in its file. Wide enough for one of each in every instruction of the
+/// largest program.
+pub type Slot = u32;
+
 /// No guard, no slot, no target.
-pub const NONE: u16 = u16::MAX;
+pub const NONE: Slot = Slot::MAX;
 /// No program counter.
 pub const NO_PC: u32 = u32::MAX;
 
 /// Set in a source that is a constant.
-pub(crate) const CONST: u16 = 0x8000;
+pub(crate) const CONST: Slot = 1 << 31;
 /// Set in a predicate source that is negated.
-pub(crate) const NOT: u16 = 0x4000;
+pub(crate) const NOT: Slot = 1 << 30;
 
 /// Which file a slot is in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,11 +119,11 @@ pub struct Op {
     /// A branch on which the threads of a block cannot disagree, as far as can be told from the program.
     pub uniform: bool,
     /// Destination slots.
-    pub d: [u16; 4],
+    pub d: [Slot; 4],
     /// Source slots, constants and negation marked in the high bits.
-    pub s: [u16; 5],
+    pub s: [Slot; 5],
     /// Guard predicate slot, or [`NONE`].
-    pub guard: u16,
+    pub guard: Slot,
     /// All ones when the guard is negated.
     pub guard_flip: u32,
     /// Files of the destinations.

@@ -176,7 +176,7 @@ impl<'p> TimedKernel<'p> {
         let module = &program.image.module;
         let mut base = vec![0u16; module.functions.len()];
         let mut registers = 0usize;
-        for &(func, _) in &program.entries {
+        for &func in &program.layout.reachable {
             base[func.index()] = u16::try_from(registers).unwrap_or(u16::MAX);
             registers += module.func(func).regs.len();
         }

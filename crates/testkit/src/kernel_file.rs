@@ -31,10 +31,17 @@ pub fn check_text(source: &str) -> Result<(), String> {
     let (module, runs) = read(source)?;
     for (number, run) in runs.iter().enumerate() {
         for &width in &run.widths {
+            let test = Test { module: &module, source, run, width };
+            let mut left: Vec<(Engine, Vec<Vec<u8>>)> = Vec::new();
             for engine in Engine::all() {
-                let test = Test { module: &module, source, run, width };
-                test.check(engine)
-                    .map_err(|e| format!("run {} with {engine:?} at warp width {width}: {e}", number + 1))?;
+                let place = |e| format!("run {} with {engine:?} at warp width {width}: {e}", number + 1);
+                let buffers = test.check(engine).map_err(place)?;
+                if let Some((first, same)) = left.first()
+                    && *same != buffers
+                {
+                    return Err(place(format!("not the same bits as with {first:?}")));
+                }
+                left.push((engine, buffers));
             }
         }
     }
@@ -82,10 +89,17 @@ struct Ready<'t> {
 }
 
 impl<'t> Test<'t> {
-    fn check(&self, engine: Engine) -> Result<(), String> {
+    /// Runs it and compares what it leaves behind with what it must leave; all buffers, unless it had to fault.
+    fn check(&self, engine: Engine) -> Result<Vec<Vec<u8>>, String> {
         let mut ready = self.prepare()?;
         let outcome = engine.run(&ready.image, &ready.layout, &ready.launch, &mut ready.memory, self.width);
-        self.compare(outcome, &ready.memory, &ready.addresses)
+        self.compare(outcome, &ready.memory, &ready.addresses)?;
+        if self.run.trap.is_some() {
+            return Ok(Vec::new());
+        }
+        let names = ready.addresses.iter().map(|(name, _)| name);
+        let ordered = |name: &&str| !self.run.unordered.iter().any(|known| known == name);
+        Ok(names.zip(ready.buffers()?).filter(|(name, _)| ordered(name)).map(|(_, bytes)| bytes).collect())
     }
 
     fn prepare(&self) -> Result<Ready<'t>, String> {

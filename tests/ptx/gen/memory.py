@@ -484,7 +484,7 @@ def contended(kind, op, ty, word, mem, size, store, spell):
     value = atomic_register(ty, 10)
     if op == "exch":
         # Old values and the last one are 0..96, each once.
-        notes = f"// run: grid=1 block=96 kernel=all\n// arg: acc {store}[1] = 96\n// arg: seen u32[97] = zero\n"
+        notes = f"// run: grid=1 block=96 kernel=all\n// arg: acc {store}[1] = 96\n// unordered: acc\n// arg: seen u32[97] = zero\n"
         notes += "// expect: seen = 1 ...\n"
         wide = "cvt.u64.u32 %rd5, %r11;" if size == 4 else "mov.u64 %rd5, %rd11;"
         put = "mov.u32 %r10, %r0;" if size == 4 else "cvt.u64.u32 %rd10, %r0;"

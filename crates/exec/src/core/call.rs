@@ -3,8 +3,9 @@
 //! Return addresses and stack frames belong to threads. A callee's frame starts where its caller's
 //! ends; arguments are copied into it and return values out of it.
 
-use super::{Core, Effect, Issue, LaneFault, Lanes, lanes_in};
-use crate::decode::{Builtin, CallSite, SavedRegs};
+use super::{Core, Effect, Issue, LaneFault, Lanes, Row, lanes_in};
+use crate::calls::MAX_STACK_BYTES;
+use crate::decode::{Builtin, CallSite, Entry, SavedRegs};
 use crate::fault::FaultKind;
 use crate::lanes::LANES;
 use crate::memory::{Global, Region, region};
@@ -39,44 +40,50 @@ impl Core<'_> {
             return Ok(Effect::Next);
         }
         for lane in lanes_in(mask) {
-            self.targets[lane] = match site.entry {
+            let entry = match site.entry {
                 Some(entry) => entry,
                 None => {
                     let address = self.file.get(row, op.s[0], op.s_bank[0], lane);
                     self.indirect(address).map_err(|kind| LaneFault { lane, kind })?
                 }
             };
-            self.enter(op.target as u16, site, lanes, lane)?;
+            self.targets[lane] = entry.pc;
+            self.enter(op.target, site, entry, lanes, lane)?;
         }
         Ok(Effect::Depth(1))
     }
 
-    fn indirect(&self, address: u64) -> Result<u32, FaultKind> {
+    fn indirect(&self, address: u64) -> Result<Entry, FaultKind> {
         let program = self.program;
-        let found = program.image.function_at(address);
-        let entry = found.and_then(|f| program.entries.iter().find(|(id, _)| *id == f));
-        entry
-            .map(|(_, pc)| *pc)
-            .ok_or_else(|| FaultKind::BadTarget(format!("{address:#x} is not the address of a function")))
+        let entry = program.image.function_at(address).and_then(|f| program.entries.get(&f));
+        entry.copied().ok_or_else(|| FaultKind::BadTarget(format!("{address:#x} is not the address of a function")))
     }
 
     fn frame_pointer(&mut self, lanes: Lanes<'_>, lane: usize) -> &mut u32 {
         let home = lanes.home(lane);
-        let slot = usize::from(self.program.frame_pointer);
+        let slot = self.program.frame_pointer as usize;
         &mut self.file.row(home.row).r32[slot][usize::from(home.lane)]
     }
 
-    fn enter(&mut self, number: u16, site: &CallSite, lanes: Lanes<'_>, lane: usize) -> Result<(), LaneFault> {
+    fn enter(
+        &mut self,
+        number: u32,
+        site: &CallSite,
+        entry: Entry,
+        lanes: Lanes<'_>,
+        lane: usize,
+    ) -> Result<(), LaneFault> {
         let home = lanes.home(lane);
         let (row, own) = (home.row as usize, usize::from(home.lane));
         let frame = *self.frame_pointer(lanes, lane);
         let callee = frame + site.frame_size;
-        // Room for the largest frame of the kernel; deeper calls make more.
-        let program = self.program;
-        let needed = program.layout.reachable.iter().map(|f| program.layout.frame(*f).size).max().unwrap_or(0);
-        if !self.rows[row].local.grow(callee + needed) {
+        let stack = self.rows[row].stack[own] + site.call_bytes;
+        if stack.saturating_add(entry.frame) > MAX_STACK_BYTES {
             return Err(LaneFault { lane, kind: FaultKind::StackOverflow });
         }
+        self.rows[row].stack[own] = stack;
+        // Room for the largest frame: what is passed may be more than the callee takes.
+        self.rows[row].local.grow(callee + self.program.largest_frame);
         for &(from, to, bytes) in &site.args {
             self.copy_local(row, own, frame + from, callee + to, bytes);
         }
@@ -84,12 +91,13 @@ impl Core<'_> {
             self.save(row, own, saved.clone());
         }
         *self.frame_pointer(lanes, lane) = callee;
-        let depth = self.rows[row].saved_depth(own);
-        let calls = &mut self.rows[row].calls;
-        if calls.len() <= depth {
-            calls.push([u16::MAX; LANES]);
+        let Row { calls, depth, .. } = &mut self.rows[row];
+        let place = depth[own] as usize;
+        depth[own] += 1;
+        if calls.len() <= place {
+            calls.push([0; LANES]);
         }
-        calls[depth][own] = number;
+        calls[place][own] = number;
         Ok(())
     }
 
@@ -98,9 +106,10 @@ impl Core<'_> {
         for lane in lanes_in(mask) {
             let home = lanes.home(lane);
             let (row, own) = (home.row as usize, usize::from(home.lane));
-            let depth = self.rows[row].saved_depth(own) - 1;
-            let number = std::mem::replace(&mut self.rows[row].calls[depth][own], u16::MAX);
-            let site = &program.sites[usize::from(number)];
+            let Row { calls, depth, stack, .. } = &mut self.rows[row];
+            depth[own] -= 1;
+            let site = &program.sites[calls[depth[own] as usize][own] as usize];
+            stack[own] -= site.call_bytes;
             let callee = *self.frame_pointer(lanes, lane);
             let frame = callee - site.frame_size;
             for &(from, to, bytes) in &site.returns {
@@ -226,12 +235,5 @@ impl Core<'_> {
             }
         }
         Some(text)
-    }
-}
-
-impl super::Row {
-    /// How many calls a lane is inside of.
-    fn saved_depth(&self, lane: usize) -> usize {
-        self.calls.iter().rposition(|sites| sites[lane] != u16::MAX).map_or(0, |d| d + 1)
     }
 }

@@ -2,9 +2,6 @@
 
 use crate::lanes::LANES;
 
-/// More than this per thread is a stack overflow.
-pub(super) const MAX_BYTES: u32 = 512 * 1024;
-
 /// The local memory of a row of threads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LocalRow {
@@ -18,16 +15,12 @@ impl LocalRow {
         self.words.resize(bytes.div_ceil(4) as usize, [0; LANES]);
     }
 
-    /// Makes room for a deeper frame; false when there is none.
-    pub(super) fn grow(&mut self, bytes: u32) -> bool {
-        if bytes > MAX_BYTES {
-            return false;
-        }
+    /// Makes room for a deeper frame.
+    pub(super) fn grow(&mut self, bytes: u32) {
         let words = bytes.div_ceil(4) as usize;
         if words > self.words.len() {
             self.words.resize(words, [0; LANES]);
         }
-        true
     }
 
     /// Size in bytes.

@@ -15,6 +15,7 @@ mod regs;
 mod remote;
 mod texture;
 
+use crate::calls::MAX_STACK_BYTES;
 use crate::decode::Program;
 use crate::fault::{Fault, FaultKind, ThreadId};
 use crate::image::LoadError;
@@ -102,8 +103,11 @@ pub(crate) struct Cta {
 struct Row {
     cta: u32,
     local: LocalRow,
-    /// Call sites to return to, innermost last, for each lane.
-    calls: Vec<[u16; LANES]>,
+    /// Call sites to return to by depth, for each lane.
+    calls: Vec<[u32; LANES]>,
+    /// How many calls each lane is inside of, and what they take of its stack.
+    depth: [u32; LANES],
+    stack: [u32; LANES],
     /// Registers kept across recursive calls, for each lane.
     saved: Vec<Vec<u32>>,
 }
@@ -162,7 +166,7 @@ impl<'p> Core<'p> {
             file: RegFile::new(program),
             rows: Vec::new(),
             thread_specials: thread_specials(program, launch, width),
-            local_bytes: program.layout.local_bytes(&program.image.module),
+            local_bytes: program.layout.local_bytes.min(MAX_STACK_BYTES),
             ctas: Vec::new(),
             free_slots: Vec::new(),
             gone: Vec::new(),
@@ -185,8 +189,8 @@ impl<'p> Core<'p> {
             let raw = load_store::raw(&self.launch.params, p.offset as usize, bytes);
             let value = load_store::extend(raw, bytes, signed, register_bits);
             match p.bank {
-                Bank::R64 => self.file.c64[usize::from(p.slot)] = [value; LANES],
-                _ => self.file.c32[usize::from(p.slot)] = [value as u32; LANES],
+                Bank::R64 => self.file.c64[p.slot as usize] = [value; LANES],
+                _ => self.file.c32[p.slot as usize] = [value as u32; LANES],
             }
         }
     }
@@ -260,11 +264,11 @@ impl<'p> Core<'p> {
                 _ => *plane,
             };
             match bank {
-                Bank::R64 => regs.r64[usize::from(*slot)] = whole.map(u64::from),
-                _ => regs.r32[usize::from(*slot)] = whole,
+                Bank::R64 => regs.r64[*slot as usize] = whole.map(u64::from),
+                _ => regs.r32[*slot as usize] = whole,
             }
         }
-        regs.r32[usize::from(program.frame_pointer)] = [0; LANES];
+        regs.r32[program.frame_pointer as usize] = [0; LANES];
     }
 
     /// The registers of a row.
@@ -333,7 +337,7 @@ impl<'p> Core<'p> {
             return active;
         }
         let bits = match lanes {
-            Lanes::Row(row) => self.file.row(row).preds[usize::from(op.guard)],
+            Lanes::Row(row) => self.file.row(row).preds[op.guard as usize],
             Lanes::Gathered(homes) => lanes_in(active).fold(0, |bits, lane| {
                 let home = homes[lane];
                 let bit = self.file.get(home.row, op.guard, Bank::Pred, usize::from(home.lane));
@@ -366,6 +370,8 @@ impl Row {
     fn start(&mut self, local_bytes: u32) {
         self.local.start(local_bytes);
         self.calls.clear();
+        self.depth = [0; LANES];
+        self.stack = [0; LANES];
         self.saved.iter_mut().for_each(Vec::clear);
     }
 }
@@ -458,6 +464,10 @@ fn check_launch(program: &Program, launch: &Launch, width: u32) -> Result<(), Lo
         && threads > u64::from(most)
     {
         return wrong(format!("the kernel allows at most {most} threads per block (.maxntid), not {threads}"));
+    }
+    let frame = program.layout.frame(program.layout.kernel).size;
+    if frame > MAX_STACK_BYTES {
+        return wrong(format!("the kernel has {frame} bytes of local memory, a thread can have {MAX_STACK_BYTES}"));
     }
     let wanted = program.layout.param_bytes as usize;
     if launch.params.len() < wanted {

@@ -3,7 +3,7 @@
 use super::{Home, lanes_in};
 use crate::decode::Program;
 use crate::lanes::{LANES, Regs};
-use crate::op::{Bank, CONST, NONE, NOT, Op};
+use crate::op::{Bank, CONST, NONE, NOT, Op, Slot};
 
 /// Registers and predicates by row, and the constants of the launch.
 pub(super) struct RegFile {
@@ -18,7 +18,7 @@ pub(super) struct RegFile {
 impl RegFile {
     pub(super) fn new(program: &Program) -> Self {
         Self {
-            per_row: [program.r32, program.r64, program.preds].map(usize::from),
+            per_row: [program.r32, program.r64, program.preds].map(|n| n as usize),
             r32: Vec::new(),
             r64: Vec::new(),
             preds: Vec::new(),
@@ -50,7 +50,7 @@ impl RegFile {
     }
 
     /// One lane of a source.
-    pub(super) fn get(&mut self, row: u32, slot: u16, bank: Bank, lane: usize) -> u64 {
+    pub(super) fn get(&mut self, row: u32, slot: Slot, bank: Bank, lane: usize) -> u64 {
         let regs = self.row(row);
         match bank {
             Bank::R64 => regs.plane64(slot)[lane],
@@ -60,21 +60,21 @@ impl RegFile {
     }
 
     /// Writes one lane of a destination; nothing when there is none.
-    pub(super) fn put(&mut self, row: u32, slot: u16, bank: Bank, lane: usize, value: u64) {
+    pub(super) fn put(&mut self, row: u32, slot: Slot, bank: Bank, lane: usize, value: u64) {
         if slot == NONE {
             return;
         }
         let mut regs = self.row(row);
         match bank {
-            Bank::R64 => regs.r64[usize::from(slot)][lane] = value,
+            Bank::R64 => regs.r64[slot as usize][lane] = value,
             Bank::Pred => regs.set_pred(slot, (value as u32 & 1) << lane, 1 << lane),
-            _ => regs.r32[usize::from(slot)][lane] = value as u32,
+            _ => regs.r32[slot as usize][lane] = value as u32,
         }
     }
 
     /// Copies what `op` reads from the threads' homes to row 0. The frame pointer is copied too:
     /// calls and frame accesses read it whatever their operands are.
-    pub(super) fn gather(&mut self, op: &Op, frame_pointer: u16, homes: &[Home; LANES], mask: u32) {
+    pub(super) fn gather(&mut self, op: &Op, frame_pointer: Slot, homes: &[Home; LANES], mask: u32) {
         let sources = op.s.iter().zip(&op.s_bank).map(|(s, b)| (*s, *b));
         let guard = (op.guard, if op.guard == NONE { Bank::Absent } else { Bank::Pred });
         for (slot, bank) in sources.chain([guard, (frame_pointer, Bank::R32)]) {

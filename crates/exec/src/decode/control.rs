@@ -2,9 +2,10 @@
 
 use super::{Builtin, CallSite, Decoded, Decoder, SavedRegs, malformed};
 use crate::image::{LoadError, abi_offsets};
-use crate::op::{Class, NO_PC, Op};
+use crate::op::{Class, NO_PC, Op, Slot};
 use raddle_ptx::ir::{FuncId, Inst, InstId, LabelId, Operand, VarId};
 use raddle_ptx::isa::{Opcode, Type};
+use raddle_ptx::num::fit;
 
 impl Decoder<'_> {
     pub(super) fn control(&mut self, f: usize, id: InstId, inst: &Inst) -> Decoded<Op> {
@@ -86,18 +87,20 @@ impl Decoder<'_> {
         };
         let (returns, args) = (variables(returns), variables(args));
         let mut op = self.blank(Class::Call);
-        op.target = self.program.sites.len() as u32;
+        op.target = fit(self.program.sites.len());
         // Lanes that call different functions meet again behind the call.
         op.reconverge = self.placed[f].entry + id.0 + 1;
+        let frame = self.layout.frame(self.placed[f].id);
         let mut site = CallSite {
             return_pc: self.placed[f].entry + id.0 + 1,
-            frame_size: self.layout.frame(self.placed[f].id).size,
+            frame_size: frame.size,
+            call_bytes: frame.call_bytes,
             ..CallSite::default()
         };
         let offsets = match target {
             Operand::Func(callee) => {
                 site.builtin = self.builtin(*callee)?;
-                site.entry = self.placed.iter().find(|p| p.id == *callee).map(|p| p.entry);
+                site.entry = self.program.entries.get(callee).copied();
                 self.shape(*callee)
             }
             Operand::Reg(reg) => {
@@ -110,7 +113,6 @@ impl Decoder<'_> {
             }
             _ => return Err(malformed(inst)),
         };
-        let frame = self.layout.frame(self.placed[f].id);
         let place = |v: &VarId| frame.offset(*v).unwrap_or(0);
         let bytes = |v: &VarId| self.image.module.var(*v).size as u32;
         for (n, v) in returns.iter().enumerate() {
@@ -150,7 +152,7 @@ impl Decoder<'_> {
 
     fn own_registers(&self, f: usize) -> SavedRegs {
         let p = &self.placed[f];
-        let from = |base: u16, count: u32| usize::from(base)..usize::from(base) + count as usize;
+        let from = |base: Slot, count: u32| base as usize..(base + count) as usize;
         let (count, preds) = (p.allocation.registers, p.allocation.predicates);
         SavedRegs {
             r32: from(p.base32, count),

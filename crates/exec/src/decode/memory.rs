@@ -6,6 +6,7 @@ use crate::lanes::moves;
 use crate::op::{Access, Bank, CONST, Class, MemSpace, Op};
 use raddle_ptx::ir::{Address, Base, Inst, Operand, Space};
 use raddle_ptx::isa::{Opcode, Type, Word};
+use raddle_ptx::num::fit;
 
 /// What an atomic does to the old value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,22 +131,17 @@ impl Decoder<'_> {
             return;
         }
         let bank = op.d_bank[0];
+        // Known when the kernel is launched: shared with no other constant.
         let slot = match bank {
-            Bank::R32 => {
-                self.program.c32.push([0; 32]);
-                self.program.c32.len() - 1
-            }
-            Bank::R64 => {
-                self.program.c64.push([0; 32]);
-                self.program.c64.len() - 1
-            }
+            Bank::R32 => super::constant(&mut self.program.c32, 0),
+            Bank::R64 => super::constant(&mut self.program.c64, 0),
             _ => return,
         };
-        let param = ParamConst { slot: slot as u16, bank, offset: op.aux as u32, access: op.access };
+        let param = ParamConst { slot: slot & !CONST, bank, offset: fit(op.aux), access: op.access };
         self.program.param_consts.push(param);
         op.class = Class::Alu;
         op.s_bank[0] = bank;
-        op.s[0] = CONST | slot as u16;
+        op.s[0] = slot;
         self.use_kernels(op, if bank == Bank::R64 { moves::MOV64 } else { moves::MOV32 });
     }
 

@@ -6,12 +6,15 @@ mod control;
 mod memory;
 mod warp;
 
+use crate::calls::MAX_STACK_BYTES;
 use crate::image::{Image, KernelLayout, LoadError};
 use crate::lanes::{Kernels, LANES, Level};
-use crate::op::{Access, Bank, CONST, Class, NO_PC, NONE, NOT, Op, Origin};
+use crate::op::{Access, Bank, CONST, Class, NO_PC, NONE, NOT, Op, Origin, Slot};
 use raddle_ptx::analysis::{Allocation, BlockId, Cfg, LikelyConvergence, Liveness, PostDominators, Uniformity};
 use raddle_ptx::ir::{FuncId, Function, Imm, Inst, InstId, Operand, RegId};
 use raddle_ptx::isa::{Opcode, Special, Type, Word};
+use raddle_ptx::num::{fit, low32};
+use std::collections::HashMap;
 use std::ops::Range;
 
 pub use memory::AtomicOp;
@@ -20,20 +23,30 @@ pub use warp::{BarrierOp, LOGICAL_BLOCKS, MEMBERS, WarpOp};
 /// A call site: what a call copies and where it comes back to.
 #[derive(Clone, Debug, Default)]
 pub struct CallSite {
-    /// Entry of the callee; `None` when the target is in a register.
-    pub entry: Option<u32>,
+    /// The callee; `None` when the target is in a register.
+    pub(crate) entry: Option<Entry>,
     /// A function the machine supplies.
     pub builtin: Option<Builtin>,
     /// Where the caller goes on.
     pub return_pc: u32,
     /// Size of the caller's frame: the callee's begins behind it.
     pub frame_size: u32,
+    /// What the call takes of the stack.
+    pub call_bytes: u32,
     /// Arguments: (offset in the caller's frame, offset in the callee's, bytes).
     pub args: Vec<(u32, u32, u32)>,
     /// Return values: (offset in the callee's frame, offset in the caller's, bytes).
     pub returns: Vec<(u32, u32, u32)>,
     /// Registers of the caller to be kept when the callee may be the caller again.
     pub saved: Option<SavedRegs>,
+}
+
+/// Where a function begins, and what it needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) pc: u32,
+    /// Size of its frame.
+    pub(crate) frame: u32,
 }
 
 /// Ranges of register slots.
@@ -59,7 +72,7 @@ pub enum Builtin {
 /// A constant that depends on the launch: a kernel parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParamConst {
-    pub(crate) slot: u16,
+    pub(crate) slot: Slot,
     pub(crate) bank: Bank,
     pub(crate) offset: u32,
     pub(crate) access: Access,
@@ -77,26 +90,28 @@ pub struct Program {
     /// Where each operation came from.
     pub origins: Vec<Origin>,
     /// 32-bit registers per thread.
-    pub r32: u16,
+    pub r32: u32,
     /// 64-bit registers per thread.
-    pub r64: u16,
+    pub r64: u32,
     /// Predicates per thread.
-    pub preds: u16,
+    pub preds: u32,
     /// Call sites.
     pub sites: Vec<CallSite>,
     /// Entry points of functions.
-    pub entries: Vec<(FuncId, u32)>,
+    pub(crate) entries: HashMap<FuncId, Entry>,
+    /// The largest frame of a function.
+    pub(crate) largest_frame: u32,
     /// Instruction-set level it was decoded for; never above the host's.
     pub(crate) level: Level,
     pub(crate) c32: Vec<[u32; LANES]>,
     pub(crate) c64: Vec<[u64; LANES]>,
     pub(crate) param_consts: Vec<ParamConst>,
     /// Special registers with the slots that hold them.
-    pub(crate) specials: Vec<(Special, Bank, u16)>,
+    pub(crate) specials: Vec<(Special, Bank, Slot)>,
     /// Branch tables as operation indices.
     pub(crate) tables: Vec<Vec<u32>>,
     /// Slot of the frame pointer.
-    pub(crate) frame_pointer: u16,
+    pub(crate) frame_pointer: Slot,
     /// Whether some register may be read before it is written: rows are then cleared.
     pub(crate) reads_undefined: bool,
 }
@@ -124,7 +139,7 @@ impl Program {
     pub fn members(&self, op: &Op) -> Option<u32> {
         let slot = op.s[MEMBERS];
         let is_constant = slot != NONE && slot & CONST != 0 && op.s_bank[MEMBERS] == Bank::R32;
-        self.c32.get(usize::from(slot & !CONST)).filter(|_| is_constant).map(|lanes| lanes[0])
+        self.c32.get((slot & !CONST) as usize).filter(|_| is_constant).map(|lanes| lanes[0])
     }
 
     /// The name of an operation's instruction, for messages.
@@ -146,9 +161,9 @@ struct Placed<'i> {
     postdoms: PostDominators,
     uniformity: Uniformity,
     likely: LikelyConvergence,
-    base32: u16,
-    base64: u16,
-    base_pred: u16,
+    base32: Slot,
+    base64: Slot,
+    base_pred: Slot,
     /// First operation.
     entry: u32,
     /// The operation that all `ret` of the function lead to; the `ret` itself when there is one.
@@ -161,8 +176,16 @@ struct Decoder<'i> {
     level: Level,
     placed: Vec<Placed<'i>>,
     program: Program,
-    carry: Option<u16>,
+    carry: Option<Slot>,
+    /// Constants by value.
+    known32: HashMap<u32, Slot>,
+    known64: HashMap<u64, Slot>,
+    /// Places in `placed`.
+    place: HashMap<FuncId, usize>,
 }
+
+/// 32-bit registers, or predicates, of a kernel with all functions it may call.
+const MOST_REGISTERS: u32 = 1 << 14;
 
 type Decoded<T> = Result<T, LoadError>;
 
@@ -177,7 +200,8 @@ impl<'i> Decoder<'i> {
             r64: 0,
             preds: 0,
             sites: Vec::new(),
-            entries: Vec::new(),
+            entries: HashMap::new(),
+            largest_frame: 0,
             level,
             c32: Vec::new(),
             c64: Vec::new(),
@@ -187,7 +211,17 @@ impl<'i> Decoder<'i> {
             frame_pointer: 0,
             reads_undefined: false,
         };
-        Self { image, layout, level, placed: Vec::new(), program, carry: None }
+        Self {
+            image,
+            layout,
+            level,
+            placed: Vec::new(),
+            program,
+            carry: None,
+            known32: HashMap::new(),
+            known64: HashMap::new(),
+            place: HashMap::new(),
+        }
     }
 
     fn program(mut self) -> Decoded<Program> {
@@ -198,7 +232,7 @@ impl<'i> Decoder<'i> {
                 let op = self.op(index, id, inst)?;
                 self.push(op, self.placed[index].id, id);
             }
-            let last = InstId(function.insts.len() as u32 - 1);
+            let last = InstId(fit(function.insts.len() - 1));
             if self.placed[index].leave as usize == self.program.ops.len() {
                 let mut op = self.blank(Class::Return);
                 op.hidden = true;
@@ -231,7 +265,7 @@ impl<'i> Decoder<'i> {
                 function.insts.is_empty() || (0..function.regs.len()).any(|r| live.live_in(entry).contains(r));
             let rets: Vec<InstId> =
                 function.insts().filter(|(_, i)| i.opcode == Opcode::Ret).map(|(id, _)| id).collect();
-            let count = function.insts.len() as u32;
+            let count: u32 = fit(function.insts.len());
             let single = rets.len() == 1 && function.insts[rets[0].index()].guard.is_none();
             // Branches that meet only at the end of a function meet at one operation: its single
             // `ret`, or a hidden one behind it.
@@ -240,15 +274,17 @@ impl<'i> Decoder<'i> {
                 (false, true) => (next + rets[0].0, count),
                 (false, false) => (next + count, count + 1),
             };
-            let bases = base.map(|b| b.min(u32::from(u16::MAX)) as u16);
+            let bases = base;
             base[0] += allocation.registers;
             base[1] += allocation.registers.div_ceil(2);
             base[2] += allocation.predicates;
-            if base[0] >= u32::from(CONST) || base[2] >= u32::from(NOT) {
+            if base[0].max(base[2]) > MOST_REGISTERS {
                 let name = &function.name;
-                return Err(LoadError::Unsupported(format!("`{name}` needs more than 16384 registers")));
+                let text = format!("`{name}` and the functions before it need more than {MOST_REGISTERS} registers");
+                return Err(LoadError::Unsupported(text));
             }
-            self.program.entries.push((id, next));
+            self.program.entries.insert(id, Entry { pc: next, frame: self.layout.frame(id).size });
+            self.place.insert(id, self.placed.len());
             self.placed.push(Placed {
                 id,
                 function,
@@ -265,9 +301,9 @@ impl<'i> Decoder<'i> {
             });
             next += size;
         }
-        self.program.r32 = base[0] as u16;
-        self.program.r64 = base[1] as u16;
-        self.program.preds = base[2] as u16;
+        [self.program.r32, self.program.r64, self.program.preds] = base;
+        let largest = self.program.entries.values().map(|e| e.frame).max().unwrap_or(0);
+        self.program.largest_frame = largest.min(MAX_STACK_BYTES);
         Ok(())
     }
 
@@ -325,47 +361,40 @@ impl<'i> Decoder<'i> {
         self.placed[f].function.reg(reg).ty
     }
 
-    fn pred_slot(&self, f: usize, reg: RegId) -> u16 {
+    fn pred_slot(&self, f: usize, reg: RegId) -> Slot {
         let p = &self.placed[f];
-        p.base_pred + p.allocation.pred[reg.index()].unwrap_or(0)
+        p.base_pred + p.allocation.pred[reg.index()].map_or(0, Slot::from)
     }
 
     /// The file and slot of a register.
-    fn slot(&self, f: usize, reg: RegId) -> (Bank, u16) {
+    fn slot(&self, f: usize, reg: RegId) -> (Bank, Slot) {
         let p = &self.placed[f];
         match self.reg_type(f, reg) {
             Type::Pred => (Bank::Pred, self.pred_slot(f, reg)),
-            ty if ty.bytes() == 8 => (Bank::R64, p.base64 + p.allocation.slot[reg.index()].unwrap_or(0) / 2),
-            _ => (Bank::R32, p.base32 + p.allocation.slot[reg.index()].unwrap_or(0)),
+            ty if ty.bytes() == 8 => (Bank::R64, p.base64 + p.allocation.slot[reg.index()].map_or(0, Slot::from) / 2),
+            _ => (Bank::R32, p.base32 + p.allocation.slot[reg.index()].map_or(0, Slot::from)),
         }
     }
 
     /// A constant source of the file that holds `ty`.
-    fn constant(&mut self, bits: u64, ty: Type) -> (Bank, u16) {
+    fn constant(&mut self, bits: u64, ty: Type) -> (Bank, Slot) {
         match ty {
-            Type::Pred => (Bank::Pred, CONST | u16::from(bits & 1 != 0)),
+            Type::Pred => (Bank::Pred, CONST | Slot::from(bits & 1 != 0)),
             ty if ty.bytes() == 8 => (Bank::R64, self.constant64(bits)),
-            _ => (Bank::R32, self.constant32(bits as u32)),
+            _ => (Bank::R32, self.constant32(low32(bits))),
         }
     }
 
-    fn constant32(&mut self, value: u32) -> u16 {
-        let reserved = self.param_slots(Bank::R32);
-        CONST | shared_plane(&mut self.program.c32, value, &reserved)
+    fn constant32(&mut self, value: u32) -> Slot {
+        *self.known32.entry(value).or_insert_with(|| constant(&mut self.program.c32, value))
     }
 
-    fn constant64(&mut self, value: u64) -> u16 {
-        let reserved = self.param_slots(Bank::R64);
-        CONST | shared_plane(&mut self.program.c64, value, &reserved)
-    }
-
-    /// Planes reserved for parameters are not shared: their value is not known yet.
-    fn param_slots(&self, bank: Bank) -> Vec<u16> {
-        self.program.param_consts.iter().filter(|p| p.bank == bank).map(|p| p.slot).collect()
+    fn constant64(&mut self, value: u64) -> Slot {
+        *self.known64.entry(value).or_insert_with(|| constant(&mut self.program.c64, value))
     }
 
     /// The slot that holds a special register, filled when a thread block starts.
-    fn special(&mut self, special: Special, wide: bool) -> (Bank, u16) {
+    fn special(&mut self, special: Special, wide: bool) -> (Bank, Slot) {
         let bank = if wide { Bank::R64 } else { Bank::R32 };
         if let Some((_, _, slot)) = self.program.specials.iter().find(|(s, b, _)| *s == special && *b == bank) {
             return (bank, *slot);
@@ -378,7 +407,7 @@ impl<'i> Decoder<'i> {
     }
 
     /// The hidden predicate that holds the carry flag.
-    fn carry(&mut self) -> u16 {
+    fn carry(&mut self) -> Slot {
         let next = &mut self.program.preds;
         *self.carry.get_or_insert_with(|| {
             *next += 1;
@@ -387,7 +416,7 @@ impl<'i> Decoder<'i> {
     }
 
     /// A source operand of type `ty`.
-    fn source(&mut self, f: usize, operand: &Operand, ty: Type) -> Decoded<(Bank, u16)> {
+    fn source(&mut self, f: usize, operand: &Operand, ty: Type) -> Decoded<(Bank, Slot)> {
         Ok(match operand {
             Operand::Reg(reg) => self.slot(f, *reg),
             Operand::Not(reg) => (Bank::Pred, self.pred_slot(f, *reg) | NOT),
@@ -428,13 +457,11 @@ impl<'i> Decoder<'i> {
     }
 }
 
-/// The number of a plane that holds `value` in every lane, made if there is none.
-fn shared_plane<T: Copy + PartialEq>(planes: &mut Vec<[T; LANES]>, value: T, reserved: &[u16]) -> u16 {
-    let found = (0..planes.len()).find(|i| planes[*i] == [value; LANES] && !reserved.contains(&(*i as u16)));
-    found.unwrap_or_else(|| {
-        planes.push([value; LANES]);
-        planes.len() - 1
-    }) as u16
+/// Adds a constant: a plane that holds `value` in every lane.
+fn constant<T: Copy>(planes: &mut Vec<[T; LANES]>, value: T) -> Slot {
+    let number: Slot = fit(planes.len());
+    planes.push([value; LANES]);
+    CONST | number
 }
 
 fn imm_bits(imm: Imm, ty: Type) -> u64 {

@@ -4,9 +4,9 @@ use super::float::{aux as f, output, rounding};
 use super::lane_ops;
 use crate::math::convert as m;
 use crate::math::convert::IntType;
-use crate::math::f16_ops::{relu_bf16, relu_f16, sat_f16};
-use crate::math::f32_ops::ftz_f32;
-use crate::math::f64_ops::sat_f64;
+use crate::math::f16_ops::{canonical_f16, relu_bf16, relu_f16, sat_f16};
+use crate::math::f32_ops::{canonical_f32, ftz_f32};
+use crate::math::f64_ops::{nan_rule_1, sat_f64};
 
 /// Bits of [`crate::op::Op::aux`] of conversions, besides those of floating-point kernels.
 pub(crate) mod aux {
@@ -65,15 +65,15 @@ fn out_bf16(aux: u64, x: u16) -> u16 {
 
 fn same32(aux: u64, x: f32) -> f32 {
     let x = flush(aux, x);
-    output(aux, if aux & aux::INTEGRAL != 0 { m::integral_f32(x, rounding(aux)) } else { x })
+    output(aux, if aux & aux::INTEGRAL != 0 { m::integral_f32(x, rounding(aux)) } else { canonical_f32(x) })
 }
 
 fn same64(aux: u64, x: f64) -> f64 {
-    out64(aux, if aux & aux::INTEGRAL != 0 { m::integral_f64(x, rounding(aux)) } else { x })
+    out64(aux, if aux & aux::INTEGRAL != 0 { m::integral_f64(x, rounding(aux)) } else { nan_rule_1(x, x) })
 }
 
 fn same16(aux: u64, x: u16) -> u16 {
-    out16(aux, if aux & aux::INTEGRAL != 0 { m::integral_f16(x, rounding(aux)) } else { x })
+    out16(aux, if aux & aux::INTEGRAL != 0 { m::integral_f16(x, rounding(aux)) } else { canonical_f16(x) })
 }
 
 lane_ops! {

@@ -1,7 +1,7 @@
 //! Planes: the values of one register in 32 lanes, and how kernels read and write them.
 
 use super::LANES;
-use crate::op::{CONST, NONE, NOT, Op};
+use crate::op::{CONST, NONE, NOT, Op, Slot};
 
 /// The registers of one row of 32 threads, and the constants of the program.
 pub(crate) struct Regs<'a> {
@@ -15,42 +15,41 @@ pub(crate) struct Regs<'a> {
 impl Regs<'_> {
     /// The plane of a 32-bit source.
     #[inline(always)]
-    pub(crate) fn plane32(&self, s: u16) -> &[u32; LANES] {
+    pub(crate) fn plane32(&self, s: Slot) -> &[u32; LANES] {
         let file: &[[u32; LANES]] = if s & CONST == 0 { self.r32 } else { self.c32 };
-        &file[usize::from(s & !CONST)]
+        &file[(s & !CONST) as usize]
     }
 
     /// The plane of a 64-bit source.
     #[inline(always)]
-    pub(crate) fn plane64(&self, s: u16) -> &[u64; LANES] {
+    pub(crate) fn plane64(&self, s: Slot) -> &[u64; LANES] {
         let file: &[[u64; LANES]] = if s & CONST == 0 { self.r64 } else { self.c64 };
-        &file[usize::from(s & !CONST)]
+        &file[(s & !CONST) as usize]
     }
 
     /// The lanes in which a predicate source is true.
     #[inline(always)]
-    pub(crate) fn pred(&self, s: u16) -> u32 {
-        let value =
-            if s & CONST == 0 { self.preds[usize::from(s & !NOT)] } else { 0u32.wrapping_sub(u32::from(s & 1)) };
+    pub(crate) fn pred(&self, s: Slot) -> u32 {
+        let value = if s & CONST == 0 { self.preds[(s & !NOT) as usize] } else { 0u32.wrapping_sub(s & 1) };
         if s & NOT == 0 { value } else { !value }
     }
 
     /// Writes the lanes of `mask` of a predicate; nothing when there is no destination.
     #[inline(always)]
-    pub(crate) fn set_pred(&mut self, d: u16, bits: u32, mask: u32) {
+    pub(crate) fn set_pred(&mut self, d: Slot, bits: u32, mask: u32) {
         if d != NONE {
-            let old = &mut self.preds[usize::from(d)];
+            let old = &mut self.preds[d as usize];
             *old = *old & !mask | bits & mask;
         }
     }
 
     /// Writes the lanes of `mask` of a 32-bit register.
     #[inline(always)]
-    pub(crate) fn set32(&mut self, d: u16, out: &[u32; LANES], mask: u32) {
+    pub(crate) fn set32(&mut self, d: Slot, out: &[u32; LANES], mask: u32) {
         if d == NONE {
             return;
         }
-        let plane = &mut self.r32[usize::from(d)];
+        let plane = &mut self.r32[d as usize];
         if mask == u32::MAX {
             *plane = *out;
         } else {
@@ -63,11 +62,11 @@ impl Regs<'_> {
 
     /// Writes the lanes of `mask` of a 64-bit register.
     #[inline(always)]
-    pub(crate) fn set64(&mut self, d: u16, out: &[u64; LANES], mask: u32) {
+    pub(crate) fn set64(&mut self, d: Slot, out: &[u64; LANES], mask: u32) {
         if d == NONE {
             return;
         }
-        let plane = &mut self.r64[usize::from(d)];
+        let plane = &mut self.r64[d as usize];
         if mask == u32::MAX {
             *plane = *out;
         } else {
@@ -84,7 +83,7 @@ pub(crate) trait Src: Copy {
     /// How all lanes of it are held.
     type Plane<'a>: Copy;
     /// All lanes of a source.
-    fn plane<'a>(regs: &'a Regs<'_>, s: u16) -> Self::Plane<'a>;
+    fn plane<'a>(regs: &'a Regs<'_>, s: Slot) -> Self::Plane<'a>;
     /// One lane.
     fn get(plane: Self::Plane<'_>, lane: usize) -> Self;
 }
@@ -101,7 +100,7 @@ macro_rules! values {
         impl Src for $ty {
             type Plane<'a> = &'a [$word; LANES];
             #[inline(always)]
-            fn plane<'a>(regs: &'a Regs<'_>, s: u16) -> Self::Plane<'a> {
+            fn plane<'a>(regs: &'a Regs<'_>, s: Slot) -> Self::Plane<'a> {
                 regs.$plane(s)
             }
             #[inline(always)]
@@ -139,7 +138,7 @@ values! {
 impl Src for () {
     type Plane<'a> = ();
     #[inline(always)]
-    fn plane(_: &Regs<'_>, _: u16) {}
+    fn plane(_: &Regs<'_>, _: Slot) {}
     #[inline(always)]
     fn get((): (), _: usize) {}
 }
@@ -147,7 +146,7 @@ impl Src for () {
 impl Src for bool {
     type Plane<'a> = u32;
     #[inline(always)]
-    fn plane(regs: &Regs<'_>, s: u16) -> u32 {
+    fn plane(regs: &Regs<'_>, s: Slot) -> u32 {
         regs.pred(s)
     }
     #[inline(always)]

@@ -10,10 +10,13 @@
 //! * Float to integer clamps to the destination range with and without `.sat`, as the ISA says.
 //! * NaN to integer follows PTX ISA 9.0, which is the first to spell it out: zero, unless the source is
 //!   `.f64` or the destination has 64 bits, where it is the top bit alone (`1 << (width - 1)`).
-//! * NaN from `.f32` to `.f64` keeps sign and payload and becomes quiet; to every other float type it
+//! * NaN from a narrower type to `.f64` keeps sign and payload and becomes quiet; to every other float type it
 //!   becomes the canonical NaN of the destination. The ISA leaves the payload open.
 
-use super::f16_ops::{NAN_F16, bf16_to_f32, f16_to_f32, f32_to_bf16_rn, f32_to_f16_rn, f64_to_bf16_rn, f64_to_f16_rn};
+use super::f16_ops::{
+    NAN_F16, bf16_to_f32, f16_to_f32, f32_to_bf16_rn, f32_to_f16_rn, f64_to_bf16_rn, f64_to_f16_rn, is_nan_bf16,
+    is_nan_f16,
+};
 use super::f32_ops::canonical_f32;
 use super::f64_ops::nan_rule_1;
 use super::round::{Rounding, round_integral_f32, round_integral_f64};
@@ -221,13 +224,21 @@ pub fn f32_to_f64(x: f32) -> f64 {
 /// `cvt.f64.f16`.
 #[inline(always)]
 pub fn f16_to_f64(x: u16) -> f64 {
-    f32_to_f64(f16_to_f32(x))
+    let nan = nan_f64(u64::from(x), 10);
+    if is_nan_f16(x) { nan } else { f32_to_f64(f16_to_f32(x)) }
 }
 
 /// `cvt.f64.bf16`.
 #[inline(always)]
 pub fn bf16_to_f64(x: u16) -> f64 {
-    f32_to_f64(bf16_to_f32(x))
+    let nan = nan_f64(u64::from(x), 7);
+    if is_nan_bf16(x) { nan } else { f32_to_f64(bf16_to_f32(x)) }
+}
+
+/// The quiet NaN with sign and payload of one that has 16 bits, this many of them fraction.
+fn nan_f64(bits: u64, fraction: u32) -> f64 {
+    let payload = (bits & ((1 << fraction) - 1)) << (52 - fraction);
+    f64::from_bits((bits & 0x8000) << 48 | 0x7ff8_0000_0000_0000 | payload)
 }
 
 /// `cvt.f32.f64`.

@@ -24,7 +24,7 @@ fn quiet(x: f64) -> f64 {
 
 /// The NaN rule for one operand: `result`, unless it is NaN.
 #[inline(always)]
-pub(super) fn nan_rule_1(a: f64, result: f64) -> f64 {
+pub(crate) fn nan_rule_1(a: f64, result: f64) -> f64 {
     let fresh = if result.is_nan() { INVALID_F64 } else { result };
     if a.is_nan() { quiet(a) } else { fresh }
 }

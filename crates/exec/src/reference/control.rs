@@ -1,8 +1,8 @@
 //! Branches, calls and the functions the machine supplies.
 
-use super::MAX_LOCAL_BYTES;
 use super::step::{Done, Flow, Step, Stop};
 use super::thread::{Activation, Registers};
+use crate::calls::MAX_STACK_BYTES;
 use crate::image::BUILTIN_FUNCTIONS;
 use crate::memory::{Region, region};
 use crate::{FaultKind, printf};
@@ -70,14 +70,14 @@ impl Step<'_> {
             return self.builtin(&function.name);
         }
         let frame = self.env.layout.frame(callee);
-        let base = self.thread.frame_base.saturating_add(self.env.layout.frame(self.thread.func).size);
-        let end = base.saturating_add(frame.size);
-        // A function without variables still takes its place: recursion must end.
-        let depth = self.thread.callers.len() as u32;
-        if end > MAX_LOCAL_BYTES || depth >= MAX_LOCAL_BYTES / 16 {
+        let own = self.env.layout.frame(self.thread.func);
+        let stack = self.thread.stack + own.call_bytes;
+        if stack.saturating_add(frame.size) > MAX_STACK_BYTES {
             return Err(FaultKind::StackOverflow);
         }
-        self.thread.local.grow(end as usize);
+        let base = self.thread.frame_base + own.size;
+        self.thread.stack = stack;
+        self.thread.local.grow((base + frame.size) as usize);
         for (argument, param) in variables(self.operand(2)).zip(&function.params) {
             let to = base + frame.offset(*param).unwrap_or(0);
             let bytes = self.env.module.var(argument).size.min(self.env.module.var(*param).size);
@@ -135,6 +135,7 @@ impl Step<'_> {
         self.thread.func = caller.func;
         self.thread.pc = caller.pc + 1;
         self.thread.frame_base = caller.frame_base;
+        self.thread.stack -= self.env.layout.frame(caller.func).call_bytes;
         self.thread.registers = caller.registers;
         let call = &self.env.module.func(caller.func).insts[caller.pc as usize];
         let results = call.operands.first().unwrap_or(&Operand::Sink);

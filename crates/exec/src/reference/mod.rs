@@ -33,6 +33,7 @@ mod warp;
 #[cfg(test)]
 mod tests;
 
+use crate::calls::MAX_STACK_BYTES;
 use crate::fault::place;
 use crate::image::{Image, KernelLayout};
 use crate::memory::DeviceMemory;
@@ -41,9 +42,6 @@ use barrier::Barrier;
 use raddle_ptx::ir::{InstId, Module};
 use step::{Step, Stop};
 use thread::{Bytes, Cta, Registers, State, Thread};
-
-/// Local memory of a thread may not grow beyond this.
-const MAX_LOCAL_BYTES: u32 = 512 * 1024;
 
 /// How to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,7 +134,7 @@ impl Machine<'_> {
         let coords = launch.cta_coords(index);
         let kernel = module.func(layout.kernel);
         let frame = layout.frame(layout.kernel).size;
-        if frame > MAX_LOCAL_BYTES {
+        if frame > MAX_STACK_BYTES {
             let thread = Some(ThreadId { cta: coords, thread: [0; 3] });
             return Err(Fault {
                 kind: FaultKind::StackOverflow,
@@ -151,6 +149,7 @@ impl Machine<'_> {
             func: layout.kernel,
             pc: 0,
             frame_base: 0,
+            stack: 0,
             registers: Registers::new(kernel.regs.len(), track),
             callers: Vec::new(),
             carry: false,

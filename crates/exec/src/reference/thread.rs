@@ -92,6 +92,8 @@ pub(super) struct Thread {
     pub(super) func: FuncId,
     pub(super) pc: u32,
     pub(super) frame_base: u32,
+    /// What the calls it is inside of take of its stack.
+    pub(super) stack: u32,
     pub(super) registers: Registers,
     pub(super) callers: Vec<Activation>,
     pub(super) carry: bool,

@@ -298,8 +298,7 @@ impl Runner<'_> {
         let (mut threads, mut warps) = (0, 0);
         while *budget > 0 && pc != join_pc {
             let op = &ops[pc as usize];
-            let active =
-                if op.guard == NONE { mask } else { mask & (regs.preds[usize::from(op.guard)] ^ op.guard_flip) };
+            let active = if op.guard == NONE { mask } else { mask & (regs.preds[op.guard as usize] ^ op.guard_flip) };
             match op.class {
                 Class::Alu => {
                     crate::lanes::call(&mut regs, op, active);

@@ -16,6 +16,8 @@ pub(super) struct Run {
     pub(super) expects: Vec<Expect>,
     pub(super) prints: Vec<String>,
     pub(super) trap: Option<String>,
+    /// Buffers whose contents depend on the order of threads.
+    pub(super) unordered: Vec<String>,
     pub(super) textures: Vec<(String, Texture)>,
 }
 
@@ -69,6 +71,7 @@ pub(super) fn parse(source: &str) -> Result<Vec<Run>, String> {
             }
             Some("expect-print") => run.map_err(wrong)?.prints.push(rest.to_owned()),
             Some("trap") => run.map_err(wrong)?.trap = Some(rest.to_owned()),
+            Some("unordered") => run.map_err(wrong)?.unordered.push(rest.to_owned()),
             Some("texture") => {
                 let texture = parse_texture(rest).map_err(wrong)?;
                 match run {

@@ -113,7 +113,7 @@ fn launch<'t, 'o>(
 }
 
 impl Ready<'_> {
-    fn buffers(&self) -> Result<Vec<Vec<u8>>, String> {
+    pub(super) fn buffers(&self) -> Result<Vec<Vec<u8>>, String> {
         let bytes = |(_, address): &(&str, u64)| Ok(self.memory.bytes(self.memory.find(*address, 1)?.0).to_vec());
         self.addresses
             .iter()
