@@ -20,6 +20,17 @@ pub struct Launch {
     /// Report reads of registers and shared or local memory never written. Device memory has its
     /// own switch.
     pub report_uninitialised: bool,
+    /// The launch that its blocks stand for, when they are virtual.
+    pub logical: Option<Logical>,
+}
+
+/// What a launch of virtual blocks stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Logical {
+    /// Logical thread blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// The barrier at which a virtual block goes on to its next logical one, if the program has one there.
+    pub barrier: Option<u32>,
 }
 
 impl Launch {
@@ -33,6 +44,12 @@ impl Launch {
     #[must_use]
     pub fn ctas(&self) -> u64 {
         self.grid.iter().map(|n| u64::from(*n)).product()
+    }
+
+    /// Whether a logical block is over once all threads of the virtual one have come to this barrier.
+    #[must_use]
+    pub fn ends_logical_block(&self, barrier: usize) -> bool {
+        self.logical.and_then(|logical| logical.barrier).is_some_and(|number| number as usize == barrier)
     }
 
     /// The coordinates of block number `index`, x fastest.

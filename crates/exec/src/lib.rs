@@ -35,6 +35,6 @@ pub use decode::Program;
 pub use fault::{Fault, FaultKind, ThreadId};
 pub use image::{Image, KernelLayout, LoadError};
 pub use lanes::Level;
-pub use launch::{Launch, Report};
+pub use launch::{Launch, Logical, Report};
 pub use memory::DeviceMemory;
 pub use run::{RunError, RunOptions, run};

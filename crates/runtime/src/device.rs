@@ -27,11 +27,13 @@ use crate::timing::{Asked, Timer, TimingOptions, Watch};
 use crate::value::{Value, from_bytes, to_bytes};
 use crate::virtual_blocks;
 use raddle_exec::texture::Texture;
-use raddle_exec::{DeviceMemory, Fault, Image, KernelLayout, Launch};
+use raddle_exec::{DeviceMemory, Fault, Image, KernelLayout, Launch, Logical};
+use raddle_ptx::Module;
 use raddle_ptx::ir::Space;
 use raddle_sim::seam::Registry;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The most bytes a buffer may have.
@@ -164,7 +166,34 @@ struct Prepared {
 /// Memory as the reference interpreter leaves it.
 struct Shadow {
     memory: DeviceMemory,
+    /// The module as it was written, where kernels have been virtualised.
+    image: Image,
     stopped: Option<Box<Fault>>,
+}
+
+impl Shadow {
+    fn new(ptx: &PtxFile, options: &RunOptions) -> Self {
+        let (memory, image) = load(ptx.original.as_ref().unwrap_or(&ptx.module), options);
+        Self { memory, image, stopped: None }
+    }
+}
+
+/// A module in memory of its own.
+fn load(module: &Arc<Module>, options: &RunOptions) -> (DeviceMemory, Image) {
+    let mut memory = DeviceMemory::new();
+    memory.leave(options.heap_offset);
+    let image = Image::load(module.clone(), &mut memory);
+    if options.report_uninitialised {
+        memory.track_writes();
+    }
+    (memory, image)
+}
+
+/// The launch that one of virtual blocks stands for: of the kernel as it was written, whose parameters come first.
+fn original(launch: &Launch, layout: &KernelLayout) -> Launch {
+    let Some(logical) = launch.logical else { return launch.clone() };
+    let bytes = launch.params.len().min(layout.param_bytes as usize);
+    Launch { grid: logical.grid, params: launch.params[..bytes].to_vec(), logical: None, ..launch.clone() }
 }
 
 /// A module in device memory, and whatever runs its kernels. One GPU makes all launches, so that its L2 stays warm.
@@ -189,18 +218,13 @@ impl<'d> Device<'d> {
     /// When the machine cannot be made.
     pub fn new(setup: &'d Setup, ptx: &'d PtxFile) -> Result<Self, Error> {
         let options = &setup.options;
-        let mut memory = DeviceMemory::new();
-        memory.leave(options.heap_offset);
-        let image = Image::load(ptx.module.clone(), &mut memory);
-        if options.report_uninitialised {
-            memory.track_writes();
-        }
+        let (memory, image) = load(&ptx.module, options);
         let timer = match (options.engine.engine, options.timing.as_deref()) {
             (Engine::Timing, Some(timing)) => Some(Timer::new(timing, &setup.registry)?),
             (Engine::Timing, None) => return Err(Error::Machine("the timing model needs a machine".to_owned())),
             _ => None,
         };
-        let shadow = options.check.then(|| Shadow { memory: memory.clone(), stopped: None });
+        let shadow = options.check.then(|| Shadow::new(ptx, options));
         let (kernels, watch, launches, textures) = (BTreeMap::new(), Watch::default(), Vec::new(), Vec::new());
         Ok(Self { setup, ptx, memory, image, kernels, timer, shadow, watch, launches, textures })
     }
@@ -332,7 +356,10 @@ impl<'d> Device<'d> {
         let (space, at, _) = self.variable(name, values.len() * T::ELEMENT.bytes())?;
         let bytes = to_bytes(values);
         if space == Space::Const {
-            self.image.const_bank[at as usize..][..bytes.len()].copy_from_slice(&bytes);
+            let images = [Some(&mut self.image), self.shadow.as_mut().map(|shadow| &mut shadow.image)];
+            for image in images.into_iter().flatten() {
+                image.const_bank[at as usize..][..bytes.len()].copy_from_slice(&bytes);
+            }
             // They hold the constants they were made with.
             self.kernels.clear();
             return Ok(());
@@ -387,7 +414,10 @@ impl<'d> Device<'d> {
         let options = &self.setup.options;
         let kernel = Kernel::new(&self.image, &layout, &options.engine)?;
         let slow = EngineOptions { engine: Engine::Reference, warp_width: options.warp_width() };
-        let reference = self.shadow.is_some().then(|| Kernel::new(&self.image, &layout, &slow)).transpose()?;
+        let reference = match &self.shadow {
+            Some(shadow) => Some(Kernel::new(&shadow.image, &shadow.image.kernel(name)?, &slow)?),
+            None => None,
+        };
         self.kernels.insert(name.to_owned(), Prepared { layout, kernel, reference });
         Ok(())
     }
@@ -410,6 +440,7 @@ impl<'d> Device<'d> {
             textures: self.textures.clone(),
             max_thread_insts: self.setup.options.max_thread_insts,
             report_uninitialised: self.setup.options.report_uninitialised,
+            logical: None,
         }
     }
 
@@ -438,6 +469,7 @@ impl<'d> Device<'d> {
     pub(crate) fn virtualize(&mut self, name: &str, launch: &mut Launch) -> Result<Vec<ArgValue>, Error> {
         let Some(kernel) = self.ptx.virtualized.iter().find(|k| k.kernel == name) else { return Ok(Vec::new()) };
         let logical = virtual_blocks::logical(kernel, launch)?;
+        launch.logical = Some(Logical { grid: launch.grid, barrier: kernel.barrier });
         launch.grid = [1, 1, 1];
         self.check_launch(name, launch)?;
         let options = &self.setup.options;
@@ -474,7 +506,8 @@ impl<'d> Device<'d> {
             return Err(Error::Stopped { kernel: name.to_owned(), ending });
         }
         if let (Some(shadow), Some(kernel)) = (self.shadow.as_mut().filter(|s| s.stopped.is_none()), reference)
-            && let (_, Some(Stop::Fault(fault))) = timeless(kernel.launch(launch, &mut shadow.memory)?)
+            && let (_, Some(Stop::Fault(fault))) =
+                timeless(kernel.launch(&original(launch, &shadow.image.kernel(name)?), &mut shadow.memory)?)
         {
             shadow.stopped = Some(fault);
         }

@@ -19,6 +19,8 @@ pub struct PtxFile {
     pub warnings: Vec<Diagnostic>,
     /// Kernels that have been put in a loop over logical blocks.
     pub virtualized: Vec<Virtualized>,
+    /// The module before that, if it was.
+    pub original: Option<Arc<Module>>,
 }
 
 impl PtxFile {
@@ -43,7 +45,14 @@ impl PtxFile {
         if diagnostics.iter().any(Diagnostic::is_error) {
             return Err(Error::Ptx { path, source_text: source, diagnostics });
         }
-        Ok(Self { path, source, module: Arc::new(module), warnings: diagnostics, virtualized: Vec::new() })
+        Ok(Self {
+            path,
+            source,
+            module: Arc::new(module),
+            warnings: diagnostics,
+            virtualized: Vec::new(),
+            original: None,
+        })
     }
 
     /// The file with its kernels in a loop over logical blocks, and those that cannot be.
@@ -54,7 +63,8 @@ impl PtxFile {
         let wrong = |diagnostics, source_text| Error::Ptx { path: self.path.clone(), source_text, diagnostics };
         let done = virtualize(&self.source, options, |_| true).map_err(|list| wrong(list, self.source.clone()))?;
         let file = Self::parse(&self.path, raddle_ptx::syntax::print(&done.tree))?;
-        Ok((Self { virtualized: done.kernels, ..file }, done.refused))
+        let original = Some(self.original.as_ref().unwrap_or(&self.module).clone());
+        Ok((Self { virtualized: done.kernels, original, ..file }, done.refused))
     }
 
     /// The name of the kernel meant by `wanted`, which may be left out when there is one.

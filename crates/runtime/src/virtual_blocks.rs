@@ -72,8 +72,10 @@ pub fn residency(
 #[cfg(test)]
 mod tests {
     use crate::device::{Device, RunOptions, Setup};
+    use crate::timing::TimingOptions;
     use crate::{Engine, EngineOptions, PtxFile};
     use raddle_ptx::transform::{Form, Options};
+    use raddle_sim::config::{Machine, Source};
 
     /// Counts how often each thread of each logical block runs, by all six indices.
     const COUNT: &str = "\
@@ -135,6 +137,51 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Every thread adds one to a word of shared memory that nobody has set; the block writes it.
+    const TALLY: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry tally(.param .u64 out)\n{\n\
+        .shared .align 4 .u32 n;\n.reg .b32 %r<3>;\n.reg .b64 %rd<2>;\natom.shared.add.u32 %r0, [n], 1;\nbar.sync 0;\n\
+        ld.shared.u32 %r1, [n];\nld.param.u64 %rd0, [out];\nmov.u32 %r2, %ctaid.x;\nmad.wide.u32 %rd0, %r2, 4, %rd0;\n\
+        st.global.u32 [%rd0], %r1;\nret;\n}\n";
+
+    fn timing() -> Box<TimingOptions> {
+        Box::new(TimingOptions::new(Machine::load(Source::Preset("gtx480"), &[] as &[&str]).unwrap().config))
+    }
+
+    #[test]
+    fn a_logical_block_finds_nothing_in_shared_memory() {
+        let before = PtxFile::parse("tally.ptx", TALLY.to_owned()).unwrap();
+        for options in forms() {
+            let (after, refused) = before.virtualize(&options).unwrap();
+            assert!(refused.is_empty());
+            for engine in [Engine::Fast, Engine::Gather, Engine::Reference, Engine::Timing] {
+                let timing = (engine == Engine::Timing).then(timing);
+                let engine = EngineOptions { engine, warp_width: 32 };
+                let options =
+                    RunOptions { engine, timing, virtual_blocks: Some(2), check: true, ..RunOptions::default() };
+                let setup = Setup::new(options);
+                let mut device = Device::new(&setup, &after).unwrap();
+                let out = device.alloc::<u32>("out", 9).unwrap();
+                device.launch("tally", [9, 1, 1], [96, 1, 1], 0, &[out.into()]).unwrap();
+                assert_eq!(device.download(out), [96; 9], "{engine:?}, {:?}", after.virtualized[0].form);
+                assert_eq!(device.check().map(|check| check.wrong), Some(0));
+            }
+        }
+    }
+
+    #[test]
+    fn a_virtual_kernel_is_checked_against_the_original() {
+        let before = PtxFile::parse("tally.ptx", TALLY.to_owned()).unwrap();
+        let (mut after, _) = before.virtualize(&Options::default()).unwrap();
+        let other = PtxFile::parse("tally.ptx", TALLY.replace("[n], 1;", "[n], 2;")).unwrap();
+        after.original = Some(other.module);
+        let setup = Setup::new(RunOptions { check: true, ..RunOptions::default() });
+        let mut device = Device::new(&setup, &after).unwrap();
+        let out = device.alloc::<u32>("out", 3).unwrap();
+        device.launch("tally", [3, 1, 1], [32, 1, 1], 0, &[out.into()]).unwrap();
+        let check = device.check().unwrap();
+        assert_eq!((check.wrong, check.first.map(|first| (first.got, first.want))), (3, Some((32, 64))));
     }
 
     #[test]

@@ -147,6 +147,9 @@ impl Core<'_> {
             done.block = u32::try_from(cta.next_block).unwrap_or(u32::MAX);
             cta.next_block += step;
         }
+        if number == NEXT_BLOCK as usize || self.launch.ends_logical_block(number) {
+            cta.shared.fill(0);
+        }
         Some((number as u8, done))
     }
 
@@ -170,6 +173,11 @@ impl Core<'_> {
         let live = gone.iter().map(|gone| width - gone.count_ones()).sum();
         let number = own.clone().find(|n| cta.barriers[*n].is_complete(live, gone))?;
         Some((number as u8, std::mem::take(&mut cta.barriers[number])))
+    }
+
+    /// All threads have left a logical block: the next finds shared memory as at the start.
+    pub fn clear_shared(&mut self, slot: u32) {
+        self.ctas[slot as usize].shared.fill(0);
     }
 
     /// Lanes of a static warp of the block in `slot` that have exited or never existed.

@@ -155,6 +155,9 @@ impl Machine<'_> {
             if index == NEXT_BLOCK {
                 cta.next_block += self.env.launch.ctas();
             }
+            if index == NEXT_BLOCK || self.env.launch.ends_logical_block(index) {
+                cta.shared.clear();
+            }
             for t in done.waiting {
                 self.step(cta, t).leave_barrier(done.predicates, block);
             }

@@ -28,6 +28,14 @@ impl Bytes {
         }
     }
 
+    /// As at the start.
+    pub(super) fn clear(&mut self) {
+        self.data.fill(0);
+        if let Some(written) = &mut self.written {
+            written.fill(false);
+        }
+    }
+
     /// Copies bytes with what is known about them: an argument that was never written stays so.
     pub(super) fn copy_within(&mut self, from: usize, to: usize, bytes: usize) {
         self.data.copy_within(from..from + bytes, to);

@@ -205,6 +205,11 @@ impl IndexMap {
         warp.has_ended || warp.iteration > iteration || warp.iteration == iteration && warp.has_left
     }
 
+    /// Whether no warp is still in an iteration, or before it.
+    pub(super) fn all_have_left(&self, iteration: u32) -> bool {
+        (0u16..).zip(&self.warps).all(|(n, _)| self.is_past(n, iteration))
+    }
+
     /// The iterations that are under way: the lowest of all warps, and the one behind it.
     pub(super) fn under_way(&self) -> [u32; 2] {
         let lowest = self.live().map(|(_, w)| w.iteration).min().unwrap_or(0);

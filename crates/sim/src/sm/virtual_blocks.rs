@@ -180,6 +180,10 @@ impl Sm<'_> {
             let (first, phases, issued) = (slot as u16 * self.slots_per_cta, &self.phases, &self.issued);
             map.leave(number, |n| phases.progress(WarpId(first + n), issued));
         }
+        // Nobody uses shared memory for the next iteration before all have left this one.
+        if map.all_have_left(map.iteration(number)) {
+            self.core.clear_shared(slot);
+        }
         self.refresh(warp);
         self.begin_iterations(slot, now);
         self.refresh_held(slot);
