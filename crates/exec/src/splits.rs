@@ -376,6 +376,39 @@ impl<M: Threads> Splits<M> {
         }
     }
 
+    /// The outermost join at which threads wait for others.
+    fn waiting_join(&self) -> Option<usize> {
+        self.joins.iter().position(|join| !join.arrived.is_empty())
+    }
+
+    /// The threads that wait there.
+    #[must_use]
+    pub fn waiting(&self) -> M {
+        self.waiting_join().map_or(M::NOBODY, |join| self.joins[join].arrived)
+    }
+
+    /// Has the threads that wait there go on alone: those they wait for may be waiting for them.
+    pub fn let_go(&mut self) {
+        let Some(mut index) = self.waiting_join() else { return };
+        let Join { pc, depth, arrived, .. } = self.joins[index];
+        // Where nested branches meet at one place, they have come to all of these joins.
+        while let Some(join) = self.joins.get_mut(index)
+            && (join.pc, join.depth) == (pc, depth)
+        {
+            join.expected = join.expected.without(arrived);
+            join.arrived = join.arrived.without(arrived);
+            let (parent, likely) = (join.parent, join.likely);
+            match self.joins.get(parent as usize) {
+                Some(outer) if (outer.pc, outer.depth) == (pc, depth) => index = parent as usize,
+                _ => {
+                    let state = State::Ready;
+                    self.splits.push(Split { pc, mask: arrived, depth, state, join: parent, likely });
+                    break;
+                }
+            }
+        }
+    }
+
     /// Gives the other parts a turn, where there are any: the warp may just have ended.
     pub fn rotate(&mut self) {
         if !self.splits.is_empty() {
@@ -409,6 +442,24 @@ mod tests {
         assert_eq!(w.splits.len(), 1);
         come(&mut w, 0, 20);
         assert_eq!((w.splits[0].pc, w.splits[0].mask), (20, 0b1111));
+        assert!(w.joins.is_empty());
+    }
+
+    #[test]
+    fn who_is_let_go_is_not_waited_for() {
+        let mut w = Splits::new(0b1111);
+        part(&mut w, 0, [(5, 0b0011), (9, 0b1100)], 20);
+        // Inside, and to the same place.
+        part(&mut w, 1, [(9, 0b0100), (20, 0b1000)], 20);
+        assert_eq!(w.waiting(), 0b1000);
+        w.let_go();
+        let top = w.ready().unwrap();
+        assert_eq!((w.splits[top].pc, w.splits[top].mask, w.waiting()), (20, 0b1000, 0));
+        w.exit(top, 0b1000);
+        let last = w.splits.iter().position(|s| s.mask == 0b0100).unwrap();
+        come(&mut w, last, 20);
+        come(&mut w, 0, 20);
+        assert_eq!((w.splits[0].pc, w.splits[0].mask), (20, 0b0111));
         assert!(w.joins.is_empty());
     }
 

@@ -41,6 +41,9 @@ impl Default for RunOptions {
     }
 }
 
+/// Operations of a turn while a warp has parts that wait for each other.
+const SPIN_QUANTUM: u32 = 200;
+
 /// Why a run did not finish.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
@@ -154,7 +157,7 @@ impl Runner<'_> {
         // A finished block that used the same slot has warps over the same rows.
         if let Some(i) = self.finished.iter().position(|b| b.slot == slot) {
             let mut block = self.finished.swap_remove(i);
-            block.warps.iter_mut().for_each(|w| w.parts.restart());
+            block.warps.iter_mut().for_each(Warp::restart);
             return block;
         }
         let cta = &self.core.ctas[slot as usize];
@@ -206,14 +209,17 @@ impl Runner<'_> {
     }
 
     fn warp(&mut self, block: &mut Block, index: usize) -> Ran<Turn> {
-        let mut budget = self.options.warp_quantum;
+        let mut budget = match block.warps[index].patience.is_spinning {
+            true => self.options.warp_quantum.min(SPIN_QUANTUM),
+            false => self.options.warp_quantum,
+        };
         let Some(mut split) = block.warps[index].parts.ready() else { return Ok(Turn::Stuck) };
         loop {
             let before = budget;
-            self.run_split(block, index, split, &mut budget)?;
+            let is_over = self.run_split(block, index, split, &mut budget)?;
             self.core.clock += u64::from(before - budget);
-            if budget == 0 {
-                block.warps[index].parts.rotate();
+            if is_over || budget == 0 {
+                block.warps[index].end_turn();
                 return Ok(Turn::Progress);
             }
             match block.warps[index].parts.ready() {
@@ -223,8 +229,9 @@ impl Runner<'_> {
         }
     }
 
-    /// Runs one part of a warp until it waits, parts, joins, ends or has used up the budget.
-    fn run_split(&mut self, block: &mut Block, index: usize, split: usize, budget: &mut u32) -> Ran<()> {
+    /// Runs one part of a warp until it waits, parts, joins, ends or has used up the budget. Whether its turn is over
+    /// before that.
+    fn run_split(&mut self, block: &mut Block, index: usize, split: usize, budget: &mut u32) -> Ran<bool> {
         let warp = &mut block.warps[index];
         let s = warp.parts.splits[split];
         let (join_pc, join_depth) = warp.parts.join_of(split);
@@ -240,10 +247,10 @@ impl Runner<'_> {
             warp.parts.splits[split].pc = pc;
             if pc == join_pc {
                 warp.parts.arrive(split);
-                return Ok(());
+                return Ok(false);
             }
             if *budget == 0 {
-                return Ok(());
+                return Ok(false);
             }
             *budget -= 1;
             let op = &self.program.ops[pc as usize];
@@ -256,7 +263,7 @@ impl Runner<'_> {
                     let stay = Group { pc: pc + 1, mask: mask & !active, depth: s.depth };
                     let go = Group { pc: op.target, mask: active, depth: s.depth };
                     warp.parts.diverge(split, &[stay, go], Meeting::at(op.reconverge));
-                    return Ok(());
+                    return Ok(false);
                 }
                 Class::Exit => {
                     warp.parts.splits[split].pc = pc + 1;
@@ -264,24 +271,31 @@ impl Runner<'_> {
                     self.release_syncs(warp);
                     self.core.end_threads(block.slot, lanes, active);
                     self.release_barriers(block);
-                    return Ok(());
+                    return Ok(false);
                 }
                 Class::Barrier if active != 0 => {
-                    return self.barrier(block, index, split, active);
+                    self.barrier(block, index, split, active)?;
+                    return Ok(false);
                 }
                 Class::Warp => {
                     self.collective(warp, split, active);
-                    return Ok(());
+                    return Ok(false);
                 }
-                _ => match self.core.execute(&mut Global::Direct(self.memory), op, lanes, active) {
-                    Ok(Effect::Next) => pc += 1,
+                class => match self.core.execute(&mut Global::Direct(self.memory), op, lanes, active) {
+                    Ok(Effect::Next) => {
+                        pc += 1;
+                        if class == Class::Atomic && warp.patience.count_atomic() {
+                            warp.parts.splits[split].pc = pc;
+                            return Ok(true);
+                        }
+                    }
                     Ok(effect) => {
                         let depth = match effect {
                             Effect::Depth(by) => s.depth.wrapping_add_signed(by),
                             _ => s.depth,
                         };
                         self.scatter(warp, split, active, depth);
-                        return Ok(());
+                        return Ok(false);
                     }
                     Err(fault) => return Err(Box::new(self.core.fault(pc, lanes, fault))),
                 },

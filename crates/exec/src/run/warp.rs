@@ -18,11 +18,72 @@ pub(super) struct Warp {
     pub(super) homes: Option<Homes>,
     /// Its parts.
     pub(super) parts: Splits,
+    pub(super) patience: Patience,
+}
+
+/// Atomics of a turn.
+const ATOMICS: u32 = 100;
+
+/// How long threads have waited where they meet others that do not come: those may be waiting for them, as for a lock.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Patience {
+    /// Turns that others have used up meanwhile.
+    turns: u32,
+    /// The threads that waited after the last one.
+    waiting: u32,
+    /// Whether others have used atomics meanwhile, as those who wait for a lock do.
+    has_atomics: bool,
+    /// Atomics in this turn.
+    atomics: u32,
+    /// Threads have been let go, and the warp has not come together since.
+    pub(super) is_spinning: bool,
+}
+
+impl Patience {
+    /// The warp has executed an atomic. Whether that is enough for a turn: it may be spinning.
+    pub(super) fn count_atomic(&mut self) -> bool {
+        self.has_atomics = true;
+        self.atomics += 1;
+        self.atomics >= ATOMICS
+    }
+
+    /// Turns after which threads are let go. A long loop is no reason to: programs written for warps that come together
+    /// count on it.
+    fn limit(self) -> u32 {
+        match (self.is_spinning, self.has_atomics) {
+            (true, _) => 1,
+            (false, true) => 4,
+            (false, false) => 20,
+        }
+    }
 }
 
 impl Warp {
     pub(super) fn new(row: u32, base: u32, mask: u32, homes: Option<Homes>) -> Self {
-        Self { row, base, homes, parts: Splits::new(mask) }
+        Self { row, base, homes, parts: Splits::new(mask), patience: Patience::default() }
+    }
+
+    /// Its turn is over, and it could have gone on: other parts get theirs.
+    pub(super) fn end_turn(&mut self) {
+        let (waiting, patience) = (self.parts.waiting(), &mut self.patience);
+        patience.atomics = 0;
+        if waiting == 0 || waiting != patience.waiting {
+            let is_spinning = patience.is_spinning && (waiting != 0 || self.parts.splits.len() > 1);
+            *patience = Patience { waiting, is_spinning, ..Patience::default() };
+        } else {
+            patience.turns += 1;
+        }
+        if waiting != 0 && patience.turns >= patience.limit() {
+            self.parts.let_go();
+            *patience = Patience { is_spinning: true, ..Patience::default() };
+        }
+        self.parts.rotate();
+    }
+
+    /// Puts all threads back to the start of the kernel.
+    pub(super) fn restart(&mut self) {
+        self.parts.restart();
+        self.patience = Patience::default();
     }
 
     /// Whose registers the warp works on, given its own homes (taken out so that the warp may

@@ -11,6 +11,7 @@ mod fetch;
 mod gating;
 mod golden;
 mod litmus;
+mod locks;
 mod memory;
 mod models;
 mod random;
