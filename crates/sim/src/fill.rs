@@ -6,6 +6,7 @@
 
 use crate::config::MachineConfig;
 use crate::residency::Residency;
+use raddle_ptx::num::fit;
 use std::fmt;
 
 /// The share of the instructions that have to be in launches with enough blocks, for a run of several launches to count as
@@ -109,8 +110,8 @@ impl Part {
         let all = u64::from(machine.gpu.sms);
         let channels = share(machine.dram.channels).div_ceil(all).max(1);
         let bandwidth = share(machine.dram.channels) * u64::from(machine.clock.dram);
-        let dram_mhz = (bandwidth as f64 / (all * channels) as f64).round().max(1.0) as u32;
-        Self { sms, channels: channels as u32, dram_mhz }
+        let dram_mhz = rounded(bandwidth, all * channels).max(1);
+        Self { sms, channels: fit(channels), dram_mhz: fit(dram_mhz) }
     }
 
     /// The changes that make the machine this part of it, as `--set` takes them.
@@ -124,12 +125,18 @@ impl Part {
     /// only data take longer, which is the bandwidth that was to become less.
     #[must_use]
     pub fn changes_with_times(&self, machine: &MachineConfig) -> Vec<String> {
-        let ratio = f64::from(self.dram_mhz) / f64::from(machine.clock.dram);
-        let scaled = |cycles: u32| (f64::from(cycles) * ratio).round().max(f64::from(cycles.min(1))) as u32;
-        let changed = machine.dram.timing.waits().into_iter().filter(|(_, cycles)| scaled(*cycles) != *cycles);
+        let (clock, own) = (u64::from(machine.clock.dram), u64::from(self.dram_mhz));
+        let scaled = |cycles: u32| rounded(u64::from(cycles) * own, clock).max(u64::from(cycles.min(1)));
+        let changed =
+            machine.dram.timing.waits().into_iter().filter(|(_, cycles)| scaled(*cycles) != u64::from(*cycles));
         let changed = changed.map(|(name, cycles)| format!("dram.timing.{name}={}", scaled(cycles)));
         self.changes().into_iter().chain(changed).collect()
     }
+}
+
+/// A quotient to the nearest whole number, halves up.
+fn rounded(dividend: u64, divisor: u64) -> u64 {
+    (2 * dividend + divisor) / (2 * divisor)
 }
 
 /// How full a run was: the places its blocks had, and what became of the issue slots.

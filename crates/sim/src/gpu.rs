@@ -10,7 +10,7 @@
 
 use crate::config::MachineConfig;
 use crate::event::Event;
-use crate::kernel::TimedKernel;
+use crate::kernel::{self, TimedKernel};
 use crate::logical_blocks::LogicalBlocks;
 use crate::mem::system::{Berth, MemorySystem};
 use crate::packet::Cycle;
@@ -21,6 +21,7 @@ use crate::seam::{Assignment, DispatchView, Dispatcher, Mechanisms};
 use crate::sm::{Mail, Sm};
 use raddle_exec::memory::{DeviceMemory, Merge};
 use raddle_exec::{Launch, Program};
+use raddle_ptx::num::fit;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 /// Why a launch could not start.
@@ -124,12 +125,13 @@ impl<'m> Gpu<'m> {
         memory: &mut DeviceMemory,
         options: RunOptions<'_>,
     ) -> Result<LaunchResult, GpuError> {
+        kernel::check_registers(program).map_err(GpuError::Refused)?;
         let kernel = TimedKernel::new(program, self.config);
         let most = Residency::new(self.config, program, launch, options.registers)?.ctas;
         let mut sms = Vec::new();
-        for id in 0..self.config.gpu.sms {
+        for id in 0..fit(self.config.gpu.sms) {
             let own = mechanisms.for_sm().map_err(GpuError::Machine)?;
-            sms.push(Sm::new(id as u16, self.config, &kernel, launch, own, most)?);
+            sms.push(Sm::new(id, self.config, &kernel, launch, own, most)?);
         }
         if options.never_skip {
             sms.iter_mut().for_each(Sm::never_skip);
@@ -385,10 +387,10 @@ impl Run<'_, '_, '_, '_> {
     /// Wakes SMs and partitions that have slept and move in a window, and tells them how far the network is.
     fn wake(&mut self, from: Cycle, to: Cycle) {
         self.gpu.memory.wake(to);
-        for (number, sm) in self.sms.iter().enumerate() {
+        for (number, sm) in (0..).zip(self.sms) {
             let until = sm.sleep.until();
             if until != Sleep::AWAKE && until < to {
-                sm.mail().set_free_flits(self.gpu.memory.room(number as u32), from);
+                sm.mail().set_free_flits(self.gpu.memory.room(number), from);
                 sm.sleep.set(Sleep::AWAKE);
             }
         }
@@ -405,35 +407,36 @@ impl Run<'_, '_, '_, '_> {
         // Atomics first: a store of the same window is then seen to come after them, and is not lost.
         system.collect(to, &mut memory);
         let has_run = |sm: &Seat<'_>| sm.sleep.until() == Sleep::AWAKE;
-        for (number, sm) in self.sms.iter().enumerate().filter(|(_, sm)| has_run(sm)) {
+        for (id, sm) in (0u16..).zip(self.sms).filter(|(_, sm)| has_run(sm)) {
+            let number = u32::from(id);
             let mail = &mut *sm.mail();
             self.has_fault |= mail.fault.is_some();
-            self.scratch.merge.add(number as u32, &mut mail.log);
-            system.set_credit(number as u32, mail.reply_room);
+            self.scratch.merge.add(number, &mut mail.log);
+            system.set_credit(number, mail.reply_room);
             for (at, request) in mail.requests.drain(..) {
-                system.send(number as u32, at, request);
+                system.send(number, at, request);
             }
             for (at, _) in mail.ended.drain(..) {
                 self.done += 1;
                 self.last_end = self.last_end.max(at);
             }
-            self.logical.ask(number as u16, mail);
-            self.printed.extend(mail.printed.drain(..).map(|(at, text)| (at, number as u16, text)));
+            self.logical.ask(id, mail);
+            self.printed.extend(mail.printed.drain(..).map(|(at, text)| (at, id, text)));
         }
         self.scratch.merge.finish(&mut memory);
         self.logical.give(self.window, |sm, block| self.sms[usize::from(sm)].mail().logical_blocks.push(block));
         system.exchange(from, to);
-        for (number, sm) in self.sms.iter().enumerate() {
-            let first = system.receive(number as u32);
+        for (number, sm) in (0..).zip(self.sms) {
+            let first = system.receive(number);
             if first.is_none() && !has_run(sm) {
                 continue;
             }
             let mail = &mut *sm.mail();
             mail.replies.extend(first);
-            while let Some(reply) = system.receive(number as u32) {
+            while let Some(reply) = system.receive(number) {
                 mail.replies.push(reply);
             }
-            mail.set_free_flits(system.room(number as u32), to);
+            mail.set_free_flits(system.room(number), to);
             sm.sleep.set(mail.sleeps_until().filter(|_| may_sleep).unwrap_or(Sleep::AWAKE));
         }
         drop(memory);

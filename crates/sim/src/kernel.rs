@@ -5,6 +5,7 @@ use raddle_exec::Program;
 use raddle_exec::op::{Class, MemSpace, NONE, Op};
 use raddle_ptx::ir::{Base, Function, Inst, Operand, RegId, Space};
 use raddle_ptx::isa::{Opcode, Type, Word};
+use raddle_ptx::num::{fit, low16};
 
 /// Where an instruction is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -159,6 +160,22 @@ impl TimedOp {
 const PARAM_BASE: u64 = raddle_exec::memory::PARAM_WINDOW;
 const CONST_BASE: u64 = raddle_exec::memory::CONST_WINDOW;
 
+/// Registers the scoreboard can tell apart.
+pub const MAX_REGISTERS: usize = 1 << 16;
+
+/// Whether the scoreboard can tell the registers of a kernel and of what it calls apart, by their names.
+///
+/// # Errors
+/// When it cannot, with why.
+pub fn check_registers(program: &Program) -> Result<(), String> {
+    let functions = program.layout.reachable.iter().map(|func| program.image.module.func(*func));
+    let names: usize = functions.map(|function| function.regs.len()).sum();
+    if names <= MAX_REGISTERS {
+        return Ok(());
+    }
+    Err(format!("the kernel and what it calls name {names} registers, a scoreboard has {MAX_REGISTERS}"))
+}
+
 /// A kernel for a machine.
 pub struct TimedKernel<'p> {
     /// The program.
@@ -171,13 +188,16 @@ pub struct TimedKernel<'p> {
 
 impl<'p> TimedKernel<'p> {
     /// Resolves a program for a machine.
+    ///
+    /// # Panics
+    /// When it has more than [`MAX_REGISTERS`] registers, see [`check_registers`].
     #[must_use]
     pub fn new(program: &'p Program, config: &MachineConfig) -> Self {
         let module = &program.image.module;
-        let mut base = vec![0u16; module.functions.len()];
+        let mut base = vec![0usize; module.functions.len()];
         let mut registers = 0usize;
         for &func in &program.layout.reachable {
-            base[func.index()] = u16::try_from(registers).unwrap_or(u16::MAX);
+            base[func.index()] = registers;
             registers += module.func(func).regs.len();
         }
         let ops = program.ops.iter().zip(&program.origins);
@@ -190,7 +210,7 @@ impl<'p> TimedKernel<'p> {
         for (op, nesting) in ops.iter_mut().zip(nesting(&program.ops)) {
             op.nesting = nesting;
         }
-        Self { program, ops, registers: registers.min(usize::from(u16::MAX)) }
+        Self { program, ops, registers }
     }
 }
 
@@ -243,9 +263,9 @@ fn blank(config: &MachineConfig) -> TimedOp {
     }
 }
 
-fn timed(config: &MachineConfig, op: &Op, function: &Function, inst: &Inst, base: u16) -> TimedOp {
+fn timed(config: &MachineConfig, op: &Op, function: &Function, inst: &Inst, base: usize) -> TimedOp {
     let mut out = blank(config);
-    let number = |reg: RegId| base.saturating_add(reg.0 as u16);
+    let number = |reg: RegId| fit(base + reg.index());
     inst.for_each_def(|reg| {
         if usize::from(out.writes) < MAX_WRITES {
             out.hazards[usize::from(out.writes)] = number(reg);
@@ -285,11 +305,11 @@ fn timed(config: &MachineConfig, op: &Op, function: &Function, inst: &Inst, base
     out
 }
 
-/// The first number in a register's name.
+/// The first number in a register's name, its low bits: it selects a bank.
 fn digits(function: &Function, reg: RegId) -> u16 {
     let name = &function.reg(reg).name;
     let number = name.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).collect::<String>();
-    number.parse::<u32>().map_or(reg.0 as u16, |n| n as u16)
+    low16(number.parse::<u32>().unwrap_or(reg.0).into())
 }
 
 /// What an instruction works on: the widest floating-point type of those in its name, of which conversions have two.
@@ -376,5 +396,35 @@ fn fixed_address(op: &Op, inst: &Inst) -> Option<u64> {
         (Base::Reg(_), _) => None,
         (_, Some(Space::Const)) => Some(CONST_BASE + op.aux),
         _ => Some(PARAM_BASE + op.aux),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use raddle_exec::{DeviceMemory, Image};
+    use std::sync::Arc;
+
+    fn program(registers: usize) -> Program {
+        let moves: String = (0..registers).map(|n| format!("mov.u32 %r{n}, 1;\n")).collect();
+        let text = format!(
+            ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry k()\n{{\n.reg .b32 %r<{registers}>;\n{moves}ret;\n}}\n"
+        );
+        let (module, diagnostics) = raddle_ptx::load(&text);
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
+        let image = Image::load(Arc::new(module), &mut DeviceMemory::new());
+        Program::new(&image, &image.kernel("k").unwrap()).unwrap()
+    }
+
+    #[test]
+    fn every_register_has_a_number_of_its_own() {
+        let most = program(MAX_REGISTERS);
+        assert_eq!(check_registers(&most), Ok(()));
+        let kernel = TimedKernel::new(&most, &crate::mem::test_machine::gtx480());
+        assert!(kernel.ops[..MAX_REGISTERS].iter().map(|op| op.writes()[0]).eq(0..=u16::MAX));
+        assert_eq!(
+            check_registers(&program(MAX_REGISTERS + 1)),
+            Err("the kernel and what it calls name 65537 registers, a scoreboard has 65536".to_owned())
+        );
     }
 }

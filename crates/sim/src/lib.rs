@@ -12,6 +12,7 @@
 //! * [`event`]: what happened, for those who listen.
 //! * [`stats`]: counters, declared once.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation))]
 
 pub mod config;
 pub mod event;

@@ -4,6 +4,7 @@ use crate::config::MachineConfig;
 use crate::gpu::GpuError;
 use raddle_exec::{Launch, Program};
 use raddle_ptx::analysis::Resources;
+use raddle_ptx::num::fit;
 
 /// How many thread blocks an SM holds at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +47,13 @@ impl Residency {
         registers: Option<u32>,
     ) -> Result<Self, GpuError> {
         let sm = &config.sm;
-        let threads = launch.threads_per_cta().next_multiple_of(sm.warp_width * sm.slices.max(1));
+        let lanes = sm.warp_width * sm.slices.max(1);
+        // As wide as three dimensions can make it.
+        let threads = launch.block.iter().map(|n| u128::from(*n)).product::<u128>().next_multiple_of(lanes.into());
+        if threads > u128::from(sm.threads) {
+            return Err(refused(threads, "threads", sm.threads));
+        }
+        let threads: u32 = fit(threads);
         let grain = sm.register_grain.max(1);
         let (registers, capped) = registers.map_or_else(
             || {
@@ -55,7 +62,7 @@ impl Residency {
                 let needs = Resources::new(module, kernel).registers;
                 // What a compiler keeps to: so few that the blocks asked for have room in the register file, or
                 // one of the largest where they are not asked for or are more than an SM can have.
-                let block = limits.max_threads.map(|n| n.next_multiple_of(sm.warp_width * sm.slices.max(1)));
+                let block = limits.max_threads.map(|n| n.next_multiple_of(lanes));
                 let room = |ctas: u32| sm.registers / (block.unwrap_or(threads) * ctas).max(1) / grain * grain;
                 let can_be = |n: &u32| *n <= sm.ctas && n.saturating_mul(block.unwrap_or(threads)) <= sm.threads;
                 let asked = limits.min_ctas_per_sm.filter(can_be);
@@ -71,24 +78,36 @@ impl Residency {
             },
             |known| (known, None),
         );
-        let per_thread = registers.max(1).next_multiple_of(grain);
-        let shared = program.layout.static_shared + launch.dynamic_shared;
-        let by_shared = sm.shared_bytes.checked_div(shared).unwrap_or(u32::MAX);
+        let per_thread = u64::from(registers.max(1)).next_multiple_of(u64::from(grain));
+        let shared = u64::from(program.layout.static_shared) + u64::from(launch.dynamic_shared);
         let limits = [
-            ("threads", sm.threads / threads.max(1), threads, sm.threads),
-            ("blocks", sm.ctas, 1, sm.ctas),
-            ("registers", sm.registers / (threads * per_thread), threads * per_thread, sm.registers),
-            ("bytes of shared memory", by_shared, shared, sm.shared_bytes),
+            ("threads", u64::from(threads), sm.threads),
+            ("blocks", 1, sm.ctas),
+            ("registers", u64::from(threads.max(1)) * per_thread, sm.registers),
+            ("bytes of shared memory", shared, sm.shared_bytes),
         ];
-        for (what, fits, needs, has) in limits {
-            if fits == 0 {
-                return Err(GpuError::Refused(format!("a block needs {needs} {what}, an SM has {has}")));
-            }
+        if let Some((what, needs, has)) = limits.iter().find(|(_, needs, has)| *needs > u64::from(*has)) {
+            return Err(refused(*needs, what, *has));
         }
-        let (limit, ctas) = limits.iter().map(|l| (l.0, l.1)).min_by_key(|l| l.1).unwrap_or(("blocks", 1));
+        let fits =
+            limits.iter().map(|(what, needs, has)| (*what, u64::from(*has).checked_div(*needs).unwrap_or(u64::MAX)));
+        let (limit, ctas) = fits.min_by_key(|l| l.1).unwrap_or(("blocks", 1));
+        let ctas: u32 = fit(ctas);
         let limit = if limit.starts_with("bytes") { "shared memory" } else { limit };
-        Ok(Self { ctas, warps: ctas * (threads / sm.warp_width), registers: per_thread, capped, shared, limit })
+        Ok(Self {
+            ctas,
+            warps: ctas * (threads / sm.warp_width),
+            registers: fit(per_thread),
+            capped,
+            shared: fit(shared),
+            limit,
+        })
     }
+}
+
+/// Not even one block fits.
+fn refused(needs: impl std::fmt::Display, what: &str, has: u32) -> GpuError {
+    GpuError::Refused(format!("a block needs {needs} {what}, an SM has {has}"))
 }
 
 #[cfg(test)]
@@ -98,8 +117,14 @@ mod tests {
     use raddle_exec::{DeviceMemory, Image};
     use std::sync::Arc;
 
-    /// Of blocks of 256 threads on the reference machine, of a kernel with forty registers and more.
+    /// Of blocks of 256 threads.
     fn residency(directives: &str) -> Residency {
+        let launch = Launch { grid: [1, 1, 1], block: [256, 1, 1], ..Launch::default() };
+        of_launch(directives, &launch, None).unwrap()
+    }
+
+    /// On the reference machine, of a kernel with forty registers and more.
+    fn of_launch(directives: &str, launch: &Launch, known: Option<u32>) -> Result<Residency, GpuError> {
         let registers = (0..40).map(|n| format!("mov.u32 %r{n}, %tid.x;\n")).collect::<String>();
         let sums = (1..40).map(|n| format!("add.u32 %r0, %r0, %r{n};\n")).collect::<String>();
         let text = format!(
@@ -112,8 +137,7 @@ mod tests {
         let layout = image.kernel("k").unwrap();
         let program = Program::new(&image, &layout).unwrap();
         let machine = Machine::load(Source::Preset("gtx480"), &[] as &[&str]).unwrap();
-        let launch = Launch { grid: [1, 1, 1], block: [256, 1, 1], ..Launch::default() };
-        Residency::new(&machine.config, &program, &launch, None).unwrap()
+        Residency::new(&machine.config, &program, launch, known)
     }
 
     /// Blocks that an SM holds, and the registers of their threads.
@@ -140,5 +164,19 @@ mod tests {
         assert_eq!(by(".maxntid 256 .minnctapersm 2"), None);
         assert_eq!(by(".maxntid 256 .minnctapersm 5"), Some((needs, ".minnctapersm")));
         assert_eq!(by(".maxntid 256 .minnctapersm 5 .maxnreg 16"), Some((needs, ".maxnreg")));
+    }
+
+    #[test]
+    fn numbers_beyond_32_bits_are_too_many() {
+        let refused = |launch: Launch, registers| of_launch("", &launch, registers).unwrap_err().to_string();
+        let of = |block| Launch { grid: [1, 1, 1], block, ..Launch::default() };
+        assert_eq!(
+            refused(of([65_536, 65_536, 1]), None),
+            "a block needs 4294967296 threads, an SM has 1536",
+            "0 in 32 bits"
+        );
+        let launch = Launch { dynamic_shared: u32::MAX, ..of([32, 1, 1]) };
+        assert_eq!(refused(launch, None), "a block needs 4294967295 bytes of shared memory, an SM has 49152");
+        assert_eq!(refused(of([32, 1, 1]), Some(u32::MAX)), "a block needs 137438953472 registers, an SM has 32768");
     }
 }

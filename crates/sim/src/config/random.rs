@@ -4,6 +4,7 @@ use super::{
     CacheConfig, Choice, Coalescing, CollectorConfig, DramConfig, DramScheduler, FetchConfig, L2Config, LatencyConfig,
     Machine, MachineConfig, OpTiming, SetIndex, Source, UnitsConfig, WritePolicy,
 };
+use raddle_ptx::num::fit;
 
 /// A random valid machine, the same for the same seed.
 ///
@@ -50,7 +51,7 @@ impl Pick {
     }
 
     fn of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[(self.next() % choices.len() as u64) as usize]
+        choices[fit::<usize, _>(self.next() % choices.len() as u64)]
     }
 
     /// Yes, once in `n`.

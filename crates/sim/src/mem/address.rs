@@ -1,6 +1,7 @@
 //! Where an address lives: channel, slice, bank, row, column.
 
 use crate::config::{AddressConfig, DramConfig, L2Config};
+use raddle_ptx::num::fit;
 
 /// Why an address map cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,13 +52,18 @@ fn gather(runs: &[Run], value: u64) -> u64 {
     runs.iter().fold(0, |sum, run| sum | (value >> run.from & run.mask) << run.to)
 }
 
+/// A field: none has more than 32 bits.
+fn field(runs: &[Run], value: u64) -> u32 {
+    fit(gather(runs, value))
+}
+
 /// Cuts bits `keep` selects out of 64-bit values, lowest first.
 fn runs(keep: impl Fn(u32) -> bool) -> Vec<Run> {
     let mut result: Vec<Run> = Vec::new();
-    for (to, bit) in (0..u64::BITS).filter(|&bit| keep(bit)).enumerate() {
+    for (to, bit) in (0..).zip((0..u64::BITS).filter(|&bit| keep(bit))) {
         match result.last_mut() {
             Some(last) if last.from + last.mask.count_ones() == bit => last.mask = last.mask << 1 | 1,
-            _ => result.push(Run { from: bit, to: to as u32, mask: 1 }),
+            _ => result.push(Run { from: bit, to, mask: 1 }),
         }
     }
     result
@@ -108,25 +114,25 @@ impl AddressMap {
         })
     }
 
-    fn split(&self, address: u64) -> (u64, u64) {
+    /// The channel, and the address inside it.
+    fn split(&self, address: u64) -> (u32, u64) {
         let unit = address >> self.shift;
         let quotient = unit / self.channels;
         let low = address & ((1 << self.shift) - 1);
-        (unit - quotient * self.channels, quotient << self.shift | low)
+        (fit(unit - quotient * self.channels), quotient << self.shift | low)
     }
 
     /// Where an address lives.
     #[must_use]
     pub fn place(&self, address: u64) -> Place {
         let (channel, rest) = self.split(address);
-        let channel = channel as u32;
-        let bank = gather(&self.bank, rest) as u32;
+        let bank = field(&self.bank, rest);
         Place {
             channel,
             slice: channel * self.slices + (bank & (self.slices - 1)),
             bank,
-            row: gather(&self.row, rest) as u32,
-            column: gather(&self.column, rest) as u32,
+            row: field(&self.row, rest),
+            column: field(&self.column, rest),
         }
     }
 
@@ -134,7 +140,7 @@ impl AddressMap {
     #[must_use]
     pub fn slice(&self, address: u64) -> u32 {
         let (channel, rest) = self.split(address);
-        channel as u32 * self.slices + (gather(&self.bank, rest) as u32 & (self.slices - 1))
+        channel * self.slices + (field(&self.bank, rest) & (self.slices - 1))
     }
 
     /// The address as its slice sees it: without the channel and without the bits that select the slice, so that

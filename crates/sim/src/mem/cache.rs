@@ -10,6 +10,7 @@
 
 use crate::config::SetIndex;
 use crate::packet::Cycle;
+use raddle_ptx::num::{fit, low32};
 
 /// What a look-up found, with the number of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +79,7 @@ pub fn set_of(index: SetIndex, sets: u32, line_bytes: u32, address: u64) -> u32 
             line & 31 ^ high
         }
     };
-    if sets.is_power_of_two() { hashed as u32 & (sets - 1) } else { (hashed % u64::from(sets)) as u32 }
+    if sets.is_power_of_two() { low32(hashed) & (sets - 1) } else { fit(hashed % u64::from(sets)) }
 }
 
 impl TagArray {
@@ -102,11 +103,11 @@ impl TagArray {
     /// Looks for a sector (one bit) of the line at an address, and for a line to replace when it is not there.
     #[must_use]
     pub fn probe(&self, set: u32, line: u64, sector: u8, write: bool) -> Probe {
-        let first = (set * self.ways) as usize;
+        let first = set * self.ways;
+        let ways = &self.lines[first as usize..][..self.ways as usize];
         let mut empty = None;
-        let mut oldest: Option<(Cycle, usize)> = None;
-        for (index, entry) in self.lines[first..first + self.ways as usize].iter().enumerate() {
-            let number = (first + index) as u32;
+        let mut oldest: Option<(Cycle, u32)> = None;
+        for (number, entry) in (first..).zip(ways) {
             if entry.address == line && !entry.is_empty() {
                 return if entry.reserved & sector != 0 {
                     Probe::Pending(number)
@@ -124,12 +125,12 @@ impl TagArray {
             if entry.is_empty() {
                 empty = Some(number);
             } else if oldest.is_none_or(|(used, _)| entry.used < used) {
-                oldest = Some((entry.used, first + index));
+                oldest = Some((entry.used, number));
             }
         }
         match (empty, oldest) {
             (Some(number), _) => Probe::Miss(number),
-            (None, Some((_, number))) => Probe::Miss(number as u32),
+            (None, Some((_, number))) => Probe::Miss(number),
             (None, None) => Probe::Full,
         }
     }

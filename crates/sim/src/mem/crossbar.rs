@@ -294,7 +294,8 @@ impl<T> Crossbar<T> {
         self.leaving.insert(to);
         if source.sent == 1 {
             output.holder = Some(input);
-            output.turn = (input + 1) % self.sources.len() as u32;
+            let next = input + 1;
+            output.turn = if next as usize == self.sources.len() { 0 } else { next };
         }
         let source = &mut self.sources[input as usize];
         let last = source.sent == source.packets[0].flits;

@@ -54,6 +54,9 @@ pub enum Command {
     Column,
 }
 
+/// Banks a channel can have.
+pub const MAX_BANKS: u32 = 64;
+
 /// The banks of a channel.
 #[derive(Clone, Debug)]
 pub struct Banks {
@@ -75,7 +78,7 @@ impl Banks {
     /// When there are more than 64 banks or no bank or group.
     #[must_use]
     pub fn new(timing: &DramTiming, banks: u32, groups: u32) -> Self {
-        assert!((1..=64).contains(&banks) && groups > 0, "1 to 64 banks in at least one group");
+        assert!((1..=MAX_BANKS).contains(&banks) && groups > 0, "1 to {MAX_BANKS} banks in at least one group");
         Self {
             timing: timing.clone(),
             banks: (0..banks).map(|number| Bank { group: (number % groups) as usize, ..Bank::default() }).collect(),

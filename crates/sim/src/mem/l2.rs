@@ -14,6 +14,7 @@ mod access;
 use std::collections::VecDeque;
 
 use raddle_exec::memory::Global;
+use raddle_ptx::num::{fit, low8, low32};
 
 use crate::config::{L2Config, SetIndex};
 use crate::counters;
@@ -58,7 +59,7 @@ impl Sector {
     }
 
     fn from_tag(tag: u64) -> Self {
-        Self { request: (tag >> 8) as u32, number: tag as u8 }
+        Self { request: low32(tag >> 8), number: low8(tag) }
     }
 }
 
@@ -117,7 +118,7 @@ impl Slice {
         Self {
             map,
             burst_bytes,
-            local: local as u8,
+            local: fit(local),
             inbox: VecDeque::with_capacity(config.inbox as usize),
             served: Vec::new(),
             free: Vec::new(),
@@ -146,7 +147,7 @@ impl Slice {
     /// Requests the inbox can still take.
     #[must_use]
     pub fn inbox_room(&self) -> u32 {
-        self.config.inbox.saturating_sub(self.inbox.len() as u32)
+        self.config.inbox.saturating_sub(fit(self.inbox.len()))
     }
 
     /// Requests in it that are not fully answered.
@@ -205,9 +206,9 @@ impl Slice {
         Access {
             tag: item.tag,
             row: place.row,
-            bank: place.bank as u8,
+            bank: fit(place.bank),
             slice: self.local,
-            bursts: item.bytes.div_ceil(self.burst_bytes) as u8,
+            bursts: fit(item.bytes.div_ceil(self.burst_bytes)),
             write: item.write,
             reply: item.reply,
         }
@@ -266,20 +267,20 @@ impl Slice {
         }
         let Some((_, request)) = self.inbox.pop_front() else { return false };
         let line = request.address & !u64::from(self.config.line - 1);
-        let first = ((request.address - line) as u32 / self.config.sector) as u8;
+        let first = fit::<u32, _>(request.address - line) / self.config.sector;
         let left = request.bytes / self.config.sector;
-        debug_assert!(left > 0 && u32::from(first) + left <= self.config.line / self.config.sector);
+        debug_assert!(left > 0 && first + left <= self.config.line / self.config.sector);
         let texture = request.purpose == Purpose::Texture;
         let set = set_of(SetIndex::Linear, self.config.sets.max(1), self.config.line, self.map.local(line));
         let served = Some(Served { request, line, set, left });
-        let index = self.free.pop().unwrap_or(self.served.len() as u32);
+        let index = self.free.pop().unwrap_or_else(|| fit(self.served.len()));
         match self.served.get_mut(index as usize) {
             Some(slot) => *slot = served,
             None => self.served.push(served),
         }
         self.counters.requests += 1;
-        for number in first..first + left as u8 {
-            let sector = Sector { request: index, number };
+        for number in first..first + left {
+            let sector = Sector { request: index, number: fit(number) };
             if texture {
                 self.input.push_back(sector);
             } else {
@@ -308,9 +309,10 @@ impl Slice {
             }
             self.respond(Sector::from_tag(tag), memory);
         } else {
-            let (line, sector) = self.filling[tag as usize];
+            let entry: u32 = fit(tag);
+            let (line, sector) = self.filling[entry as usize];
             self.tags.fill(line, sector);
-            self.mshr.fill(tag as u32);
+            self.mshr.fill(entry);
             self.stuck = false;
         }
         self.from_dram.pop_front();

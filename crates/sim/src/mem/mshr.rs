@@ -1,5 +1,6 @@
 //! Outstanding misses and who waits for them.
 
+use raddle_ptx::num::fit;
 use std::collections::VecDeque;
 
 const NONE: u32 = u32::MAX;
@@ -47,7 +48,7 @@ impl<W: Copy + Default> Mshr<W> {
     }
 
     fn home(&self, address: u64) -> usize {
-        (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift) as usize
+        fit(address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> self.shift)
     }
 
     fn slot(&self, address: u64) -> (usize, bool) {
@@ -154,7 +155,7 @@ impl<W: Copy + Default> Mshr<W> {
         self.table.fill(NONE);
         self.ready.clear();
         self.free.clear();
-        self.free.extend((0..self.entries.len() as u32).rev());
+        self.free.extend((0..fit(self.entries.len())).rev());
     }
 
     fn close(&mut self, address: u64) {

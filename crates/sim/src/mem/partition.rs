@@ -21,6 +21,7 @@
 use std::collections::VecDeque;
 
 use raddle_exec::memory::{DeviceMemory, Global, StoreLog};
+use raddle_ptx::num::fit;
 
 use crate::config::MachineConfig;
 use crate::mem::address::AddressMap;
@@ -155,7 +156,7 @@ impl Partition {
     /// How many slices it has.
     #[must_use]
     pub fn slices(&self) -> u32 {
-        self.slices.len() as u32
+        fit(self.slices.len())
     }
 
     /// Counters of a slice.

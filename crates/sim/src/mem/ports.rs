@@ -1,16 +1,16 @@
 //! Sets of ports of the interconnect.
 
 /// Words of a set.
-const WORDS: usize = 16;
+const WORDS: u32 = 16;
 
 /// How many ports a side can have.
-pub const MAX_PORTS: u32 = 64 * WORDS as u32;
+pub const MAX_PORTS: u32 = 64 * WORDS;
 
 /// A set of port numbers below [`MAX_PORTS`]: a bit for each, and one for each word that has any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ports {
     used: u32,
-    words: [u64; WORDS],
+    words: [u64; WORDS as usize],
 }
 
 impl Ports {
@@ -52,7 +52,7 @@ impl Ports {
     #[must_use]
     pub fn next(&self, from: u32) -> Option<u32> {
         let word = from / 64;
-        if word as usize >= WORDS {
+        if word >= WORDS {
             return None;
         }
         let here = self.words[word as usize] >> (from % 64);

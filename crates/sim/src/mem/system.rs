@@ -116,17 +116,17 @@ impl MemorySystem {
 
     /// Tells partitions that were left alone and move before `to` what room the network has.
     pub fn wake(&mut self, to: Cycle) {
-        for (channel, berth) in self.partitions.iter().enumerate() {
-            if self.untold[channel] && !berth.sleeps_through(to) {
+        for (channel, berth) in (0..).zip(&*self.partitions) {
+            if self.untold[channel as usize] && !berth.sleeps_through(to) {
                 self.tell_room(channel, &mut berth.lock());
-                self.untold[channel] = false;
+                self.untold[channel as usize] = false;
             }
         }
     }
 
-    fn tell_room(&self, channel: usize, partition: &mut Partition) {
+    fn tell_room(&self, channel: u32, partition: &mut Partition) {
         for local in 0..self.slices {
-            partition.set_reply_credit(local, self.down.room(channel as u32 * self.slices + local));
+            partition.set_reply_credit(local, self.down.room(channel * self.slices + local));
         }
     }
 
@@ -134,11 +134,11 @@ impl MemorySystem {
     /// visible to all.
     pub fn collect(&mut self, to: Cycle, memory: &mut DeviceMemory) {
         let slices = self.slices;
-        for (channel, berth) in self.partitions.iter().enumerate().filter(|(_, berth)| !berth.sleeps_through(to)) {
+        for (channel, berth) in (0..).zip(&*self.partitions).filter(|(_, berth)| !berth.sleeps_through(to)) {
             let mut partition = berth.lock();
-            self.merge.add(channel as u32, partition.log());
+            self.merge.add(channel, partition.log());
             for local in 0..slices {
-                let slice = channel as u32 * slices + local;
+                let slice = channel * slices + local;
                 while let Some((at, reply)) = partition.pop_reply(local) {
                     let bytes = reply.packet_bytes(self.reply_header_bytes, self.sector);
                     self.down.push(slice, at, u32::from(reply.sm), bytes, reply);
@@ -154,10 +154,10 @@ impl MemorySystem {
         let slices = self.slices;
         self.up.step(from, to);
         self.down.step(from, to);
-        for (channel, berth) in self.partitions.iter().enumerate() {
-            let first = channel as u32 * slices;
+        for (channel, berth) in (0..).zip(&*self.partitions) {
+            let first = channel * slices;
             if berth.sleeps_through(to) && !(first..first + slices).any(|slice| self.up.has_delivered(slice)) {
-                self.untold[channel] = true;
+                self.untold[channel as usize] = true;
                 continue;
             }
             let mut partition = berth.lock();
@@ -167,9 +167,9 @@ impl MemorySystem {
                 }
             }
             self.tell_room(channel, &mut partition);
-            self.untold[channel] = false;
+            self.untold[channel as usize] = false;
             let next = partition.next_event(to);
-            self.next[channel] = next;
+            self.next[channel as usize] = next;
             let asleep = partition.can_be_left().then(|| next.unwrap_or(Cycle::MAX));
             berth.sleep.set(asleep.unwrap_or(Sleep::AWAKE));
         }

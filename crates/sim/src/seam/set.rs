@@ -1,5 +1,7 @@
 //! Sets of warps as bits.
 
+use raddle_ptx::num::fit;
+
 /// A warp of an SM: the number of its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WarpId(pub u16);
@@ -10,6 +12,19 @@ impl WarpId {
     #[must_use]
     pub fn index(self) -> usize {
         usize::from(self.0)
+    }
+
+    /// The warp of this number, below [`MAX_WARPS`].
+    #[inline]
+    #[must_use]
+    pub fn at(index: usize) -> Self {
+        Self(fit(index))
+    }
+
+    /// The first `count` warps.
+    #[inline]
+    pub fn first(count: usize) -> impl Iterator<Item = Self> {
+        (0..fit(count)).map(Self)
     }
 }
 
@@ -30,7 +45,7 @@ impl WarpSet {
     /// An empty set for `warps` warps.
     #[must_use]
     pub fn new(warps: usize) -> Self {
-        Self { words: [0; WORDS], used: warps.div_ceil(64).clamp(1, WORDS) as u8 }
+        Self { words: [0; WORDS], used: fit(warps.div_ceil(64).clamp(1, WORDS)) }
     }
 
     /// Its words, lowest warps first.
@@ -115,12 +130,12 @@ impl WarpSet {
     /// The members, lowest first.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = WarpId> + '_ {
-        self.words().iter().enumerate().flat_map(|(n, word)| {
+        self.words().iter().zip((0u16..).step_by(64)).flat_map(|(word, first)| {
             let mut word = *word;
             std::iter::from_fn(move || {
                 let bit = word.trailing_zeros();
                 word &= word.wrapping_sub(1);
-                (bit < 64).then(|| WarpId((n * 64) as u16 + bit as u16))
+                (bit < 64).then(|| WarpId(first + fit::<u16, _>(bit)))
             })
         })
     }
@@ -135,9 +150,9 @@ impl WarpSet {
             let word = self.words[0];
             let ahead = word & u64::MAX << low;
             let found = if ahead == 0 { word } else { ahead };
-            return (found != 0).then(|| WarpId(found.trailing_zeros() as u16));
+            return (found != 0).then(|| WarpId(fit(found.trailing_zeros())));
         }
-        let found = |n: usize, word: u64| (word != 0).then(|| WarpId((n * 64) as u16 + word.trailing_zeros() as u16));
+        let found = |n: usize, word: u64| (word != 0).then(|| WarpId::at(n * 64 + word.trailing_zeros() as usize));
         let words = self.words();
         found(start, words[start] & u64::MAX << low)
             .or_else(|| (start + 1..count).find_map(|n| found(n, words[n])))

@@ -5,6 +5,7 @@ use super::state::{Front, Hazard, Place};
 use crate::event::EventKind;
 use crate::packet::Cycle;
 use crate::seam::WarpId;
+use raddle_ptx::num::fit;
 
 /// A resident block.
 #[derive(Clone, Debug)]
@@ -25,11 +26,16 @@ impl Sm<'_> {
         }
     }
 
+    /// The first warp of a block.
+    pub(super) fn first_warp(&self, slot: u32) -> u16 {
+        fit(slot * u32::from(self.slots_per_cta))
+    }
+
     fn start_block(&mut self, now: Cycle, cta: u64) {
         let slot = self.core.start_cta(cta);
         let (first_row, rows) = self.core.cta_rows(slot);
         let width = self.config.sm.warp_width;
-        let first_warp = slot as u16 * self.slots_per_cta;
+        let first_warp = self.first_warp(slot);
         let threads = self.core.live_threads(slot);
         self.scoreboard.reserve((first_row + rows) as usize);
         if self.row_blocks.len() < (first_row + rows) as usize {
@@ -37,8 +43,8 @@ impl Sm<'_> {
         }
         self.row_blocks[first_row as usize..(first_row + rows) as usize].fill(slot);
         let mut warps = Vec::with_capacity(usize::from(self.warps_per_cta));
-        for n in 0..u32::from(self.warps_per_cta) {
-            let warp = WarpId(first_warp + n as u16);
+        for number in 0..self.warps_per_cta {
+            let (warp, n) = (WarpId(first_warp + number), u32::from(number));
             let (row, base) = (first_row + n * width / 32, (n * width % 32) as u8);
             let lanes = width.min(threads - n * width);
             let mask = (u32::MAX >> (32 - lanes)) << base;

@@ -7,6 +7,7 @@ use crate::config::{CacheConfig, WritePolicy};
 use crate::counters;
 use crate::mem::cache::set_of;
 use crate::packet::{Cycle, Purpose, Request};
+use raddle_ptx::num::fit;
 use std::collections::VecDeque;
 
 counters! {
@@ -57,7 +58,7 @@ const NO_LINE: u64 = u64::MAX;
 struct Entry {
     line: u64,
     /// Line of the tag array that is reserved for it.
-    slot: u32,
+    slot: usize,
     /// Replies still to come.
     left: u32,
     waiters: VecDeque<u32>,
@@ -231,12 +232,12 @@ impl Cache {
         }
         let bytes = self.config.line;
         let e = &mut self.entries[entry];
-        (e.line, e.slot, e.left) = (line, slot as u32, bytes.div_ceil(self.sector));
+        (e.line, e.slot, e.left) = (line, slot, bytes.div_ceil(self.sector));
         self.wanted[entry] = line;
         let e = &mut self.entries[entry];
         e.waiters.push_back(waiter);
         self.used += 1;
-        let token = entry as u32;
+        let token = fit(entry);
         let request = Request { token, purpose, address: line, bytes, ..self.request(line, bytes) };
         self.queue.push_back(request);
         self.counters.accesses += 1;
@@ -297,7 +298,7 @@ impl Cache {
         if e.left > 0 {
             return;
         }
-        let (line, slot) = (e.line, e.slot as usize);
+        let (line, slot) = (e.line, e.slot);
         self.ready.push_back(token);
         if self.config.allocate_on_miss {
             self.lines[slot].state = State::Valid;

@@ -2,6 +2,7 @@
 
 use crate::config::Coalescing;
 use raddle_exec::core::lanes_in;
+use raddle_ptx::num::{fit, low32};
 
 /// One request a warp access becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,13 +36,13 @@ pub struct Rules {
 
 impl Rules {
     /// Segments are smaller for small elements.
-    fn segment(self) -> u64 {
+    fn segment(self) -> u32 {
         let by_size = match self.lane_bytes {
             1 => 32,
             2 => 64,
             _ => 128,
         };
-        u64::from(self.segment.min(by_size.max(self.sector)))
+        self.segment.min(by_size.max(self.sector))
     }
 }
 
@@ -59,7 +60,7 @@ pub fn coalesce(rules: Rules, addresses: &[u64; 32], mask: u32, out: &mut Vec<Ac
 }
 
 fn group(rules: Rules, addresses: &[u64; 32], mask: u32, out: &mut Vec<Access>) {
-    let segment = rules.segment();
+    let segment = u64::from(rules.segment());
     let mut left = mask;
     while left != 0 {
         let base = addresses[left.trailing_zeros() as usize] & !(segment - 1);
@@ -94,7 +95,7 @@ fn exclusive(rules: Rules, addresses: &[u64; 32], mut lanes: u32, base: u64, out
 }
 
 fn byte_bits(offset: u64, bytes: u32) -> u128 {
-    (u128::MAX >> (128 - bytes.min(128))).checked_shl(offset as u32).unwrap_or(0)
+    (u128::MAX >> (128 - bytes.min(128))).checked_shl(fit(offset)).unwrap_or(0)
 }
 
 /// A request no larger than what is touched: halves that are not used are left out.
@@ -104,13 +105,13 @@ fn shrink(rules: Rules, addresses: &[u64; 32], lanes: u32, base: u64) -> Access 
     let mut written = 0u128;
     for lane in lanes_in(lanes) {
         let offset = addresses[lane] - base;
-        let last = (offset + u64::from(rules.lane_bytes) - 1).min(segment - 1);
+        let last = (offset + u64::from(rules.lane_bytes) - 1).min(u64::from(segment) - 1);
         chunks |= 1 << (offset / 32) | 1 << (last / 32);
         if rules.is_write {
             written |= byte_bits(offset, rules.lane_bytes);
         }
     }
-    let (mut start, mut bytes) = (0u32, segment as u32);
+    let (mut start, mut bytes) = (0u32, segment);
     while bytes > rules.sector.max(32) {
         let half = bytes / 2;
         let part = |from: u32| chunks >> (from / 32) & ((1 << (half / 32)) - 1);
@@ -131,7 +132,8 @@ pub fn bank_cycles(addresses: &[u64; 32], mask: u32, banks: u32, groups: u32) ->
     let mut cycles = 0;
     let lanes = 32 / groups.clamp(1, 32);
     let banks = banks.clamp(1, 64);
-    let words = addresses.map(|address| (address / 4) as u32);
+    // All of shared memory differs in these bits; lanes that are not active may have any address.
+    let words = addresses.map(|address| low32(address / 4));
     if mask == u32::MAX && lanes == 32 && banks >= 32 && is_regular(&words, banks) {
         return 1;
     }
@@ -151,9 +153,9 @@ pub fn bank_cycles(addresses: &[u64; 32], mask: u32, banks: u32, groups: u32) ->
 fn is_regular(words: &[u32; 32], banks: u32) -> bool {
     let run = |half: &[u32; 16]| {
         let (mut unequal, mut apart) = (0, 0);
-        for (lane, word) in half.iter().enumerate() {
+        for (lane, word) in (0..16u32).zip(half) {
             unequal |= word ^ half[0];
-            apart |= word.wrapping_sub(lane as u32) ^ half[0];
+            apart |= word.wrapping_sub(lane) ^ half[0];
         }
         (unequal == 0).then_some(1).or_else(|| (apart == 0).then_some(16))
     };

@@ -5,17 +5,18 @@
 
 use crate::config::{CollectorConfig, UnitsConfig};
 use crate::kernel::{MAX_READS, UNITS, UnitKind};
+use raddle_ptx::num::fit;
 
 /// An instruction in the pipeline, by its number in the SM's table.
 pub type InstId = u32;
 
 /// Instructions a queue in front of or behind the collector holds at most.
-pub const MAX_WIDTH: usize = 16;
+pub const MAX_WIDTH: u8 = 16;
 
 /// A short queue of instructions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Queue {
-    insts: [InstId; MAX_WIDTH],
+    insts: [InstId; MAX_WIDTH as usize],
     first: u8,
     len: u8,
 }
@@ -39,19 +40,19 @@ impl Queue {
     #[inline]
     #[must_use]
     pub fn front(&self) -> Option<InstId> {
-        (self.len > 0).then(|| self.insts[usize::from(self.first) % MAX_WIDTH])
+        (self.len > 0).then(|| self.insts[usize::from(self.first % MAX_WIDTH)])
     }
 
     #[inline]
     fn push_back(&mut self, inst: InstId) {
-        self.insts[usize::from(self.first + self.len) % MAX_WIDTH] = inst;
+        self.insts[usize::from((self.first + self.len) % MAX_WIDTH)] = inst;
         self.len += 1;
     }
 
     #[inline]
     fn pop_front(&mut self) -> Option<InstId> {
         let inst = self.front()?;
-        self.first = (self.first + 1) % MAX_WIDTH as u8;
+        self.first = (self.first + 1) % MAX_WIDTH;
         self.len -= 1;
         Some(inst)
     }
@@ -127,24 +128,24 @@ impl Collector {
     /// An empty collector.
     #[must_use]
     pub fn new(config: &CollectorConfig, units: &UnitsConfig) -> Self {
-        let counts = [config.sp_units, config.sfu_units, config.mem_units].map(|n| n as usize);
+        let counts = [config.sp_units, config.sfu_units, config.mem_units];
         let ports = [config.sp_ports, config.sfu_ports, config.mem_ports].map(|n| n as usize);
         let mut first = 0;
         let groups = std::array::from_fn(|n| {
             let units = if counts[n] == 0 { 0 } else { (u64::MAX >> (64 - counts[n])) << first };
-            let group = Group { units, last: vec![first as u32; ports[n]] };
+            let group = Group { units, last: vec![first; ports[n]] };
             first += counts[n];
             group
         });
-        let width = [units.sp_issue, units.sfu_issue, units.mem_issue].map(|n| (n as usize).min(MAX_WIDTH));
+        let width = [units.sp_issue, units.sfu_issue, units.mem_issue].map(|n| n.min(MAX_WIDTH.into()) as usize);
         Self {
             enabled: config.enabled,
             banks: config.banks as usize,
-            units: vec![(0, 0); first],
+            units: vec![(0, 0); first as usize],
             busy: 0,
             ready: 0,
             groups,
-            queues: vec![Bank::new(first); config.banks as usize],
+            queues: vec![Bank::new(first as usize); config.banks as usize],
             requested: 0,
             written: 0,
             input: Default::default(),
@@ -315,12 +316,12 @@ impl Collector {
                 let unit = free.trailing_zeros();
                 self.input[number].pop_front();
                 let (registers, warp) = reads(inst);
-                self.units[unit as usize] = (inst, registers.len() as u8);
+                self.units[unit as usize] = (inst, fit(registers.len()));
                 self.busy |= 1 << unit;
                 self.ready |= u64::from(registers.is_empty()) << unit;
                 for register in registers {
                     let bank = self.bank(*register, warp);
-                    self.queues[bank].push(unit as u8);
+                    self.queues[bank].push(fit(unit));
                     self.requested |= 1 << bank;
                 }
             }

@@ -7,6 +7,7 @@ use crate::config::MachineConfig;
 use crate::event::EventKind;
 use crate::packet::{Cycle, Purpose};
 use crate::seam::{FetchView, WarpId, WarpSet};
+use raddle_ptx::num::{fit, low8, low16};
 use std::collections::VecDeque;
 
 /// Where instructions are in memory.
@@ -34,7 +35,7 @@ impl Want {
     }
 
     fn of(token: u32) -> Self {
-        Self { warp: WarpId(token as u16), behind: (token >> 16) as u8 }
+        Self { warp: WarpId(low16(token.into())), behind: low8((token >> 16).into()) }
     }
 
     fn others(self) -> impl Iterator<Item = WarpId> {
@@ -254,7 +255,7 @@ impl Sm<'_> {
         let (count, wanting) = (self.slices.len(), self.slices_wanting());
         for step in 0..count {
             // Their number is a power of two.
-            let slice = (now as usize + step) & (count - 1);
+            let slice: usize = fit((now + step as Cycle) & (count as Cycle - 1));
             if wanting >> slice & 1 == 0 {
                 continue;
             }
@@ -300,7 +301,7 @@ impl Sm<'_> {
                 continue;
             }
             for gang in self.gangs.table.gangs(set) {
-                let warps = super::gang_table::slices(*gang).map(|slice| WarpId((set * count + slice) as u16));
+                let warps = super::gang_table::slices(*gang).map(|slice| WarpId::at(set * count + slice));
                 let mut wanting = warps.filter(|warp| self.sets.wanting.contains(*warp));
                 let Some(warp) = wanting.next() else { continue };
                 let pc = self.fronts[warp.index()].next_pc;

@@ -6,6 +6,7 @@ use crate::event::EventKind;
 use crate::kernel::UnitKind;
 use crate::seam::{Cause, WarpId};
 use raddle_exec::core::lanes_in;
+use raddle_ptx::num::fit;
 
 /// Why a scheduler could not issue, for the state in which that was found.
 #[derive(Clone, Copy)]
@@ -59,16 +60,16 @@ impl Sm<'_> {
         for lane in lanes_in(self.table.get(warp).mask) {
             let home = self.table.lanes(warp).home(lane);
             let slot = self.row_blocks[home.row as usize];
-            let thread = ((home.row - self.core.cta_rows(slot).0) * 32) as u16 + u16::from(home.lane);
-            let kind = EventKind::Thread { warp: warp.0, lane: lane as u8, slot, thread };
+            let thread = fit((home.row - self.core.cta_rows(slot).0) * 32 + u32::from(home.lane));
+            let kind = EventKind::Thread { warp: warp.0, lane: fit(lane), slot, thread };
             self.emit(self.table.now(), kind);
         }
     }
 
     /// An instruction has ended: its threads may go on, in whatever warp they are now.
     pub(super) fn refresh_all_waiting(&mut self) {
-        for n in 0..self.table.slots() {
-            self.refresh_waiting(WarpId(n as u16));
+        for warp in WarpId::first(self.table.slots()) {
+            self.refresh_waiting(warp);
         }
     }
 

@@ -2,6 +2,7 @@
 //! at least two of its eight warps.
 
 use crate::seam::{Gang, MemorySplit};
+use raddle_ptx::num::fit;
 
 /// Warps of an original gang at most: one in each slice.
 pub const MAX_SLICES: usize = 8;
@@ -92,7 +93,7 @@ impl GangTable {
     #[must_use]
     pub fn gang_of(&self, set: usize, slice: usize) -> Option<Gang> {
         let mask = *self.gangs(set).iter().find(|gang| *gang >> slice & 1 != 0)?;
-        Some(Gang { set: set as u16, mask })
+        Some(Gang { set: fit(set), mask })
     }
 
     /// A warp has ended.

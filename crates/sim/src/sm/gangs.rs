@@ -11,6 +11,7 @@ use crate::packet::Cycle;
 use crate::seam::{Cause, Gang, GangView, Ganging, MemorySplit, Reform, WarpId, WarpSet};
 use raddle_exec::memory::DeviceMemory;
 use raddle_exec::op::Class;
+use raddle_ptx::num::{fit, low8};
 
 /// The unit.
 pub(super) struct Gangs {
@@ -67,7 +68,7 @@ impl Gangs {
     /// A warp has gone elsewhere than behind its instruction, or may do so no more.
     #[inline]
     pub(super) fn moved(&mut self, set: usize) {
-        let set = set as u16;
+        let set = fit(set);
         if self.moved.last() != Some(&set) {
             self.moved.push(set);
         }
@@ -135,7 +136,7 @@ impl Sm<'_> {
         let count = self.slices.len();
         self.count_gangs(now);
         for slice in 0..count {
-            let warp = WarpId((set * count + slice) as u16);
+            let warp = WarpId::at(set * count + slice);
             let ganged = self.gangs.table.gang_of(set, slice).is_some();
             self.gangs.set_member(warp, ganged);
         }
@@ -143,9 +144,9 @@ impl Sm<'_> {
         let mut sizes = [0; 9];
         for set in 0..self.gangs.table.len() {
             for gang in self.gangs.table.gangs(set) {
-                sizes[gang.count_ones() as usize] += gang.count_ones() as u16;
+                sizes[gang.count_ones() as usize] += fit::<u16, _>(gang.count_ones());
             }
-            sizes[1] += self.gangs.table.alone(set).count_ones() as u16;
+            sizes[1] += fit::<u16, _>(self.gangs.table.alone(set).count_ones());
         }
         if sizes != self.gangs.sizes {
             self.gangs.sizes = sizes;
@@ -162,7 +163,7 @@ impl Sm<'_> {
 
     /// Where a warp is, for those who may go with it: its operation, and whether it waits.
     fn place_in_gang(&self, set: usize, slice: usize) -> (u32, bool) {
-        let info = self.table.get(WarpId((set * self.slices.len() + slice) as u16));
+        let info = self.table.get(WarpId::at(set * self.slices.len() + slice));
         (info.pc, info.blocked.is_some())
     }
 
@@ -172,7 +173,7 @@ impl Sm<'_> {
             let (set, count) = (usize::from(set), self.slices.len());
             let mut changed = false;
             for slice in 0..count {
-                let info = self.table.get(WarpId((set * count + slice) as u16));
+                let info = self.table.get(WarpId::at(set * count + slice));
                 let alone = self.gangs.table.alone(set) >> slice & 1 != 0;
                 if (!info.valid || info.ended) && (alone || self.gangs.table.gang_of(set, slice).is_some()) {
                     self.gangs.table.end(set, slice);
@@ -197,7 +198,7 @@ impl Sm<'_> {
         let count = self.slices.len();
         let whole = self.gangs.table.gangs(set).len() + self.gangs.table.alone(set).count_ones() as usize <= 1;
         for slice in 0..count {
-            let warp = WarpId((set * count + slice) as u16);
+            let warp = WarpId::at(set * count + slice);
             let info = self.table.get(warp);
             let waits = info.valid && info.blocked.is_none() && !whole && self.gangs.meets[info.pc as usize];
             // It waits once for each time it comes.
@@ -220,7 +221,7 @@ impl Sm<'_> {
         for n in 0..self.gangs.held.word_count() {
             let mut word = self.gangs.held.word(n);
             while word != 0 {
-                let warp = WarpId((n * 64) as u16 + word.trailing_zeros() as u16);
+                let warp = WarpId::at(n * 64 + word.trailing_zeros() as usize);
                 word &= word - 1;
                 if self.gangs.until[warp.index()] <= now {
                     self.gangs.set_held(warp, false);
@@ -231,14 +232,14 @@ impl Sm<'_> {
 
     /// Two parts of an original gang become one; one original gang is looked at in a cycle, in turn.
     fn join_gangs(&mut self, now: Cycle) {
-        let set = now as usize % self.gangs.table.len();
+        let set = fit(now % self.gangs.table.len() as Cycle);
         if let Some((a, b)) = self.gangs.table.alike(set, |slice| self.joinable(set, slice)) {
             self.gangs.table.join(set, a, b);
             self.counters.gang_joins += 1;
             self.gangs_changed(now, set);
             if self.gangs.table.gangs(set).len() + self.gangs.table.alone(set).count_ones() as usize == 1 {
                 for slice in 0..self.slices.len() {
-                    self.gangs.set_held(WarpId((set * self.slices.len() + slice) as u16), false);
+                    self.gangs.set_held(WarpId::at(set * self.slices.len() + slice), false);
                 }
             }
         }
@@ -261,7 +262,7 @@ impl Sm<'_> {
     #[inline]
     pub(super) fn bits(&self, set: usize, warps: &WarpSet) -> u8 {
         let first = set * self.slices.len();
-        (warps.word(first / 64) >> (first % 64)) as u8 & (u8::MAX >> (8 - self.slices.len()))
+        low8(warps.word(first / 64) >> (first % 64)) & (u8::MAX >> (8 - self.slices.len()))
     }
 
     /// The warps of an original gang that could issue, units permitting.
@@ -291,8 +292,8 @@ impl Sm<'_> {
     /// A gang as the mechanism sees it.
     fn gang_view(&self, set: usize, mask: u8) -> GangView {
         let first = set * self.slices.len() + mask.trailing_zeros() as usize;
-        let pc = self.table.get(WarpId(first as u16)).pc;
-        GangView { gang: Gang { set: set as u16, mask }, pc, age: self.ages[first] }
+        let pc = self.table.get(WarpId::at(first)).pc;
+        GangView { gang: Gang { set: fit(set), mask }, pc, age: self.ages[first] }
     }
 
     /// Whether all slices of a gang take an instruction for a unit.
@@ -305,13 +306,14 @@ impl Sm<'_> {
     fn ready_sets(&self) -> impl Iterator<Item = (usize, u8)> {
         let (sets, members, count) = (&self.sets, &self.gangs.members, self.slices.len());
         let (sp, mem, sfu) = (sets.ready(UnitKind::Sp), sets.ready(UnitKind::Mem), sets.ready(UnitKind::Sfu));
+        let width: u32 = fit(count);
         (0..members.word_count()).flat_map(move |n| {
             let mut word = (sp.word(n) | mem.word(n) | sfu.word(n)) & members.word(n);
             std::iter::from_fn(move || {
-                let first = word.trailing_zeros() as usize / count * count;
-                let bits = word.checked_shr(first as u32)? as u8 & (u8::MAX >> (8 - count));
+                let first = word.trailing_zeros() / width * width;
+                let bits = low8(word.checked_shr(first)?) & (u8::MAX >> (8 - count));
                 word &= !(u64::from(bits) << first);
-                Some(((n * 64 + first) / count, bits))
+                Some(((n * 64 + first as usize) / count, bits))
             })
         })
     }
@@ -398,7 +400,7 @@ impl Sm<'_> {
     }
 
     fn member(&self, gang: Gang, slice: usize) -> WarpId {
-        WarpId((usize::from(gang.set) * self.slices.len() + slice) as u16)
+        WarpId::at(usize::from(gang.set) * self.slices.len() + slice)
     }
 
     fn issue_gang(&mut self, gang: Gang, now: Cycle, memory: &DeviceMemory) {

@@ -5,6 +5,7 @@
 //! iteration asks for the logical block of the next one, and the others get the same when they leave. No warp begins an
 //! iteration before all others have begun the one before it.
 
+use raddle_ptx::num::fit;
 use raddle_ptx::transform::ThreadOrder;
 
 /// What a warp that has left an iteration can do.
@@ -74,9 +75,14 @@ impl IndexMap {
         map
     }
 
+    /// The warps with their numbers.
+    fn numbered(&self) -> impl Iterator<Item = (u16, &Warp)> {
+        (0..).zip(&self.warps)
+    }
+
     /// The warps that have not ended.
     fn live(&self) -> impl Iterator<Item = (u16, &Warp)> {
-        self.warps.iter().enumerate().filter(|(_, w)| !w.has_ended).map(|(n, w)| (n as u16, w))
+        self.numbered().filter(|(_, w)| !w.has_ended)
     }
 
     fn at(&self, iteration: u32) -> &Iteration {
@@ -132,13 +138,13 @@ impl IndexMap {
 
     /// The warps of the logical block behind an iteration, in the order in which they are given out.
     fn roles_behind(&self, iteration: u32, progress: impl Fn(u16) -> u64) -> Vec<u16> {
-        let given = self.warps.len() as u16 - u16::from(self.is_last_partial);
+        let given = fit::<u16, _>(self.warps.len()) - u16::from(self.is_last_partial);
         let mut roles: Vec<u16> = (0..given).collect();
         if self.order == ThreadOrder::SlowestLane {
             // A warp that nobody is yet has done nothing.
             let mut done = vec![0; self.warps.len()];
-            for (n, warp) in self.warps.iter().enumerate().filter(|(_, w)| w.iteration == iteration) {
-                done[usize::from(warp.role)] = progress(n as u16);
+            for (n, warp) in self.numbered().filter(|(_, w)| w.iteration == iteration) {
+                done[usize::from(warp.role)] = progress(n);
             }
             roles.sort_by_key(|role| (done[usize::from(*role)], *role));
         }

@@ -15,6 +15,7 @@ use raddle_exec::core::{Arrival, Effect, LaneFault, lanes_in, lanes_of};
 use raddle_exec::decode::{BarrierOp, MEMBERS, WarpOp};
 use raddle_exec::memory::{DeviceMemory, Global};
 use raddle_exec::op::{Class, Op};
+use raddle_ptx::num::fit;
 
 /// An instruction in the cycle it issues.
 #[derive(Clone, Copy)]
@@ -117,8 +118,8 @@ impl Sm<'_> {
         }
         let mut scheduler = match self.config.sm.issue.rotate {
             false => 0,
-            true if count.is_power_of_two() => now as usize & (count - 1),
-            true => now as usize % count,
+            true if count.is_power_of_two() => fit(now & (count as Cycle - 1)),
+            true => fit(now % count as Cycle),
         };
         for _ in 0..count {
             if used >> scheduler & 1 == 0 {
@@ -432,7 +433,7 @@ impl Sm<'_> {
             self.for_each_block(warp, arrival.mask, |sm, slot, mask| {
                 let Arrival { number, expected, .. } = *arrival;
                 sm.core.arrive(slot, op, sm.table.lanes(warp), &Arrival { number, expected, mask });
-                let number = named(number as u8) as u8;
+                let number = named(fit(number));
                 sm.emit(now, EventKind::BarrierArrive { warp: warp.0, slot, number });
             });
         }
@@ -465,7 +466,7 @@ impl Sm<'_> {
                 left.push(leaving.warp);
             });
             for warp in &left {
-                self.emit(now, EventKind::BarrierLeave { warp: warp.0, slot, number: named(number) as u8 });
+                self.emit(now, EventKind::BarrierLeave { warp: warp.0, slot, number: named(number) });
                 let scheduler = warp.index() % self.scheduler_used.len();
                 self.mechanisms.issue[scheduler].barrier(*warp, false);
                 self.phases.leave(*warp, slot, now, &mut self.counters);

@@ -11,6 +11,7 @@ use super::memory_op::{Footprint, Spaces};
 use crate::kernel::{MemKind, TimedOp, UnitKind};
 use crate::packet::Cycle;
 use crate::seam::WarpId;
+use raddle_ptx::num::fit;
 
 /// Marks tokens that are numbers of parts.
 pub(super) const PART: u32 = 1 << 30;
@@ -46,7 +47,7 @@ impl Parts {
     fn add(&mut self) -> u32 {
         let number = self.free.pop().unwrap_or_else(|| {
             self.all.push(Part::default());
-            self.all.len() as u32 - 1
+            fit(self.all.len() - 1)
         });
         number | PART
     }
@@ -144,8 +145,8 @@ impl Sm<'_> {
         for n in 0..self.insts.get(carrier).members.len() {
             let member = self.insts.get(carrier).members[n];
             let lanes = self.insts.get(member).issued;
-            let served = self.insts.get(carrier).accesses.iter().filter(|a| a.lanes & lanes != 0).count();
-            self.insts.get_mut(member).pending = served as u32;
+            let served = self.insts.get(carrier).accesses.iter().map(|a| u32::from(a.lanes & lanes != 0)).sum();
+            self.insts.get_mut(member).pending = served;
         }
         self.counters.slice_accesses += 1;
         self.counters.slice_access_insts += self.insts.get(carrier).members.len() as u64;
@@ -242,7 +243,7 @@ impl Sm<'_> {
     pub(super) fn store_acknowledged(&mut self, token: u32) {
         if token & PART == 0 {
             self.fronts[token as usize].stores -= 1;
-            self.refresh(WarpId(token as u16));
+            self.refresh(WarpId::at(token as usize));
             return;
         }
         let part = self.parts.get_mut(token);

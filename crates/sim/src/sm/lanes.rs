@@ -90,7 +90,7 @@ impl Sm<'_> {
         let is_ideal = self.config.sm.fetch.ideal;
         let census = || {
             let mut census = Census::default();
-            for warp in (0..fronts.len()).map(|n| WarpId(n as u16)).filter(|w| table.get(*w).valid) {
+            for warp in WarpId::first(fronts.len()).filter(|w| table.get(*w).valid) {
                 let next = if is_ideal { Some(table.get(warp).pc) } else { fronts[warp.index()].head() };
                 let Some(pipe) = next.and_then(|pc| ops.get(pc as usize)?.pipe()) else { continue };
                 census.buffered[pipe as usize] += 1;

@@ -8,6 +8,7 @@ use super::collector::InstId;
 use super::port::Port;
 use crate::config::MachineConfig;
 use crate::packet::{Cycle, Reply};
+use raddle_ptx::num::fit;
 use std::collections::VecDeque;
 
 /// Marks tokens of requests that go past the L1.
@@ -32,7 +33,7 @@ pub struct LoadStore {
     /// What is written to the registers in this cycle.
     pub(super) writeback: Option<InstId>,
     /// Registers of it that are written.
-    pub(super) written: u8,
+    pub(super) written: usize,
     pub(super) turn: usize,
     /// A reply that went past the L1 and waits for the write-back port.
     pub(super) past_l1: Option<InstId>,
@@ -207,7 +208,7 @@ impl Sm<'_> {
             self.ldst.current = Some(inst);
             if !self.is_carrier(inst) {
                 let entry = self.insts.get_mut(inst);
-                entry.pending = entry.accesses.len() as u32;
+                entry.pending = fit(entry.accesses.len());
             }
         }
     }

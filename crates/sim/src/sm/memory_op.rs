@@ -8,6 +8,7 @@ use crate::kernel::MemKind;
 use raddle_exec::core::{LaneFault, lanes_in};
 use raddle_exec::memory::{Global, Region, region};
 use raddle_exec::op::{Class, MemSpace};
+use raddle_ptx::num::fit;
 
 /// Where local memory is in the address space of the timing model.
 const LOCAL_BASE: u64 = 0x1_0000_0000;
@@ -219,7 +220,7 @@ impl Sm<'_> {
             part.mask = access.lanes;
             self.insts.get_mut(inst).work.push(part);
         }
-        let count = accesses.len() as u32;
+        let count: u32 = fit(accesses.len());
         self.counters.atomics += u64::from(count);
         self.fronts[warp.index()].atomics += count;
         self.insts.get_mut(inst).accesses = accesses;

@@ -58,6 +58,7 @@ use raddle_exec::Launch;
 use raddle_exec::core::{Arrival, Core};
 use raddle_exec::fault::Fault;
 use raddle_exec::memory::{DeviceMemory, StoreLog};
+use raddle_ptx::num::fit;
 use slices::Slices;
 use state::{Front, InFlightTable, Place, Scoreboard, Sets};
 use std::collections::VecDeque;
@@ -192,6 +193,7 @@ impl<'k> Sm<'k> {
         let slots = pool.unwrap_or(slots).min(MAX_WARPS);
         let slices = sm.slices.max(1) as usize;
         let schedulers = sm.schedulers() as usize;
+        let warps_per_cta = launch.threads_per_cta().div_ceil(sm.warp_width);
         let gangs = Gangs::new(&*mechanisms.ganging, slots, slices);
         // Where threads change warps or warps issue together, a block takes its next logical block as a whole.
         let takes_whole = mechanisms.divergence.regroups() || pool.is_some() || gangs.active;
@@ -236,8 +238,8 @@ impl<'k> Sm<'k> {
             phases: Phases::new(slots, pool.is_none()),
             virtual_blocks: virtual_blocks.map(Box::new),
             most_ctas,
-            warps_per_cta: launch.threads_per_cta().div_ceil(sm.warp_width) as u16,
-            slots_per_cta: (launch.threads_per_cta().div_ceil(sm.warp_width) as u16).next_multiple_of(slices as u16),
+            warps_per_cta: fit(warps_per_cta),
+            slots_per_cta: fit(warps_per_cta.next_multiple_of(sm.slices.max(1))),
             starts: VecDeque::new(),
             ended_ctas: Vec::new(),
             arrivals: Vec::new(),
@@ -287,13 +289,13 @@ impl<'k> Sm<'k> {
     /// Blocks resident or about to start, and how many fit.
     fn occupancy(&self) -> Occupancy {
         let resident = self.residents.iter().flatten().count() + self.starts.len();
-        Occupancy { resident: resident as u32, most: self.most_ctas }
+        Occupancy { resident: fit(resident), most: self.most_ctas }
     }
 
     /// Replies it can take: what its port holds less what is there or on its way.
     fn reply_room(&self) -> u32 {
         let held = self.ldst.held() + self.port.inbox.len();
-        self.config.sm.ejection_buffer.saturating_sub(held as u32)
+        self.config.sm.ejection_buffer.saturating_sub(fit(held))
     }
 
     /// Counters.
@@ -463,7 +465,9 @@ impl<'k> Sm<'k> {
     #[inline]
     fn charge_slot(&mut self, scheduler: usize, cause: Cause, now: Cycle, cycles: u64) {
         *self.counters.stall(cause) += cycles;
-        self.emit_slot(now, EventKind::Stall { scheduler: scheduler as u8, cause, cycles });
+        if self.slot_events {
+            self.emit(now, EventKind::Stall { scheduler: fit(scheduler), cause, cycles });
+        }
     }
 
     /// Charges cycles in which nothing moved.

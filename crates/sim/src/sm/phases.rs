@@ -134,11 +134,11 @@ impl Phases {
         if !self.has_blocks {
             return;
         }
-        let waits = |w: &u16| {
-            let blocked = table.get(WarpId(*w)).blocked == Some(Cause::Barrier);
-            blocked && self.arrived[usize::from(*w)].is_some()
+        let waits = |w: u16| {
+            let blocked = table.get(WarpId(w)).blocked == Some(Cause::Barrier);
+            u32::from(blocked && self.arrived[usize::from(w)].is_some())
         };
-        self.states[slot as usize].waiting = warps.filter(waits).count() as u32;
+        self.states[slot as usize].waiting = warps.map(waits).sum();
         self.end_phase(slot, counters);
     }
 

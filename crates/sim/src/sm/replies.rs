@@ -59,10 +59,10 @@ impl Sm<'_> {
             // Registers of one bank are written one after the other.
             let (warp, pc) = self.writer(inst);
             let numbers = self.op(pc).write_numbers();
-            let left = &numbers[usize::from(self.ldst.written)..];
+            let left = &numbers[self.ldst.written..];
             let count =
                 left.iter().take_while(|number| self.slices.collector(WarpId(warp)).write(**number, warp)).count();
-            self.ldst.written += count as u8;
+            self.ldst.written += count;
             if count == left.len() {
                 self.ldst.writeback = None;
                 self.ldst.written = 0;

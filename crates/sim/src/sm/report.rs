@@ -27,10 +27,10 @@ impl Sm<'_> {
     #[must_use]
     pub fn blocked_warps(&self, source: Option<&str>) -> Vec<BlockedWarp> {
         if self.pooled {
-            let blocks = self.residents.iter().enumerate().filter(|(_, resident)| resident.is_some());
-            return blocks.flat_map(|(slot, _)| self.blocked_static_warps(slot as u32, source)).collect();
+            let blocks = (0..).zip(&self.residents).filter(|(_, resident)| resident.is_some());
+            return blocks.flat_map(|(slot, _)| self.blocked_static_warps(slot, source)).collect();
         }
-        let slots = (0..self.table.slots()).map(|n| WarpId(n as u16));
+        let slots = WarpId::first(self.table.slots());
         let warps = slots.filter(|w| self.table.get(*w).valid && !self.table.get(*w).ended);
         warps.map(|warp| self.blocked_warp(warp, source)).collect()
     }

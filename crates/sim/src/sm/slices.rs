@@ -2,7 +2,7 @@
 //! are as wide as a wide warp; any other machine has one.
 
 use super::collector::{Collector, InstId};
-use super::units::{HORIZON, Units};
+use super::units::{HORIZON, Units, place};
 use crate::config::SmConfig;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
@@ -26,13 +26,13 @@ impl Agenda {
     /// A slice has a result to write back at this time.
     #[inline]
     pub(super) fn set_due(&mut self, slice: usize, at: Cycle) {
-        self.due[at as usize % HORIZON] |= 1 << slice;
+        self.due[place(at)] |= 1 << slice;
     }
 
     /// The slices with results to write back now, which they are asked for once.
     #[inline]
     pub(super) fn take_due(&mut self, now: Cycle) -> u64 {
-        std::mem::take(&mut self.due[now as usize % HORIZON])
+        std::mem::take(&mut self.due[place(now)])
     }
 
     /// Whether a slice has instructions that wait for an arithmetic pipeline.

@@ -8,14 +8,15 @@ use crate::sm::collector::InstId;
 use crate::sm::memory_op::Footprint;
 use raddle_exec::atomics::AtomicWork;
 use raddle_exec::core::{Home, Lanes, lanes_in};
+use raddle_ptx::num::fit;
 
 /// Decoded instructions a warp can hold at most.
-pub const MAX_IBUFFER: usize = 8;
+pub const MAX_IBUFFER: u8 = 8;
 
 /// The front end of a warp slot, and what it has outstanding.
 #[derive(Clone, Debug, Default)]
 pub struct Front {
-    buffer: [u32; MAX_IBUFFER],
+    buffer: [u32; MAX_IBUFFER as usize],
     head: u8,
     len: u8,
     /// Where the next fetch goes.
@@ -43,7 +44,7 @@ impl Front {
     #[inline]
     #[must_use]
     pub fn head(&self) -> Option<u32> {
-        (self.len > 0).then(|| self.buffer[usize::from(self.head) % MAX_IBUFFER])
+        (self.len > 0).then(|| self.buffer[usize::from(self.head % MAX_IBUFFER)])
     }
 
     /// Decoded instructions.
@@ -57,7 +58,7 @@ impl Front {
     #[inline]
     pub fn pop(&mut self) {
         if self.len > 0 {
-            self.head = (self.head + 1) % MAX_IBUFFER as u8;
+            self.head = (self.head + 1) % MAX_IBUFFER;
             self.len -= 1;
         }
     }
@@ -66,7 +67,7 @@ impl Front {
     #[inline]
     pub fn push(&mut self, pc: u32) {
         self.redirected = false;
-        self.buffer[(usize::from(self.head) + usize::from(self.len)) % MAX_IBUFFER] = pc;
+        self.buffer[usize::from((self.head + self.len) % MAX_IBUFFER)] = pc;
         self.len += 1;
     }
 
@@ -119,8 +120,8 @@ pub enum Place {
     Drained,
 }
 
-/// Schedulers of an SM at most.
-const MAX_SCHEDULERS: usize = 64;
+/// Schedulers of an SM at most, in all its slices.
+pub const MAX_SCHEDULERS: usize = 64;
 
 /// Places there are.
 const PLACES: usize = 15;
@@ -175,7 +176,7 @@ impl Sets {
             sets: std::array::from_fn(|_| set()),
             wanting: set(),
             waiting: set(),
-            schedulers: Box::new(std::array::from_fn(|warp| (warp % schedulers) as u8)),
+            schedulers: Box::new(std::array::from_fn(|warp| fit(warp % schedulers))),
             versions: [0; MAX_SCHEDULERS],
         }
     }
@@ -303,7 +304,7 @@ impl InFlightTable {
     pub fn alloc(&mut self) -> InstId {
         self.free.pop().unwrap_or_else(|| {
             self.slots.push(InFlight::default());
-            self.slots.len() as InstId - 1
+            fit(self.slots.len() - 1)
         })
     }
 

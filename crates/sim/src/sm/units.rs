@@ -7,9 +7,19 @@ use crate::config::UnitsConfig;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
 use crate::sm::collector::InstId;
+use raddle_ptx::num::fit;
 
 /// Longest latency there can be, with everything that adds to it.
-pub const HORIZON: usize = 1024;
+pub const HORIZON: usize = HORIZON_CYCLES as usize;
+
+/// The same as a time.
+pub(crate) const HORIZON_CYCLES: u32 = 1024;
+
+/// The place of a cycle among the next [`HORIZON`].
+#[inline]
+pub(super) fn place(time: Cycle) -> usize {
+    fit(time % Cycle::from(HORIZON_CYCLES))
+}
 
 /// Bits for the next [`HORIZON`] cycles.
 #[derive(Clone, Debug)]
@@ -23,20 +33,20 @@ impl Ring {
     }
 
     #[inline]
-    fn place(time: Cycle) -> (usize, u64) {
-        let at = time as usize % HORIZON;
+    fn bit(time: Cycle) -> (usize, u64) {
+        let at = place(time);
         (at / 64, 1 << (at % 64))
     }
 
     #[inline]
     fn get(&self, time: Cycle) -> bool {
-        let (word, bit) = Self::place(time);
+        let (word, bit) = Self::bit(time);
         self.words[word] & bit != 0
     }
 
     #[inline]
     fn set(&mut self, time: Cycle, value: bool) {
-        let (word, bit) = Self::place(time);
+        let (word, bit) = Self::bit(time);
         if value {
             self.words[word] |= bit;
         } else {
@@ -46,7 +56,7 @@ impl Ring {
 
     /// The first set cycle from `from` on.
     fn next(&self, from: Cycle) -> Option<Cycle> {
-        let start = from as usize % HORIZON;
+        let start = place(from);
         let words = self.words.len();
         for step in 0..=words {
             let n = (start / 64 + step) % words;
@@ -103,7 +113,7 @@ impl Units {
         Self {
             pipelines,
             bus: [0; HORIZON],
-            writeback: config.writeback as u8,
+            writeback: fit(config.writeback),
             done: [NONE; HORIZON],
             also: Vec::new(),
             pending: Ring::new(),
@@ -130,7 +140,7 @@ impl Units {
     pub fn accepts(&self, pipeline: usize, latency: u32, now: Cycle) -> bool {
         let p = &self.pipelines[pipeline];
         let leaves = now + Cycle::from(latency);
-        p.free_at <= now && !p.leaving.get(leaves) && self.bus[leaves as usize % HORIZON] < self.writeback
+        p.free_at <= now && !p.leaving.get(leaves) && self.bus[place(leaves)] < self.writeback
     }
 
     /// Takes an instruction; gives the time it is written back.
@@ -140,12 +150,12 @@ impl Units {
         let p = &mut self.pipelines[pipeline];
         p.free_at = now + Cycle::from(interval);
         p.leaving.set(leaves, true);
-        self.bus[leaves as usize % HORIZON] += 1;
+        self.bus[place(leaves)] += 1;
         let written = leaves + 2;
         if self.also.len() <= inst as usize {
             self.also.resize(inst as usize + 1, NONE);
         }
-        self.also[inst as usize] = std::mem::replace(&mut self.done[written as usize % HORIZON], inst);
+        self.also[inst as usize] = std::mem::replace(&mut self.done[place(written)], inst);
         self.pending.set(written, true);
         self.count += 1;
         written
@@ -154,7 +164,7 @@ impl Units {
     /// Takes one instruction that is written back in this cycle, the one that entered last first.
     #[inline]
     pub fn next_done(&mut self, now: Cycle) -> Option<InstId> {
-        let at = now as usize % HORIZON;
+        let at = place(now);
         let inst = self.done[at];
         if inst == NONE {
             return None;
@@ -166,7 +176,7 @@ impl Units {
             self.pending.set(now, false);
             // The bus and the pipelines let go of the cycle in which the results left.
             let left = now - 2;
-            self.bus[left as usize % HORIZON] = 0;
+            self.bus[place(left)] = 0;
             self.pipelines.iter_mut().for_each(|p| p.leaving.set(left, false));
         }
         Some(inst)

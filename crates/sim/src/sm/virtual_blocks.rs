@@ -17,6 +17,7 @@ use raddle_exec::core::{Arrival, BARRIERS, Barrier, SECOND_BANK, lanes_of};
 use raddle_exec::decode::{BarrierOp, LOGICAL_BLOCKS};
 use raddle_exec::op::{Class, MemSpace, Op};
 use raddle_ptx::isa::{Opcode, Word};
+use raddle_ptx::num::fit;
 use raddle_ptx::transform::ThreadOrder;
 use std::collections::VecDeque;
 
@@ -127,11 +128,6 @@ impl Sm<'_> {
         }
     }
 
-    /// The first warp of a block.
-    fn first_warp(&self, slot: u32) -> u16 {
-        slot as u16 * self.slots_per_cta
-    }
-
     /// Number of a warp in its block.
     fn number_in_block(&self, warp: WarpId) -> u16 {
         warp.0 - self.first_warp(self.table.get(warp).cta)
@@ -167,7 +163,7 @@ impl Sm<'_> {
 
     /// A warp may have left its logical block, or ended.
     fn settle_logical_block(&mut self, warp: WarpId, slot: u32, number: u16, now: Cycle) {
-        let gone = self.core.gone(slot, number);
+        let (first, gone) = (self.first_warp(slot), self.core.gone(slot, number));
         let Some(blocks) = &mut self.virtual_blocks else { return };
         let Some(Some(map)) = blocks.maps.get_mut(slot as usize) else { return };
         let left = blocks.left[warp.index()];
@@ -177,7 +173,7 @@ impl Sm<'_> {
         if left & !gone == 0 {
             map.end(number);
         } else if !map.has_left(number) {
-            let (first, phases, issued) = (slot as u16 * self.slots_per_cta, &self.phases, &self.issued);
+            let (phases, issued) = (&self.phases, &self.issued);
             map.leave(number, |n| phases.progress(WarpId(first + n), issued));
         }
         // Nobody uses shared memory for the next iteration before all have left this one.
@@ -223,7 +219,7 @@ impl Sm<'_> {
         self.phases.begin_iteration(warp, iteration, self.issued[warp.index()]);
         let (core, program) = (&mut self.core, self.kernel.program);
         let given = Barrier { block, ..Barrier::default() };
-        let own = (OWN_BARRIER + u32::from(number)) as u8;
+        let own = fit(OWN_BARRIER + u32::from(number));
         self.mechanisms.divergence.release(slot, own, &mut self.table, &mut |leaving| {
             let op = &program.ops[leaving.pc as usize];
             core.leave_barrier(&given, op, leaving.lanes, leaving.mask);
@@ -332,7 +328,7 @@ impl Sm<'_> {
         let map = self.virtual_blocks.as_ref()?.map(slot)?;
         let (own, arrived) = (named(number), self.core.barrier_state(slot, number).0);
         let [low, high] = map.under_way();
-        let iteration = if bank(low) == u32::from(number) - own { low } else { high };
+        let iteration = if bank(low) == u32::from(number - own) { low } else { high };
         let block = map.block(iteration).map_or_else(|| "?".to_owned(), |block| block.to_string());
         Some(format!("waits at barrier {own} of logical block {block}: {arrived} threads have arrived"))
     }
@@ -344,7 +340,7 @@ fn bank(iteration: u32) -> u32 {
 }
 
 /// The number by which programs know a barrier.
-pub(super) fn named(number: u8) -> u32 {
-    let number = u32::from(number);
-    if (SECOND_BANK..SECOND_BANK + BARRIERS).contains(&number) { number - SECOND_BANK } else { number }
+pub(super) fn named(number: u8) -> u8 {
+    let of_second = u32::from(number).checked_sub(SECOND_BANK).filter(|own| *own < BARRIERS);
+    of_second.map_or(number, fit)
 }

@@ -168,7 +168,7 @@ fn clocks(out: &mut Out, value: &str) {
         return out.remark("these frequencies have no whole ratio in the range from 1 to 100000");
     };
     for (name, frequency) in ["core", "interconnect", "l2", "dram"].into_iter().zip(all) {
-        out.count(&format!("clock.{name}"), (frequency * scale).round() as u32);
+        out.number(&format!("clock.{name}"), &format!("{:.0}", frequency * scale));
     }
 }
 

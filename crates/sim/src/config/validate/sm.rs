@@ -4,8 +4,8 @@ use super::{Check, MAX_LATENCY, MAX_LINE, MIN_LINE};
 use crate::config::{CacheConfig, FetchConfig, LatencyConfig, MachineConfig, OpTiming, SetIndex, WritePolicy};
 use crate::seam::MAX_WARPS;
 use crate::sm::collector::MAX_WIDTH;
-use crate::sm::state::MAX_IBUFFER;
-use crate::sm::units::HORIZON;
+use crate::sm::state::{MAX_IBUFFER, MAX_SCHEDULERS};
+use crate::sm::units::HORIZON_CYCLES;
 
 /// Checks `[sm]` and the tables in it.
 pub fn check(check: &mut Check, config: &MachineConfig) {
@@ -44,6 +44,9 @@ pub fn check(check: &mut Check, config: &MachineConfig) {
             1 => format!("is {}, more than the {warps} warps of an SM", sm.issue.schedulers),
             _ => format!("is {} in each of {slices} slices, more than the {warps} warps of an SM", sm.issue.schedulers),
         });
+        check.rule((sm.issue.schedulers * slices) as usize <= MAX_SCHEDULERS, "sm.issue.schedulers", || {
+            format!("is {} in each of {slices} slices; an SM has at most {MAX_SCHEDULERS}", sm.issue.schedulers)
+        });
     }
     check.range("sm.issue.per_warp", sm.issue.per_warp, 1, 8);
     fetch(check, &sm.fetch, &sm.l1i);
@@ -74,7 +77,7 @@ fn slices(check: &mut Check, config: &MachineConfig) {
 fn fetch(check: &mut Check, fetch: &FetchConfig, l1i: &CacheConfig) {
     check.range("sm.fetch.warps_per_cycle", fetch.warps_per_cycle, 1, 64);
     check.range("sm.fetch.l0_bytes", fetch.l0_bytes, 0, 1 << 20);
-    check.range("sm.fetch.ibuffer", fetch.ibuffer, 1, MAX_IBUFFER as u32);
+    check.range("sm.fetch.ibuffer", fetch.ibuffer, 1, MAX_IBUFFER.into());
     if check.range("sm.fetch.width", fetch.width, 1, 64) {
         check.rule(fetch.width <= fetch.ibuffer, "sm.fetch.width", || {
             format!("is {}, more than `sm.fetch.ibuffer`, {}, holds", fetch.width, fetch.ibuffer)
@@ -117,9 +120,9 @@ fn units(check: &mut Check, config: &MachineConfig) {
             format!("is one pipeline for the whole warp, and `sm.slices` is {}", config.sm.slices)
         });
     }
-    check.range("sm.units.sp_issue", units.sp_issue, 1, MAX_WIDTH as u32);
-    check.range("sm.units.mem_issue", units.mem_issue, 1, MAX_WIDTH as u32);
-    check.range("sm.units.sfu_issue", units.sfu_issue, u32::from(units.sfu > 0), MAX_WIDTH as u32);
+    check.range("sm.units.sp_issue", units.sp_issue, 1, MAX_WIDTH.into());
+    check.range("sm.units.mem_issue", units.mem_issue, 1, MAX_WIDTH.into());
+    check.range("sm.units.sfu_issue", units.sfu_issue, u32::from(units.sfu > 0), MAX_WIDTH.into());
     check.range("sm.units.writeback", units.writeback, 1, 64);
     let least = u32::from(collector.enabled);
     let least_sfu = u32::from(collector.enabled && units.sfu > 0);
@@ -141,7 +144,7 @@ fn units(check: &mut Check, config: &MachineConfig) {
 }
 
 /// What the pipelines' calendar holds, with room for narrow pipelines and gating.
-const MAX_OP_LATENCY: u32 = HORIZON as u32 - 128;
+const MAX_OP_LATENCY: u32 = HORIZON_CYCLES - 128;
 
 fn latencies(check: &mut Check, latency: &LatencyConfig) {
     for (name, OpTiming { latency, interval }) in latency.named() {

@@ -66,7 +66,7 @@ impl Slice {
         let served = self.served(sector);
         let width = self.config.sector;
         let whole = if width == 128 { u128::MAX } else { (1 << width) - 1 };
-        let shift = (served.request.address - served.line) as u32;
+        let shift = served.request.address - served.line;
         (served.request.byte_mask << shift) & (whole << (width * u32::from(sector.number)))
     }
 
