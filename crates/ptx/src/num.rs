@@ -1,4 +1,4 @@
-//! Integers in a narrower type: cut where the low bits are what is meant, checked where the value has to fit.
+//! Numbers in a narrower type: cut where the low bits are what is meant, checked where the value has to fit.
 //!
 //! `as` says neither, so that a value that outgrew its type goes unseen. In these crates a cast that can lose bits is an
 //! error of the build; one of these functions, or a type that holds every value, stands in its place.
@@ -26,7 +26,16 @@ pub const fn low32(x: u64) -> u32 {
     u32::from_le_bytes([a, b, c, d])
 }
 
-/// A number that something else keeps in the bounds of `T`: a count of instructions of a source below 4 GiB, a warp of
+/// The nearest single, to even where two are as near.
+#[inline(always)]
+#[must_use]
+pub const fn nearest_f32(x: f64) -> f32 {
+    #[allow(clippy::cast_possible_truncation, reason = "rounding is what is meant")]
+    let near = x as f32;
+    near
+}
+
+/// A number that something else keeps in the bounds of `T`: a count of instructions of a text of the longest size, a warp of
 /// an SM. Checked: should that bound ever be left out, the program stops here instead of going on with another number.
 ///
 /// # Panics
