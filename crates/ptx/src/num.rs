@@ -7,23 +7,28 @@
 #[inline(always)]
 #[must_use]
 pub const fn low8(x: u64) -> u8 {
-    x.to_le_bytes()[0]
+    (x & 0xff) as u8
 }
 
 /// The low 16 bits.
 #[inline(always)]
 #[must_use]
 pub const fn low16(x: u64) -> u16 {
-    let [a, b, ..] = x.to_le_bytes();
-    u16::from_le_bytes([a, b])
+    (x & 0xffff) as u16
 }
 
 /// The low 32 bits.
 #[inline(always)]
 #[must_use]
 pub const fn low32(x: u64) -> u32 {
-    let [a, b, c, d, ..] = x.to_le_bytes();
-    u32::from_le_bytes([a, b, c, d])
+    (x & 0xffff_ffff) as u32
+}
+
+/// The low 64 bits.
+#[inline(always)]
+#[must_use]
+pub const fn low64(x: u128) -> u64 {
+    (x & 0xffff_ffff_ffff_ffff) as u64
 }
 
 /// The nearest single, to even where two are as near.
@@ -65,6 +70,7 @@ mod tests {
     fn low_bits_are_cut() {
         let x = 0x0123_4567_89ab_cdef;
         assert_eq!((low8(x), low16(x), low32(x)), (0xef, 0xcdef, 0x89ab_cdef));
+        assert_eq!(low64(u128::from(x) << 32 | 7), 0x89ab_cdef_0000_0007);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::{Core, LaneFault, Lanes, lanes_in};
 use crate::decode::BarrierOp;
 use crate::fault::FaultKind;
 use crate::op::{CONST, NONE, Op};
+use raddle_ptx::num::fit;
 
 /// Barriers of a thread block that programs name by their numbers.
 pub const BARRIERS: u32 = 16;
@@ -147,7 +148,7 @@ impl Core<'_> {
             done.block = u32::try_from(cta.next_block).unwrap_or(u32::MAX);
             cta.next_block += step;
         }
-        Some((number as u8, done))
+        Some((fit(number), done))
     }
 
     /// The same for one logical block of a virtual one, whose barriers begin at number `first`: `left` gives the threads
@@ -169,7 +170,7 @@ impl Core<'_> {
         gone.extend(cta.gone.iter().zip(0..).map(|(gone, warp)| gone | left(warp)));
         let live = gone.iter().map(|gone| width - gone.count_ones()).sum();
         let number = own.clone().find(|n| cta.barriers[*n].is_complete(live, gone))?;
-        Some((number as u8, std::mem::take(&mut cta.barriers[number])))
+        Some((fit(number), std::mem::take(&mut cta.barriers[number])))
     }
 
     /// Lanes of a static warp of the block in `slot` that have exited or never existed.
