@@ -5,9 +5,12 @@
 //! stack frames) is in its [`KernelLayout`].
 
 use crate::calls::Calls;
-use crate::memory::{CONST_WINDOW, DeviceMemory, FUNCTION_WINDOW, LOCAL_WINDOW, SHARED_WINDOW};
+use crate::memory::{
+    CONST_WINDOW, DeviceMemory, FUNCTION_WINDOW, LOCAL_WINDOW, MAX_PARAM_BYTES, MAX_SHARED_BYTES, SHARED_WINDOW,
+};
 use raddle_ptx::analysis::{Allocation, Cfg, Liveness};
-use raddle_ptx::ir::{FuncId, Function, Linkage, Module, Operand, Space, Symbol, VarId};
+use raddle_ptx::ir::{FuncId, Function, Linkage, Module, Operand, Space, Symbol, Var, VarId};
+use raddle_ptx::num::fit;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -74,19 +77,19 @@ impl Image {
                 _ => {}
             }
         }
-        let mut image = Self { module: module.clone(), addresses, const_bank: vec![0; const_size as usize] };
+        let mut image = Self { module: module.clone(), addresses, const_bank: vec![0; fit(const_size)] };
         for (i, var) in module.vars.iter().enumerate() {
             let Some(init) = &var.init else { continue };
             let mut bytes = init.bytes.clone();
             for r in &init.relocations {
                 let value = image.symbol_address(r.target, r.generic).wrapping_add_signed(r.addend).to_le_bytes();
-                let at = r.at as usize;
+                let at: usize = fit(r.at);
                 let width = (r.width as usize).min(8);
                 bytes[at..at + width].copy_from_slice(&value[..width]);
             }
             let address = image.addresses[i];
             if var.space == Space::Const {
-                image.const_bank[address as usize..][..bytes.len()].copy_from_slice(&bytes);
+                image.const_bank[fit(address)..][..bytes.len()].copy_from_slice(&bytes);
             } else {
                 // The allocation was made above with this size.
                 let _ = memory.write(address, &bytes);
@@ -217,9 +220,9 @@ impl KernelLayout {
         layout.count_call_bytes(module);
         for &var in &module.func(kernel).params {
             let v = module.var(var);
-            let offset = layout.param_bytes.next_multiple_of(v.align);
-            layout.params.push(Param { var, offset, size: v.size as u32 });
-            layout.param_bytes = offset + v.size as u32;
+            let (offset, end) = behind(layout.param_bytes, v, MAX_PARAM_BYTES, "parameters")?;
+            layout.params.push(Param { var, offset, size: end - offset });
+            layout.param_bytes = end;
         }
         layout.place_shared(module)?;
         Ok(layout)
@@ -227,8 +230,8 @@ impl KernelLayout {
 
     fn count_call_bytes(&mut self, module: &Module) {
         for (func, frame) in self.reachable.iter().zip(&mut self.frames) {
-            let kept = if self.recursive { 4 * registers(module, module.func(*func)) } else { 0 };
-            frame.call_bytes = frame.size.saturating_add(kept).max(16);
+            let kept = if self.recursive { registers(module, module.func(*func)).saturating_mul(4) } else { 0 };
+            frame.call_bytes = frame.size.saturating_add(kept).clamp(16, MOST_FRAME_BYTES);
         }
     }
 
@@ -243,7 +246,7 @@ impl KernelLayout {
         let mut dynamic = Vec::new();
         for i in (0..module.vars.len()).filter(is_shared) {
             let var = &module.vars[i];
-            let id = VarId(i as u32);
+            let id = VarId::from_index(i);
             if var.size == 0 {
                 dynamic.push(id);
                 continue;
@@ -251,9 +254,9 @@ impl KernelLayout {
             if var.linkage == Linkage::Extern {
                 return Err(LoadError::UndefinedVariable(var.name.clone()));
             }
-            let offset = self.static_shared.next_multiple_of(var.align);
+            let (offset, end) = behind(self.static_shared, var, MAX_SHARED_BYTES, "shared memory")?;
             self.shared.push((id, offset));
-            self.static_shared = offset + var.size as u32;
+            self.static_shared = end;
         }
         if !dynamic.is_empty() {
             self.static_shared = self.static_shared.next_multiple_of(16);
@@ -318,6 +321,17 @@ pub fn window(space: Space) -> u64 {
     }
 }
 
+/// Where a variable is placed behind others that end at `end`, and where it ends itself.
+fn behind(end: u32, var: &Var, most: u64, what: &str) -> Result<(u32, u32), LoadError> {
+    let offset = u64::from(end).next_multiple_of(u64::from(var.align));
+    let end = offset + var.size;
+    if end > most {
+        let text = format!("`{}` ends at byte {end} of the kernel's {what}, there can be {most} bytes", var.name);
+        return Err(LoadError::Unsupported(text));
+    }
+    Ok((fit(offset), fit(end)))
+}
+
 fn mark_vars(operand: &Operand, used: &mut [bool]) {
     use raddle_ptx::ir::{Address, Base};
     match operand {
@@ -348,7 +362,7 @@ fn frame(module: &Module, f: FuncId) -> Frame {
 /// A frame of this size fits no stack, whatever else is in it.
 const MOST_FRAME_BYTES: u32 = 1 << 30;
 
-fn frame_bytes(bytes: u64) -> u32 {
+pub(crate) fn frame_bytes(bytes: u64) -> u32 {
     u32::try_from(bytes).unwrap_or(MOST_FRAME_BYTES).min(MOST_FRAME_BYTES)
 }
 
@@ -362,11 +376,45 @@ fn registers(module: &Module, function: &Function) -> u32 {
 /// parameters. Given as (size, alignment).
 #[must_use]
 pub fn abi_offsets(shapes: impl IntoIterator<Item = (u64, u32)>) -> Vec<u32> {
-    let mut end = 0u32;
+    let mut end = 0u64;
     let place = |(size, align): (u64, u32)| {
-        let offset = end.next_multiple_of(align);
-        end = offset + size as u32;
-        offset
+        let offset = end.next_multiple_of(u64::from(align));
+        end = offset.saturating_add(size).min(u64::from(MOST_FRAME_BYTES));
+        frame_bytes(offset)
     };
     shapes.into_iter().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layout(kernel: &str) -> Result<KernelLayout, LoadError> {
+        let (module, diagnostics) =
+            raddle_ptx::load(&format!(".version 7.0 .target sm_50 .address_size 64 .visible .entry k{kernel}"));
+        assert_eq!(diagnostics, []);
+        Image::load(Arc::new(module), &mut DeviceMemory::new()).kernel("k")
+    }
+
+    #[test]
+    fn memory_beyond_its_window_is_refused() {
+        let params = |sizes: &str| layout(&format!("({sizes}) {{ ret; }}")).map(|l| l.param_bytes);
+        assert_eq!(params(".param .b8 a[268435456]"), Ok(1 << 28));
+        for sizes in [".param .b8 a[4294967300]", ".param .b8 a[268435456], .param .b8 b"] {
+            assert!(matches!(params(sizes), Err(LoadError::Unsupported(_))), "{sizes}");
+        }
+        let shared = |bytes: u64| {
+            let body = format!(".shared .b8 a[{bytes}], b; .reg .b64 %d; mov.u64 %d, a; mov.u64 %d, b; ret;");
+            layout(&format!("() {{ {body} }}")).map(|l| l.static_shared)
+        };
+        assert_eq!(shared((1 << 28) - 1), Ok(1 << 28));
+        for bytes in [1 << 28, 1 << 32, 1 << 40] {
+            assert!(matches!(shared(bytes), Err(LoadError::Unsupported(_))), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn values_that_fit_no_frame_are_placed_without_wrapping() {
+        assert_eq!(abi_offsets([(1, 1), (4, 4), (1 << 32, 8), (4, 4)]), [0, 4, 8, MOST_FRAME_BYTES]);
+    }
 }

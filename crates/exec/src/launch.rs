@@ -1,6 +1,7 @@
 //! What to run, and what came out of it.
 
 use crate::texture::Texture;
+use raddle_ptx::num::fit;
 
 /// One launch of a kernel.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +57,7 @@ impl Launch {
     #[must_use]
     pub fn cta_coords(&self, index: u64) -> [u32; 3] {
         let [x, y, _] = self.grid.map(u64::from);
-        [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
+        [index % x, index / x % y, index / x / y].map(fit)
     }
 
     /// The coordinates of thread number `index` of a block, x fastest.

@@ -13,6 +13,7 @@
 //!
 //! Nothing in this crate knows about cycles; a timing model asks it what an instruction does.
 #![deny(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation))]
 
 pub mod atomics;
 mod calls;

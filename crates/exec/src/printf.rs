@@ -3,6 +3,7 @@
 //! The compiler stores the arguments of a call one after another, each aligned to its size: 4 bytes for
 //! integers, 8 for `l`, `ll`, `z`, `j` and `t` integers, pointers and floating-point numbers.
 
+use raddle_ptx::num::{fit, low8, low32};
 use std::iter::Peekable;
 use std::slice::Iter;
 
@@ -172,7 +173,7 @@ impl Arguments<'_> {
     fn amount(&mut self, amount: Option<Amount>) -> Option<i64> {
         match amount? {
             Amount::Given(n) => Some(n as i64),
-            Amount::Argument => Some(i64::from((self.next(false) as u32).cast_signed())),
+            Amount::Argument => Some(i64::from(low32(self.next(false)).cast_signed())),
         }
     }
 }
@@ -192,7 +193,7 @@ pub fn format(format: &[u8], args: &[u8], mut read_string: impl FnMut(u64) -> Op
         };
         let width = arguments.amount(spec.width).unwrap_or(0);
         spec.left |= width < 0;
-        let width = (width.unsigned_abs() as usize).min(MAX_WIDTH);
+        let width = usize::try_from(width.unsigned_abs()).unwrap_or(MAX_WIDTH).min(MAX_WIDTH);
         let precision = arguments.amount(spec.precision).and_then(|p| usize::try_from(p).ok());
         let precision = precision.map(|p| p.min(MAX_WIDTH));
         let value = arguments.next(spec.is_wide());
@@ -202,7 +203,7 @@ pub fn format(format: &[u8], args: &[u8], mut read_string: impl FnMut(u64) -> Op
                 text.truncate(precision.unwrap_or(usize::MAX));
                 pad(&mut out, &spec, width, b"", &text, false);
             }
-            b'c' => pad(&mut out, &spec, width, b"", &[value as u8], false),
+            b'c' => pad(&mut out, &spec, width, b"", &[low8(value)], false),
             b'p' => pad(&mut out, &spec, width, b"", format!("{value:#x}").as_bytes(), false),
             // Stores nothing on a device.
             b'n' => {}
@@ -313,9 +314,10 @@ fn exponential(value: f64, precision: usize, alternate: bool) -> String {
 
 fn general(value: f64, precision: usize, alternate: bool) -> String {
     let exponent = scientific(value, precision - 1).1;
-    let fixed = (-4..precision as i32).contains(&exponent);
+    let most: i32 = fit(precision); // No precision is above `MAX_WIDTH`.
+    let fixed = (-4..most).contains(&exponent);
     let text = match fixed {
-        true => format!("{value:.*}", (precision as i32 - 1 - exponent) as usize),
+        true => format!("{value:.*}", (most - 1 - exponent) as usize),
         false => exponential(value, precision - 1, false),
     };
     if alternate {
@@ -343,7 +345,7 @@ fn hexadecimal(value: f64, precision: Option<usize>) -> String {
     };
     if let Some(p) = precision.filter(|p| *p < 13) {
         // Round to nearest even at the last digit kept.
-        let drop = 4 * (13 - p as u32);
+        let drop = 4 * (13 - p);
         let whole = lead << 52 | fraction;
         let (kept, rest, half) = (whole >> drop, whole & ((1 << drop) - 1), 1u64 << (drop - 1));
         let up = rest > half || rest == half && kept & 1 == 1;

@@ -11,6 +11,7 @@
 
 use crate::core::lanes_in;
 use crate::op::NO_PC;
+use raddle_ptx::num::fit;
 
 /// No join, no part that gathers.
 const NONE: u32 = u32::MAX;
@@ -289,7 +290,7 @@ impl<M: Threads> Splits<M> {
         let outer = self.joins.get(join as usize);
         let same = outer.is_some_and(|j| j.pc == meeting.surely && j.depth == old.depth);
         if meeting.surely != NO_PC && !same {
-            join = self.joins.len() as u32;
+            join = fit(self.joins.len());
             let (pc, depth, expected, parent) = (meeting.surely, old.depth, old.mask, old.join);
             self.joins.push(Join { pc, depth, expected, arrived: M::NOBODY, parent, likely });
             // The threads are expected here: nobody outside may take them in before.

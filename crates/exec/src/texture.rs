@@ -1,5 +1,8 @@
 //! Textures and samplers, as far as compute kernels use them: 1D and 2D.
 
+use crate::math::convert::clamped;
+use raddle_ptx::num::{fit, nearest_f32};
+
 /// What lies outside the texture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AddressMode {
@@ -102,7 +105,7 @@ impl Texture {
                 self.texel(x, self.row(|height| self.texel_number(i64::from(y), height)))
             }
             (Coords::Float([x, y]), Filter::Point) => {
-                let index = |v: f32, size: u32| self.texel_number(self.place(v, size).floor() as i64, size);
+                let index = |v: f32, size: u32| self.texel_number(clamped!(self.place(v, size).floor(), i64), size);
                 self.texel(index(x, self.width), self.row(|height| index(y, height)))
             }
             (Coords::Float([x, y]), Filter::Linear) => {
@@ -116,7 +119,7 @@ impl Texture {
     /// texture; `None` outside.
     #[must_use]
     pub fn place_of(&self, coords: Coords) -> Option<u64> {
-        let number = |v: f32, size: u32| self.texel_number(self.place(v, size).floor() as i64, size);
+        let number = |v: f32, size: u32| self.texel_number(clamped!(self.place(v, size).floor(), i64), size);
         let (x, y) = match coords {
             Coords::Int([x, y]) => {
                 let x = self.texel_number(i64::from(x), self.width);
@@ -179,9 +182,9 @@ impl Texture {
         let first = place.floor();
         // A fixed-point number with 8 fractional bits; 1.0 can be represented.
         let weight = ((place - first) * 256.0).round_ties_even() / 256.0;
-        let first = first as i64;
+        let first = clamped!(first, i64);
         let texels = [first, first.saturating_add(1)].map(|i| self.texel_number(i, size));
-        Axis { texels, weight: if weight.is_nan() { 0.0 } else { weight as f32 } }
+        Axis { texels, weight: if weight.is_nan() { 0.0 } else { nearest_f32(weight) } }
     }
 
     /// The number of the texel at `i`, which may be outside the texture.
@@ -201,7 +204,7 @@ impl Texture {
             AddressMode::Border if (0..n).contains(&i) => i,
             AddressMode::Border => return None,
         };
-        Some(inside as u32)
+        Some(fit(inside))
     }
 
     fn texel(&self, x: Option<u32>, y: Option<u32>) -> [u32; 4] {

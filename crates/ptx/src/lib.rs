@@ -17,6 +17,7 @@
 //! Nothing here panics on any input and nothing stops at the first mistake: [`load`] gives the
 //! module together with all diagnostics.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::cast_possible_truncation))]
 
 pub mod analysis;
 pub mod diag;

@@ -1,4 +1,4 @@
-//! Integers in a narrower type: cut where the low bits are what is meant, checked where the value has to fit.
+//! Numbers in a narrower type: cut where the low bits are what is meant, checked where the value has to fit.
 //!
 //! `as` says neither, so that a value that outgrew its type goes unseen. In these crates a cast that can lose bits is an
 //! error of the build; one of these functions, or a type that holds every value, stands in its place.
@@ -7,26 +7,40 @@
 #[inline(always)]
 #[must_use]
 pub const fn low8(x: u64) -> u8 {
-    x.to_le_bytes()[0]
+    (x & 0xff) as u8
 }
 
 /// The low 16 bits.
 #[inline(always)]
 #[must_use]
 pub const fn low16(x: u64) -> u16 {
-    let [a, b, ..] = x.to_le_bytes();
-    u16::from_le_bytes([a, b])
+    (x & 0xffff) as u16
 }
 
 /// The low 32 bits.
 #[inline(always)]
 #[must_use]
 pub const fn low32(x: u64) -> u32 {
-    let [a, b, c, d, ..] = x.to_le_bytes();
-    u32::from_le_bytes([a, b, c, d])
+    (x & 0xffff_ffff) as u32
 }
 
-/// A number that something else keeps in the bounds of `T`: a count of instructions of a source below 4 GiB, a warp of
+/// The low 64 bits.
+#[inline(always)]
+#[must_use]
+pub const fn low64(x: u128) -> u64 {
+    (x & 0xffff_ffff_ffff_ffff) as u64
+}
+
+/// The nearest single, to even where two are as near.
+#[inline(always)]
+#[must_use]
+pub const fn nearest_f32(x: f64) -> f32 {
+    #[allow(clippy::cast_possible_truncation, reason = "rounding is what is meant")]
+    let near = x as f32;
+    near
+}
+
+/// A number that something else keeps in the bounds of `T`: a count of instructions of a text of the longest size, a warp of
 /// an SM. Checked: should that bound ever be left out, the program stops here instead of going on with another number.
 ///
 /// # Panics
@@ -56,6 +70,7 @@ mod tests {
     fn low_bits_are_cut() {
         let x = 0x0123_4567_89ab_cdef;
         assert_eq!((low8(x), low16(x), low32(x)), (0xef, 0xcdef, 0x89ab_cdef));
+        assert_eq!(low64(u128::from(x) << 32 | 7), 0x89ab_cdef_0000_0007);
     }
 
     #[test]

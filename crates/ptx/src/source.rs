@@ -19,8 +19,7 @@ impl Span {
     /// A span from byte offsets.
     #[must_use]
     pub fn new(start: usize, end: usize) -> Self {
-        let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Self { start: clamp(start), end: clamp(end) }
+        Self { start: clamped(start), end: clamped(end) }
     }
 
     /// The smallest span that covers both.
@@ -40,6 +39,11 @@ impl Span {
     pub fn text(self, source: &str) -> &str {
         source.get(self.range()).unwrap_or("")
     }
+}
+
+/// A place in a text, or the last one there is a number for. No text with a module is that long.
+fn clamped(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 impl PartialEq for Span {
@@ -85,7 +89,7 @@ impl LineIndex {
     #[must_use]
     pub fn new(text: &str) -> Self {
         let after_newlines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1);
-        let starts = std::iter::once(0).chain(after_newlines).map(|i| u32::try_from(i).unwrap_or(u32::MAX)).collect();
+        let starts = std::iter::once(0).chain(after_newlines).map(clamped).collect();
         Self { starts }
     }
 
@@ -95,13 +99,13 @@ impl LineIndex {
         let line = self.starts.partition_point(|s| *s <= offset).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or(0) as usize;
         let upto = text.get(start..offset as usize).map_or(0, |t| t.chars().count());
-        LineCol { line: line as u32, column: upto as u32 + 1 }
+        LineCol { line: clamped(line), column: clamped(upto).saturating_add(1) }
     }
 
     /// The line (from 1) of byte `offset`.
     #[must_use]
     pub fn line(&self, offset: u32) -> u32 {
-        self.starts.partition_point(|s| *s <= offset).max(1) as u32
+        clamped(self.starts.partition_point(|s| *s <= offset).max(1))
     }
 }
 

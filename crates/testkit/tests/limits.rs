@@ -76,6 +76,11 @@ fn recursion_without_variables_ends() {
     check_everywhere(&kernel(functions, "call down, ();", "trap: stack overflow"));
 }
 
+#[test]
+fn parameters_before_the_first_end_in_a_fault() {
+    check_everywhere(&kernel("", "ld.param.u32 %r1, [out-4];", "trap: parameter access of 4 bytes"));
+}
+
 /// Functions that each call the next two: more paths than can be walked.
 fn diamonds(n: usize) -> String {
     let mut functions = String::new();

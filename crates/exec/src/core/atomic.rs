@@ -8,6 +8,7 @@ use crate::math::f32_ops::{add_rn_f32, ftz_f32};
 use crate::math::f64_ops::add_rn_f64;
 use crate::memory::Global;
 use crate::op::NONE;
+use raddle_ptx::num::{low16, low32};
 
 impl Core<'_> {
     pub(super) fn atomic(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<(), LaneFault> {
@@ -36,7 +37,7 @@ pub(crate) fn apply_atomic(op: AtomicOp, bytes: u8, old: u64, b: u64, c: u64, gl
 }
 
 fn flushed_add(old: u64, b: u64) -> u64 {
-    let flushed = |bits: u64| ftz_f32(f32::from_bits(bits as u32));
+    let flushed = |bits: u64| ftz_f32(f32::from_bits(low32(bits)));
     u64::from(ftz_f32(add_rn_f32(flushed(old), flushed(b))).to_bits())
 }
 
@@ -47,15 +48,15 @@ pub(crate) fn apply(op: AtomicOp, bytes: u8, old: u64, b: u64, c: u64) -> u64 {
     let signed = |x: u64| (x << (64 - bits)).cast_signed() >> (64 - bits);
     let (old, b, c) = (old & mask, b & mask, c & mask);
     let halves = |f: fn(u16, u16) -> u16| {
-        u64::from(f(old as u16, b as u16)) | u64::from(f((old >> 16) as u16, (b >> 16) as u16)) << 16
+        u64::from(f(low16(old), low16(b))) | u64::from(f(low16(old >> 16), low16(b >> 16))) << 16
     };
     match op {
         AtomicOp::Add => old.wrapping_add(b),
-        AtomicOp::AddF32 => u64::from(add_rn_f32(f32::from_bits(old as u32), f32::from_bits(b as u32)).to_bits()),
+        AtomicOp::AddF32 => u64::from(add_rn_f32(f32::from_bits(low32(old)), f32::from_bits(low32(b))).to_bits()),
         AtomicOp::AddF64 => add_rn_f64(f64::from_bits(old), f64::from_bits(b)).to_bits(),
-        AtomicOp::AddF16 => u64::from(add_f16(old as u16, b as u16)),
+        AtomicOp::AddF16 => u64::from(add_f16(low16(old), low16(b))),
         AtomicOp::AddF16x2 => halves(add_f16),
-        AtomicOp::AddBf16 => u64::from(add_bf16(old as u16, b as u16)),
+        AtomicOp::AddBf16 => u64::from(add_bf16(low16(old), low16(b))),
         AtomicOp::AddBf16x2 => halves(add_bf16),
         AtomicOp::And => old & b,
         AtomicOp::Or => old | b,

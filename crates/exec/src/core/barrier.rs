@@ -4,6 +4,7 @@ use super::{Core, LaneFault, Lanes, lanes_in};
 use crate::decode::BarrierOp;
 use crate::fault::FaultKind;
 use crate::op::{CONST, NONE, Op};
+use raddle_ptx::num::fit;
 
 /// Barriers of a thread block that programs name by their numbers.
 pub const BARRIERS: u32 = 16;
@@ -150,7 +151,7 @@ impl Core<'_> {
         if number == NEXT_BLOCK as usize || self.launch.ends_logical_block(number) {
             cta.shared.fill(0);
         }
-        Some((number as u8, done))
+        Some((fit(number), done))
     }
 
     /// The same for one logical block of a virtual one, whose barriers begin at number `first`: `left` gives the threads
@@ -172,7 +173,7 @@ impl Core<'_> {
         gone.extend(cta.gone.iter().zip(0..).map(|(gone, warp)| gone | left(warp)));
         let live = gone.iter().map(|gone| width - gone.count_ones()).sum();
         let number = own.clone().find(|n| cta.barriers[*n].is_complete(live, gone))?;
-        Some((number as u8, std::mem::take(&mut cta.barriers[number])))
+        Some((fit(number), std::mem::take(&mut cta.barriers[number])))
     }
 
     /// All threads have left a logical block: the next finds shared memory as at the start.

@@ -10,6 +10,7 @@ use crate::fault::FaultKind;
 use crate::lanes::LANES;
 use crate::memory::{Global, Region, region};
 use crate::printf;
+use raddle_ptx::num::{fit, low8, low32};
 
 /// Strings longer than this are cut.
 const MAX_STRING: usize = 64 * 1024;
@@ -17,10 +18,10 @@ const MAX_STRING: usize = 64 * 1024;
 impl Core<'_> {
     pub(super) fn branch_table(&mut self, Issue { op, row, mask, .. }: Issue<'_>) -> Result<Effect, LaneFault> {
         let program = self.program;
-        let table = &program.tables[op.aux as usize];
+        let table = &program.tables[fit::<usize, _>(op.aux)];
         for lane in lanes_in(mask) {
             let index = self.file.get(row, op.s[0], op.s_bank[0], lane);
-            let Some(target) = table.get(index as usize) else {
+            let Some(target) = usize::try_from(index).ok().and_then(|i| table.get(i)) else {
                 let text = format!("branch index {index} is outside the table of {}", table.len());
                 return Err(LaneFault { lane, kind: FaultKind::BadTarget(text) });
             };
@@ -134,17 +135,17 @@ impl Core<'_> {
 
     /// Keeps the caller's registers: a function that calls itself uses the same slots again.
     fn save(&mut self, row: usize, lane: usize, range: SavedRegs) {
-        let regs = self.file.row(row as u32);
+        let regs = self.file.row(fit(row));
         let saved = &mut self.rows[row].saved;
         saved.resize_with(LANES, Vec::new);
         let stack = &mut saved[lane];
         stack.extend(regs.r32[range.r32].iter().map(|plane| plane[lane]));
-        stack.extend(regs.r64[range.r64].iter().flat_map(|plane| [plane[lane] as u32, (plane[lane] >> 32) as u32]));
+        stack.extend(regs.r64[range.r64].iter().flat_map(|plane| [low32(plane[lane]), low32(plane[lane] >> 32)]));
         stack.extend(regs.preds[range.preds].iter().map(|bits| bits >> lane & 1));
     }
 
     fn restore(&mut self, row: usize, lane: usize, range: SavedRegs) {
-        let regs = self.file.row(row as u32);
+        let regs = self.file.row(fit(row));
         let stack = &mut self.rows[row].saved[lane];
         let mut pop = || stack.pop().unwrap_or(0);
         for bits in regs.preds[range.preds].iter_mut().rev() {
@@ -201,7 +202,7 @@ impl Core<'_> {
                     let bytes = text(self, argument(self, n)).unwrap_or_default();
                     String::from_utf8_lossy(&bytes).into_owned()
                 };
-                let line = argument(self, 2) as u32;
+                let line = argument(self, 2);
                 let text = format!("{} ({}:{line}, in {})", part(0), part(1), part(3));
                 Err(LaneFault { lane, kind: FaultKind::Assert(text) })
             }
@@ -217,7 +218,7 @@ impl Core<'_> {
             Region::Global(a) => {
                 let (index, offset) = memory.image().find(a, 1).ok()?;
                 let byte = memory.image().bytes(index)[offset];
-                Some(memory.pending().map_or(byte, |log| log.patch(a, 1, u64::from(byte)) as u8))
+                Some(memory.pending().map_or(byte, |log| low8(log.patch(a, 1, u64::from(byte)))))
             }
             Region::Shared(a) => at(&self.ctas[row.cta as usize].shared, a),
             Region::Local(a) => row.local.read_byte(a, usize::from(home.lane)),

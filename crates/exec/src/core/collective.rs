@@ -2,18 +2,19 @@
 
 use super::{Core, Lanes, lanes_in, lanes_of};
 use crate::decode::WarpOp;
-use crate::lanes::LANES;
+use crate::lanes::{LANES, ROW_THREADS};
 use crate::op::{Bank, CONST, NONE, Op};
+use raddle_ptx::num::{fit, low32};
 
 impl Core<'_> {
     /// Calls `f` with each static warp of the block in `slot` that threads of `mask` are from, and their lanes
     /// in it; several times with the same warp if they are from other rows.
     pub(crate) fn for_each_static(&self, slot: u32, lanes: Lanes<'_>, mask: u32, mut f: impl FnMut(usize, u32)) {
         let (first, width) = (self.ctas[slot as usize].first_row, self.width);
-        let number = |row: u32, lane: u32| ((row - first) * LANES as u32 + lane) / width;
+        let number = |row: u32, lane: u32| ((row - first) * ROW_THREADS + lane) / width;
         match lanes {
             Lanes::Row(row) => {
-                for base in (0..LANES as u32).step_by(width as usize) {
+                for base in (0..ROW_THREADS).step_by(width as usize) {
                     let bits = mask >> base & lanes_of(width);
                     if bits != 0 {
                         f(number(row, base) as usize, bits);
@@ -36,10 +37,10 @@ impl Core<'_> {
         }
         let lane = mask.trailing_zeros() as usize & 31;
         if op.s[n] & CONST != 0 {
-            return Some(self.file.get(0, op.s[n], op.s_bank[n], lane) as u32);
+            return Some(low32(self.file.get(0, op.s[n], op.s_bank[n], lane)));
         }
         let home = lanes.home(lane);
-        Some(self.file.get(home.row, op.s[n], op.s_bank[n], usize::from(home.lane)) as u32)
+        Some(low32(self.file.get(home.row, op.s[n], op.s_bank[n], usize::from(home.lane))))
     }
 
     /// How many lanes of `mask` have a true predicate in source `n`.
@@ -48,7 +49,7 @@ impl Core<'_> {
         for lane in lanes_in(mask) {
             let home = lanes.home(lane);
             let row = if op.s[n] & CONST != 0 { 0 } else { home.row };
-            count += self.file.get(row, op.s[n], op.s_bank[n], usize::from(home.lane)) as u32;
+            count += low32(self.file.get(row, op.s[n], op.s_bank[n], usize::from(home.lane)));
         }
         count
     }
@@ -131,7 +132,7 @@ impl Core<'_> {
         let mut out = a;
         let mut valid = 0u32;
         for lane in lanes_in(mask) {
-            let own = lane as u32 - base;
+            let own = fit::<u32, _>(lane) - base;
             let (distance, clamp, segment) = (b[lane] & 31, c[lane] & 31, c[lane] >> 8 & 31);
             let max = own & segment | clamp & !segment;
             let min = own & segment;

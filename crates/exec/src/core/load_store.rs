@@ -5,6 +5,7 @@ use crate::fault::FaultKind;
 use crate::lanes::{LANES, Regs, leveled};
 use crate::memory::{AccessError, DeviceMemory, Global, Region, StoreLog, region};
 use crate::op::{Bank, Class, MemSpace, Op};
+use raddle_ptx::num::{fit, low32};
 
 /// Little-endian bytes as an integer; zero when they are not all there.
 #[inline]
@@ -61,7 +62,7 @@ fn offsets(regs: &Regs<'_>, op: &Op, mask: u32, base: u64, size: usize) -> Optio
         let wide = address.wrapping_sub(base);
         high |= wide >> 32;
         any |= address;
-        *offset = wide as u32;
+        *offset = low32(wide);
     }
     let mut last = 0;
     for offset in &offsets {
@@ -92,7 +93,7 @@ leveled! {
                     };
                     match bank {
                         Bank::R64 => regs.set64(op.d[n], &offsets.map(value), mask),
-                        _ => regs.set32(op.d[n], &offsets.map(|o| value(o) as u32), mask),
+                        _ => regs.set32(op.d[n], &offsets.map(|o| low32(value(o))), mask),
                     }
                 }
             }
@@ -113,7 +114,7 @@ fn words(data: &[u8], offsets: &[u32; LANES], at: usize) -> [u32; LANES] {
     for (out, offsets) in out.as_chunks_mut::<TOGETHER>().0.iter_mut().zip(offsets.as_chunks::<TOGETHER>().0) {
         let (mut apart, mut unequal) = (0, 0);
         for (lane, offset) in offsets.iter().enumerate() {
-            apart |= offset ^ offsets[0].wrapping_add(4 * lane as u32);
+            apart |= offset ^ offsets[0].wrapping_add(low32(4 * lane as u64));
             unequal |= offset ^ offsets[0];
         }
         let first = (offsets[0] as usize + at) / 4;
@@ -283,7 +284,7 @@ impl Core<'_> {
             MemSpace::Global if !memory.image().tracks_writes() => {
                 self.nearest_allocation(memory.image(), issue);
                 let found = memory.image().allocations().get(self.last_allocation);
-                let (base, size) = found.map_or((0, 0), |a| (a.base, a.len() as usize));
+                let (base, size) = found.map_or((0, 0), |a| (a.base, a.data().len()));
                 match memory {
                     Global::Direct(memory) if size > 0 => {
                         let data = memory.bytes_mut(self.last_allocation);
@@ -356,15 +357,15 @@ impl Core<'_> {
             return Err(memory_fault(lane, format!("{what} cannot be written")));
         }
         Ok(match target {
-            Region::Shared(o) => Place::Shared(cta, o as usize),
+            Region::Shared(o) => Place::Shared(cta, fit(o)),
             Region::Local(o) => Place::Local(home.row, home.lane, o),
-            Region::Const(o) => Place::Const(o as usize),
-            Region::Param(o) | Region::Global(o) => Place::Param(o as usize),
+            Region::Const(o) => Place::Const(fit(o)),
+            Region::Param(o) | Region::Global(o) => Place::Param(fit(o)),
         })
     }
 
     pub(super) fn peek(&self, memory: &Global<'_>, place: Place, at: u64, bytes: u8) -> u64 {
-        let flat = |data: &[u8], offset: usize| raw(data, offset + at as usize, bytes);
+        let flat = |data: &[u8], offset: usize| raw(data, offset + fit::<usize, _>(at), bytes);
         match place {
             Place::Global(index, offset) => {
                 let value = flat(memory.image().bytes(index), offset);
@@ -382,12 +383,12 @@ impl Core<'_> {
 
     pub(super) fn poke(&mut self, memory: &mut Global<'_>, place: Place, at: u64, bytes: u8, value: u64) {
         let flat = |data: &mut [u8], offset: usize| {
-            let start = offset + at as usize;
+            let start = offset + fit::<usize, _>(at);
             let count = usize::from(bytes);
             data[start..start + count].copy_from_slice(&value.to_le_bytes()[..count]);
         };
         match place {
-            Place::Global(index, offset) => memory.store(index, offset + at as usize, bytes, value),
+            Place::Global(index, offset) => memory.store(index, offset + fit::<usize, _>(at), bytes, value),
             Place::Shared(cta, offset) => flat(&mut self.ctas[cta as usize].shared, offset),
             Place::Local(row, lane, offset) => {
                 self.rows[row as usize].local.write(offset + at, bytes, usize::from(lane), value);

@@ -1,6 +1,7 @@
 //! Local memory: words interleaved by lane, so that lanes at the same offset are a plane.
 
 use crate::lanes::LANES;
+use raddle_ptx::num::{low8, low32};
 
 /// The local memory of a row of threads.
 #[derive(Clone, Debug, Default)]
@@ -44,14 +45,14 @@ impl LocalRow {
     pub(super) fn write(&mut self, offset: u64, bytes: u8, lane: usize, value: u64) {
         let word = (offset / 4) as usize;
         let shift = (offset % 4) * 8;
-        let merge = |old: u32, mask: u32| old & !(mask << shift) | (value as u32 & mask) << shift;
+        let merge = |old: u32, mask: u32| old & !(mask << shift) | (low32(value) & mask) << shift;
         let old = self.words[word][lane];
         self.words[word][lane] = match bytes {
             8 => {
                 self.words[word + 1][lane] = (value >> 32) as u32;
-                value as u32
+                low32(value)
             }
-            4 => value as u32,
+            4 => low32(value),
             2 => merge(old, 0xffff),
             _ => merge(old, 0xff),
         };
@@ -59,6 +60,6 @@ impl LocalRow {
 
     /// One byte.
     pub(super) fn read_byte(&self, offset: u64, lane: usize) -> Option<u8> {
-        (offset < self.bytes()).then(|| self.read(offset, 1, lane) as u8)
+        (offset < self.bytes()).then(|| low8(self.read(offset, 1, lane)))
     }
 }

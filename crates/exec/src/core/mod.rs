@@ -19,12 +19,13 @@ use crate::calls::MAX_STACK_BYTES;
 use crate::decode::Program;
 use crate::fault::{Fault, FaultKind, ThreadId};
 use crate::image::LoadError;
-use crate::lanes::{LANES, Regs};
+use crate::lanes::{LANES, ROW_THREADS, Regs};
 use crate::launch::Launch;
-use crate::memory::Global;
+use crate::memory::{Global, MAX_SHARED_BYTES};
 use crate::op::{Access, Bank, Class, NONE, Op};
 use local::LocalRow;
 use raddle_ptx::isa::Special;
+use raddle_ptx::num::{fit, low32};
 use regs::RegFile;
 
 pub(crate) use atomic::apply_atomic;
@@ -55,7 +56,7 @@ impl Lanes<'_> {
     #[must_use]
     pub fn home(&self, lane: usize) -> Home {
         match self {
-            Self::Row(row) => Home { row: *row, lane: lane as u8 },
+            Self::Row(row) => Home { row: *row, lane: fit(lane) },
             Self::Gathered(homes) => homes[lane],
         }
     }
@@ -190,13 +191,13 @@ impl<'p> Core<'p> {
             let value = load_store::extend(raw, bytes, signed, register_bits);
             match p.bank {
                 Bank::R64 => self.file.c64[p.slot as usize] = [value; LANES],
-                _ => self.file.c32[p.slot as usize] = [value as u32; LANES],
+                _ => self.file.c32[p.slot as usize] = [low32(value); LANES],
             }
         }
     }
 
     fn reserve_rows(&mut self, rows: u32) -> u32 {
-        let first = self.rows.len() as u32;
+        let first = fit(self.rows.len());
         let total = self.rows.len() + rows as usize;
         self.rows.resize_with(total, Row::default);
         self.file.resize(total);
@@ -208,9 +209,9 @@ impl<'p> Core<'p> {
         let threads = self.launch.threads_per_cta();
         let lowest = (0..self.free_slots.len()).min_by_key(|i| self.free_slots[*i]);
         let slot = lowest.map(|i| self.free_slots.swap_remove(i)).unwrap_or_else(|| {
-            let rows = threads.div_ceil(LANES as u32);
+            let rows = threads.div_ceil(ROW_THREADS);
             let first_row = self.reserve_rows(rows);
-            let slot = self.ctas.len() as u32;
+            let slot = fit(self.ctas.len());
             for row in first_row..first_row + rows {
                 self.rows[row as usize].cta = slot;
             }
@@ -324,9 +325,9 @@ impl<'p> Core<'p> {
         let now = self.clock;
         let mut regs = self.regs(row);
         match (op.variant, op.d_bank[0]) {
-            (1, _) => regs.set32(op.d[0], &[(now >> 32) as u32; LANES], mask),
+            (1, _) => regs.set32(op.d[0], &[low32(now >> 32); LANES], mask),
             (_, Bank::R64) => regs.set64(op.d[0], &[now; LANES], mask),
-            _ => regs.set32(op.d[0], &[now as u32; LANES], mask),
+            _ => regs.set32(op.d[0], &[low32(now); LANES], mask),
         }
     }
 
@@ -341,7 +342,7 @@ impl<'p> Core<'p> {
             Lanes::Gathered(homes) => lanes_in(active).fold(0, |bits, lane| {
                 let home = homes[lane];
                 let bit = self.file.get(home.row, op.guard, Bank::Pred, usize::from(home.lane));
-                bits | (bit as u32) << lane
+                bits | low32(bit) << lane
             }),
         };
         active & (bits ^ op.guard_flip)
@@ -350,7 +351,7 @@ impl<'p> Core<'p> {
     /// The thread in a lane, by its coordinates.
     pub fn thread_id(&self, home: Home) -> ThreadId {
         let cta = &self.ctas[self.rows[home.row as usize].cta as usize];
-        let index = (home.row - cta.first_row) * LANES as u32 + u32::from(home.lane);
+        let index = (home.row - cta.first_row) * ROW_THREADS + u32::from(home.lane);
         ThreadId { cta: cta.coords, thread: self.launch.thread_coords(index) }
     }
 
@@ -421,8 +422,10 @@ fn thread_specials(program: &Program, launch: &Launch, width: u32) -> Vec<Vec<[u
             | Special::GlobaltimerHi => 0,
         }
     };
-    let plane = |special: Special, row: u32| std::array::from_fn(|lane| value(special, row * 32 + lane as u32));
-    let rows = launch.threads_per_cta().div_ceil(LANES as u32);
+    let plane = |special: Special, row: u32| {
+        std::array::from_fn(|lane| value(special, row * ROW_THREADS + fit::<u32, _>(lane)))
+    };
+    let rows = launch.threads_per_cta().div_ceil(ROW_THREADS);
     (0..rows).map(|row| program.specials.iter().map(|(special, ..)| plane(*special, row)).collect()).collect()
 }
 
@@ -464,6 +467,10 @@ fn check_launch(program: &Program, launch: &Launch, width: u32) -> Result<(), Lo
         && threads > u64::from(most)
     {
         return wrong(format!("the kernel allows at most {most} threads per block (.maxntid), not {threads}"));
+    }
+    let shared = u64::from(program.layout.static_shared) + u64::from(launch.dynamic_shared);
+    if shared > MAX_SHARED_BYTES {
+        return wrong(format!("a block has {shared} bytes of shared memory, there can be {MAX_SHARED_BYTES}"));
     }
     let frame = program.layout.frame(program.layout.kernel).size;
     if frame > MAX_STACK_BYTES {

@@ -4,6 +4,7 @@ use super::{Home, lanes_in};
 use crate::decode::Program;
 use crate::lanes::{LANES, Regs};
 use crate::op::{Bank, CONST, NONE, NOT, Op, Slot};
+use raddle_ptx::num::low32;
 
 /// Registers and predicates by row, and the constants of the launch.
 pub(super) struct RegFile {
@@ -67,8 +68,8 @@ impl RegFile {
         let mut regs = self.row(row);
         match bank {
             Bank::R64 => regs.r64[slot as usize][lane] = value,
-            Bank::Pred => regs.set_pred(slot, (value as u32 & 1) << lane, 1 << lane),
-            _ => regs.r32[slot as usize][lane] = value as u32,
+            Bank::Pred => regs.set_pred(slot, (low32(value) & 1) << lane, 1 << lane),
+            _ => regs.r32[slot as usize][lane] = low32(value),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::op::{Class, NO_PC, NONE, Op};
 use crate::texture::Coords;
 use raddle_ptx::ir::VarId;
 use raddle_ptx::isa::Type;
+use raddle_ptx::num::low32;
 
 impl Core<'_> {
     /// Finds the texture of every `.texref` the program reads.
@@ -30,7 +31,7 @@ impl Core<'_> {
     fn texture_by_handle(&self, handle: u64) -> usize {
         let image = &self.program.image;
         let is_it = |v: &VarId| image.module.var(*v).ty == Type::Texref && image.address(*v) == Some(handle);
-        match (0..image.module.vars.len() as u32).map(VarId).find(is_it) {
+        match (0..image.module.vars.len()).map(VarId::from_index).find(is_it) {
             Some(var) => {
                 let name = &image.module.var(var).name;
                 self.launch.textures.iter().position(|(n, _)| n == name).unwrap_or(usize::MAX)
@@ -60,7 +61,7 @@ impl Core<'_> {
             let (row, own) = (home.row, usize::from(home.lane));
             let index = self.texture_index(op, row, own);
             let mut coord = |n: usize| {
-                if op.s[n] == NONE { 0 } else { self.file.get(row, op.s[n], op.s_bank[n], own) as u32 }
+                if op.s[n] == NONE { 0 } else { low32(self.file.get(row, op.s[n], op.s_bank[n], own)) }
             };
             let (x, y) = (coord(0), coord(1));
             let coords = match op.variant {
@@ -83,7 +84,7 @@ impl Core<'_> {
                 return Err(LaneFault { lane, kind });
             };
             let coord = |core: &mut Self, n: usize| {
-                if op.s[n] == NONE { 0 } else { core.file.get(row, op.s[n], op.s_bank[n], lane) as u32 }
+                if op.s[n] == NONE { 0 } else { low32(core.file.get(row, op.s[n], op.s_bank[n], lane)) }
             };
             let (x, y) = (coord(self, 0), coord(self, 1));
             let floats = [f32::from_bits(x), f32::from_bits(y)];

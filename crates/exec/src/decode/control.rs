@@ -1,7 +1,7 @@
 //! Branches, calls, returns.
 
 use super::{Builtin, CallSite, Decoded, Decoder, SavedRegs, malformed};
-use crate::image::{LoadError, abi_offsets};
+use crate::image::{LoadError, abi_offsets, frame_bytes};
 use crate::op::{Class, NO_PC, Op, Slot};
 use raddle_ptx::ir::{FuncId, Inst, InstId, LabelId, Operand, VarId};
 use raddle_ptx::isa::{Opcode, Type};
@@ -114,7 +114,7 @@ impl Decoder<'_> {
             _ => return Err(malformed(inst)),
         };
         let place = |v: &VarId| frame.offset(*v).unwrap_or(0);
-        let bytes = |v: &VarId| self.image.module.var(*v).size as u32;
+        let bytes = |v: &VarId| frame_bytes(self.image.module.var(*v).size);
         for (n, v) in returns.iter().enumerate() {
             site.returns.push((offsets[n], place(v), bytes(v)));
         }

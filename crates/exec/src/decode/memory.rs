@@ -99,10 +99,10 @@ impl Decoder<'_> {
         };
         Access {
             space: MemSpace::Generic,
-            bytes: ty.bytes() as u8,
-            count: inst.vector_width() as u8,
+            bytes: fit(ty.bytes()),
+            count: fit(inst.vector_width()),
             signed: ty.is_signed(),
-            register_bits: register_bits as u8,
+            register_bits: fit(register_bits),
             float: ty.is_float(),
             wide_address: false,
         }
@@ -126,8 +126,8 @@ impl Decoder<'_> {
 
     /// A kernel parameter at a known place is a constant of the launch.
     fn param_constant(&mut self, op: &mut Op) {
-        let fits = op.aux + u64::from(op.access.bytes) <= u64::from(self.layout.param_bytes);
-        if !fits {
+        let end = op.aux.checked_add(u64::from(op.access.bytes));
+        if end.is_none_or(|end| end > u64::from(self.layout.param_bytes)) {
             return;
         }
         let bank = op.d_bank[0];
@@ -216,8 +216,8 @@ fn texture_variant(inst: &Inst, coord_ty: Type) -> u8 {
         Opcode::Tex if coord_ty.is_float() => 0,
         Opcode::Tex => 1,
         Opcode::Tld4 => {
-            let component = [Word::R, Word::G, Word::B, Word::A].iter().position(|w| inst.has(*w));
-            2 + component.unwrap_or(0) as u8
+            let components = [(Word::G, 3), (Word::B, 4), (Word::A, 5)];
+            components.iter().find(|(word, _)| inst.has(*word)).map_or(2, |(_, variant)| *variant)
         }
         _ if inst.has(Word::Width) => 6,
         _ => 7,

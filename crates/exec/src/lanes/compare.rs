@@ -10,6 +10,7 @@ use crate::math::compare::{FloatClass, FloatCmp, compare_bf16, compare_f16, test
 use crate::math::f16_ops::ftz_f16;
 use crate::math::f32_ops::ftz_f32;
 use crate::op::Op;
+use raddle_ptx::num::low16;
 
 /// Bits of [`Op::aux`] of a comparison.
 pub(crate) mod aux {
@@ -134,7 +135,7 @@ macro_rules! packed_setp {
             let test = |shift: u32| {
                 let mut bits = 0;
                 for lane in 0..LANES {
-                    let ($a, $b) = ((x[lane] >> shift) as u16, (y[lane] >> shift) as u16);
+                    let ($a, $b) = (low16(u64::from(x[lane] >> shift)), low16(u64::from(y[lane] >> shift)));
                     bits |= u32::from($body) << lane;
                 }
                 bits
@@ -156,7 +157,7 @@ lane_ops! {
     /// `set` on packed halves gives 1.0 or 0.0 in each.
     SetF16x2[aux](a: u32, b: u32) -> u32 = {
         let test = |shift: u32| {
-            let (a, b) = ((a >> shift) as u16, (b >> shift) as u16);
+            let (a, b) = (low16(u64::from(a >> shift)), low16(u64::from(b >> shift)));
             let (a, b) = if aux & aux::NEGATE != 0 { (ftz_f16(a), ftz_f16(b)) } else { (a, b) };
             if compare_f16(float_cmp(aux), a, b) { 0x3c00u32 << shift } else { 0 }
         };

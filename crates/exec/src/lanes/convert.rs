@@ -7,6 +7,7 @@ use crate::math::convert::IntType;
 use crate::math::f16_ops::{canonical_f16, relu_bf16, relu_f16, sat_f16};
 use crate::math::f32_ops::{canonical_f32, ftz_f32};
 use crate::math::f64_ops::{nan_rule_1, sat_f64};
+use raddle_ptx::num::low32;
 
 /// Bits of [`crate::op::Op::aux`] of conversions, besides those of floating-point kernels.
 pub(crate) mod aux {
@@ -33,7 +34,7 @@ fn to(aux: u64) -> IntType {
 /// An integer result as a 32-bit or narrower register holds it.
 #[inline(always)]
 fn narrow(aux: u64, x: u64) -> u32 {
-    if aux & aux::NARROW != 0 { x as u32 & 0xffff } else { x as u32 }
+    if aux & aux::NARROW != 0 { low32(x) & 0xffff } else { low32(x) }
 }
 
 #[inline(always)]
@@ -79,7 +80,7 @@ fn same16(aux: u64, x: u16) -> u16 {
 lane_ops! {
     Sext32to64(a: i32) -> i64 = i64::from(a);
     Zext32to64(a: u32) -> u64 = u64::from(a);
-    Trunc64to32(a: u64) -> u32 = a as u32;
+    Trunc64to32(a: u64) -> u32 = low32(a);
     Int32to32[aux](a: u32) -> u32 = narrow(aux, int_to_int(aux, u64::from(a)));
     Int32to64[aux](a: u32) -> u64 = int_to_int(aux, u64::from(a));
     Int64to32[aux](a: u64) -> u32 = narrow(aux, int_to_int(aux, a));

@@ -3,6 +3,7 @@
 use super::float::aux;
 use super::lane_ops;
 use crate::math::f16_ops as m;
+use raddle_ptx::num::low16;
 
 /// A half-precision format's operations by name, so that one declaration serves both formats.
 trait Format {
@@ -102,8 +103,9 @@ fn tanh<F: Format>(_: u64, a: u16) -> u16 {
 
 /// Both halves of packed operands.
 fn x2(f: impl Fn(u16, u16, u16) -> u16, a: u32, b: u32, c: u32) -> u32 {
-    let low = f(a as u16, b as u16, c as u16);
-    let high = f((a >> 16) as u16, (b >> 16) as u16, (c >> 16) as u16);
+    let half = |x: u32| low16(u64::from(x));
+    let low = f(half(a), half(b), half(c));
+    let high = f(half(a >> 16), half(b >> 16), half(c >> 16));
     u32::from(low) | u32::from(high) << 16
 }
 

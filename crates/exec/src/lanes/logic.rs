@@ -5,6 +5,7 @@ use super::plane::Regs;
 use crate::math::bit_ops::lop3_b32;
 use crate::math::int_ops::{shl_b16, shl_b32, shl_b64, shr_s16, shr_s32, shr_s64, shr_u16, shr_u32, shr_u64};
 use crate::op::Op;
+use raddle_ptx::num::{low8, low32};
 
 /// Whether a generic address points into the state space with this number.
 #[inline(always)]
@@ -36,10 +37,10 @@ lane_ops! {
     Cnot16(a: u16) -> u16 = u16::from(a == 0);
     Cnot32(a: u32) -> u32 = u32::from(a == 0);
     Cnot64(a: u64) -> u64 = u64::from(a == 0);
-    Lop3[aux](a: u32, b: u32, c: u32) -> u32 = lop3_b32(a, b, c, aux as u8);
+    Lop3[aux](a: u32, b: u32, c: u32) -> u32 = lop3_b32(a, b, c, low8(aux));
     /// The predicate is `(result != 0) op q`; `aux` bit 8 selects `and` instead of `or`.
     Lop3Bool[aux](a: u32, b: u32, c: u32, q: bool) -> (u32, bool) = {
-        let d = lop3_b32(a, b, c, aux as u8);
+        let d = lop3_b32(a, b, c, low8(aux));
         (d, if aux & 0x100 != 0 { (d != 0) & q } else { (d != 0) | q })
     };
     Shl16(a: u16, n: u32) -> u16 = shl_b16(a, n);
@@ -54,7 +55,7 @@ lane_ops! {
     Mov32(a: u32) -> u32 = a;
     Mov64(a: u64) -> u64 = a;
     /// `aux` is added: the address of a variable in the thread's frame.
-    AddImm32[aux](a: u32) -> u32 = a.wrapping_add(aux as u32);
+    AddImm32[aux](a: u32) -> u32 = a.wrapping_add(low32(aux));
     /// As [`AddImm32`], from a 32-bit frame pointer to a 64-bit address.
     AddImm64[aux](a: u32) -> u64 = u64::from(a).wrapping_add(aux);
     /// `aux` is added to a 64-bit address: into or out of a window.
@@ -74,7 +75,7 @@ lane_ops! {
     Pack16x4(a: u16, b: u16, c: u16, e: u16) -> u64 =
         u64::from(a) | u64::from(b) << 16 | u64::from(c) << 32 | u64::from(e) << 48;
     Unpack16x2(a: u32) -> (u32, u32) = (a & 0xffff, a >> 16);
-    Unpack32x2(a: u64) -> (u32, u32) = (a as u32, (a >> 32) as u32);
+    Unpack32x2(a: u64) -> (u32, u32) = (low32(a), low32(a >> 32));
     Unpack8x4(a: u32) -> [u32; 4] = [a & 0xff, a >> 8 & 0xff, a >> 16 & 0xff, a >> 24];
     Unpack16x4(a: u64) -> [u32; 4] =
         [(a & 0xffff) as u32, (a >> 16 & 0xffff) as u32, (a >> 32 & 0xffff) as u32, (a >> 48) as u32];

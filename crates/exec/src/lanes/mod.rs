@@ -26,7 +26,10 @@ use crate::op::Op;
 use plane::{Dst, Src};
 
 /// Lanes in a row of thread state. Warps may be narrower, never wider.
-pub const LANES: usize = 32;
+pub const LANES: usize = ROW_THREADS as usize;
+
+/// [`LANES`] where threads are counted.
+pub(crate) const ROW_THREADS: u32 = 32;
 
 /// A compiled kernel. Unsafe to call because some are compiled for instruction sets the host may
 /// lack; [`Level::detect`] decides which may be used.

@@ -2,6 +2,7 @@
 
 use super::LANES;
 use crate::op::{CONST, NONE, NOT, Op, Slot};
+use raddle_ptx::num::low16;
 
 /// The registers of one row of 32 threads, and the constants of the program.
 pub(crate) struct Regs<'a> {
@@ -128,8 +129,8 @@ values! {
     i32, plane32, set32, u32, |x| x.cast_signed(), |x| x.cast_unsigned();
     f32, plane32, set32, u32, |x| f32::from_bits(x), |x| x.to_bits();
     // 16-bit values are kept zero-extended.
-    u16, plane32, set32, u32, |x| x as u16, |x| u32::from(x);
-    i16, plane32, set32, u32, |x| (x as u16).cast_signed(), |x| u32::from(x.cast_unsigned());
+    u16, plane32, set32, u32, |x| low16(u64::from(x)), |x| u32::from(x);
+    i16, plane32, set32, u32, |x| low16(u64::from(x)).cast_signed(), |x| u32::from(x.cast_unsigned());
     u64, plane64, set64, u64, |x| x, |x| x;
     i64, plane64, set64, u64, |x| x.cast_signed(), |x| x.cast_unsigned();
     f64, plane64, set64, u64, |x| f64::from_bits(x), |x| x.to_bits();

@@ -2,6 +2,8 @@
 //!
 //! Loops in the ISA's pseudo-code become masks here; the tests run the pseudo-code beside them.
 
+use raddle_ptx::num::{low8, low32};
+
 /// `.clamp` or `.wrap`: what an amount beyond the width means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShiftMode {
@@ -164,7 +166,7 @@ fn permute(a: u32, b: u32, choice: impl Fn(u32) -> u32) -> u32 {
     let pair = u64::from(b) << 32 | u64::from(a);
     (0..4).fold(0, |word, i| {
         let choice = choice(i);
-        let byte = (pair >> (8 * (choice & 7))) as u8;
+        let byte = low8(pair >> (8 * (choice & 7)));
         let byte = if choice & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte };
         word | u32::from(byte) << (8 * i)
     })
@@ -194,14 +196,14 @@ fn funnel_amount(c: u32, mode: ShiftMode) -> u32 {
 #[inline(always)]
 pub fn shf_l_b32(a: u32, b: u32, c: u32, mode: ShiftMode) -> u32 {
     let pair = u64::from(b) << 32 | u64::from(a);
-    ((pair << funnel_amount(c, mode)) >> 32) as u32
+    low32((pair << funnel_amount(c, mode)) >> 32)
 }
 
 /// `shf.r.b32`: the lower word of `b:a` shifted right by `c`.
 #[inline(always)]
 pub fn shf_r_b32(a: u32, b: u32, c: u32, mode: ShiftMode) -> u32 {
     let pair = u64::from(b) << 32 | u64::from(a);
-    (pair >> funnel_amount(c, mode)) as u32
+    low32(pair >> funnel_amount(c, mode))
 }
 
 /// `szext.u32`: the low `n` bits of `a`, zero-extended; all of `a` for 32 or more with `.clamp`.

@@ -21,6 +21,7 @@ use super::f32_ops::canonical_f32;
 use super::f64_ops::nan_rule_1;
 use super::round::{Rounding, round_integral_f32, round_integral_f64};
 use super::soft::{self, Format, Value};
+use raddle_ptx::num::{low8, low16, low32, low64, nearest_f32};
 
 /// An integer type of PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,12 +67,12 @@ impl IntType {
     #[inline(always)]
     pub const fn extend(self, x: u64) -> u64 {
         match self {
-            Self::U8 => x as u8 as u64,
-            Self::S8 => x as i8 as u64,
-            Self::U16 => x as u16 as u64,
-            Self::S16 => x as i16 as u64,
-            Self::U32 => x as u32 as u64,
-            Self::S32 => x as i32 as u64,
+            Self::U8 => low8(x) as u64,
+            Self::S8 => low8(x).cast_signed() as u64,
+            Self::U16 => low16(x) as u64,
+            Self::S16 => low16(x).cast_signed() as u64,
+            Self::U32 => low32(x) as u64,
+            Self::S32 => low32(x).cast_signed() as u64,
             Self::U64 | Self::S64 => x,
         }
     }
@@ -101,12 +102,12 @@ pub fn int_to_int(x: u64, from: IntType, to: IntType, sat: bool) -> u64 {
         return to.extend(from.extend(x));
     }
     let (low, high) = to.range();
-    from.value(x).clamp(low, high) as u64
+    low64(from.value(x).clamp(low, high).cast_unsigned())
 }
 
 fn int_value(x: u64, from: IntType) -> Value {
     let value = from.value(x);
-    Value::from_integer(value < 0, value.unsigned_abs() as u64)
+    Value::from_integer(value < 0, low64(value.unsigned_abs()))
 }
 
 /// `cvt` from an integer to `.f32`.
@@ -115,7 +116,7 @@ pub fn int_to_f32(x: u64, from: IntType, r: Rounding) -> f32 {
     match r {
         Rounding::Rn if from.is_signed() => from.extend(x) as i64 as f32,
         Rounding::Rn => from.extend(x) as f32,
-        _ => f32::from_bits(soft::pack(int_value(x, from), soft::F32, r) as u32),
+        _ => f32::from_bits(low32(soft::pack(int_value(x, from), soft::F32, r))),
     }
 }
 
@@ -144,22 +145,32 @@ pub fn int_to_f64(x: u64, from: IntType, r: Rounding) -> f64 {
 /// `cvt` from an integer to `.f16`. Integers beyond its range round as any number would.
 #[inline]
 pub fn int_to_f16(x: u64, from: IntType, r: Rounding) -> u16 {
-    soft::pack(int_value(x, from), soft::F16, r) as u16
+    low16(soft::pack(int_value(x, from), soft::F16, r))
 }
 
 /// `cvt` from an integer to `.bf16`.
 #[inline]
 pub fn int_to_bf16(x: u64, from: IntType, r: Rounding) -> u16 {
-    soft::pack(int_value(x, from), soft::BF16, r) as u16
+    low16(soft::pack(int_value(x, from), soft::BF16, r))
 }
+
+/// The nearest integer of a type to an integral number or infinity; zero for NaN.
+macro_rules! clamped {
+    ($x:expr, $int:ty) => {{
+        #[allow(clippy::cast_possible_truncation, reason = "such a cast clamps, like PTX")]
+        let clamped = $x as $int;
+        clamped
+    }};
+}
+pub(crate) use clamped;
 
 macro_rules! float_to_int {
     ($name:ident, $float:ty, $integral:ident, $int:ty, $to:expr, $doc:literal) => {
         #[doc = $doc]
         #[inline(always)]
         pub fn $name(x: $float, r: Rounding) -> $int {
-            // Rust's cast clamps, like PTX.
-            let clamped = $integral(x, r) as $int;
+            let clamped = clamped!($integral(x, r), $int);
+            #[allow(clippy::cast_possible_truncation, reason = "the number is one of this type, extended")]
             const NAN: $int = $to.of_nan(size_of::<$float>() == 8) as $int;
             if x.is_nan() { NAN } else { clamped }
         }
@@ -202,14 +213,14 @@ pub fn bf16_to_int(x: u16, to: IntType, r: Rounding) -> u64 {
 /// The nearest value of the type to an integral number or infinity.
 fn clamp_to_int(x: f64, to: IntType) -> u64 {
     match to {
-        IntType::U8 => u64::from(x as u8),
-        IntType::S8 => x as i8 as u64,
-        IntType::U16 => u64::from(x as u16),
-        IntType::S16 => x as i16 as u64,
-        IntType::U32 => u64::from(x as u32),
-        IntType::S32 => x as i32 as u64,
-        IntType::U64 => x as u64,
-        IntType::S64 => x as i64 as u64,
+        IntType::U8 => u64::from(clamped!(x, u8)),
+        IntType::S8 => clamped!(x, i8) as u64,
+        IntType::U16 => u64::from(clamped!(x, u16)),
+        IntType::S16 => clamped!(x, i16) as u64,
+        IntType::U32 => u64::from(clamped!(x, u32)),
+        IntType::S32 => clamped!(x, i32) as u64,
+        IntType::U64 => clamped!(x, u64),
+        IntType::S64 => clamped!(x, i64).cast_unsigned(),
     }
 }
 
@@ -245,8 +256,8 @@ fn nan_f64(bits: u64, fraction: u32) -> f64 {
 #[inline]
 pub fn f64_to_f32(x: f64, r: Rounding) -> f32 {
     canonical_f32(match r {
-        Rounding::Rn => x as f32,
-        _ => f32::from_bits(soft::pack(soft::unpack(x.to_bits(), soft::F64), soft::F32, r) as u32),
+        Rounding::Rn => nearest_f32(x),
+        _ => f32::from_bits(low32(soft::pack(soft::unpack(x.to_bits(), soft::F64), soft::F32, r))),
     })
 }
 
@@ -254,7 +265,7 @@ pub fn f64_to_f32(x: f64, r: Rounding) -> f32 {
 fn to_half(bits: u64, from: Format, to: Format, r: Rounding) -> u16 {
     match soft::unpack(bits, from) {
         Value::Nan => NAN_F16,
-        v => soft::pack(v, to, r) as u16,
+        v => low16(soft::pack(v, to, r)),
     }
 }
 
@@ -349,7 +360,7 @@ pub fn pack_x2(upper: u16, lower: u16) -> u32 {
 /// The upper and the lower half of a packed pair.
 #[inline(always)]
 pub fn unpack_x2(x: u32) -> (u16, u16) {
-    ((x >> 16) as u16, x as u16)
+    (low16(u64::from(x >> 16)), low16(u64::from(x)))
 }
 
 #[cfg(test)]

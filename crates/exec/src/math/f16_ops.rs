@@ -5,6 +5,7 @@
 //! second rounding cannot be seen. Every NaN result is [`NAN_F16`], which both formats share.
 
 use super::f32_ops::sum_to_odd;
+use raddle_ptx::num::{low16, nearest_f32};
 
 /// The canonical NaN of `.f16` and of `.bf16`.
 pub const NAN_F16: u16 = 0x7fff;
@@ -41,7 +42,7 @@ pub fn f32_to_f16_rn(x: f32) -> u16 {
     let finite = if magnitude < 0x3880_0000 { subnormal } else { normal };
     // 65520, half-way between the largest number and the next power of two.
     let number = if magnitude < 0x477f_f000 { finite } else { 0x7c00 };
-    if magnitude > 0x7f80_0000 { NAN_F16 } else { number as u16 | (bits >> 16) as u16 & SIGN }
+    if magnitude > 0x7f80_0000 { NAN_F16 } else { low16(u64::from(number)) | low16(u64::from(bits >> 16)) & SIGN }
 }
 
 /// `cvt.rn.bf16.f32`.
@@ -55,7 +56,7 @@ pub fn f32_to_bf16_rn(x: f32) -> u16 {
 /// `x` rounded to odd, after which rounding to a format shorter by two bits is exact.
 #[inline(always)]
 fn f64_to_f32_odd(x: f64) -> f32 {
-    let near = x as f32;
+    let near = nearest_f32(x);
     let bits = near.to_bits();
     let back = f64::from(near);
     let inexact = back != x && !x.is_nan();

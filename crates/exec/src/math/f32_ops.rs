@@ -6,6 +6,7 @@
 
 use super::round::Rounding;
 use super::soft;
+use raddle_ptx::num::{low32, nearest_f32};
 
 /// The canonical NaN.
 pub const NAN_F32: f32 = f32::from_bits(0x7fff_ffff);
@@ -91,7 +92,7 @@ pub fn fma_rn_f32_host(a: f32, b: f32, c: f32) -> f32 {
 /// `fma.rn` out of double-precision operations, which vectorise on any host.
 #[inline(always)]
 pub fn fma_rn_f32_portable(a: f32, b: f32, c: f32) -> f32 {
-    canonical_f32(sum_to_odd(f64::from(a) * f64::from(b), f64::from(c)) as f32)
+    canonical_f32(nearest_f32(sum_to_odd(f64::from(a) * f64::from(b), f64::from(c))))
 }
 
 /// `p + c` rounded to odd: truncated, with the last bit set if anything was lost.
@@ -119,7 +120,7 @@ fn value(x: f32) -> soft::Value {
 }
 
 fn rounded(v: soft::Value, r: Rounding) -> f32 {
-    canonical_f32(f32::from_bits(soft::pack(v, soft::F32, r) as u32))
+    canonical_f32(f32::from_bits(low32(soft::pack(v, soft::F32, r))))
 }
 
 /// `add` with any rounding mode.

@@ -10,6 +10,8 @@
 //! * The most negative number divided by -1 wraps to itself, with remainder zero.
 //! * `abs` and `neg` of the most negative number wrap to itself.
 
+use raddle_ptx::num::{low8, low16, low32};
+
 macro_rules! per_width {
     ($unsigned:ty, $signed:ty, $wide:ty, $wide_signed:ty, $bits:literal,
      $shl:ident $shr_u:ident $shr_s:ident $div_u:ident $div_s:ident $rem_u:ident $rem_s:ident
@@ -176,25 +178,25 @@ fn low24_s32(a: i32) -> i64 {
 /// `mul24.lo.u32`: bits 31..0 of the 48-bit product of the low 24 bits.
 #[inline(always)]
 pub fn mul24_lo_u32(a: u32, b: u32) -> u32 {
-    (low24_u32(a) * low24_u32(b)) as u32
+    low32(low24_u32(a) * low24_u32(b))
 }
 
 /// `mul24.lo.s32`: bits 31..0 of the 48-bit product of the low 24 bits.
 #[inline(always)]
 pub fn mul24_lo_s32(a: i32, b: i32) -> i32 {
-    (low24_s32(a) * low24_s32(b)) as i32
+    low32((low24_s32(a) * low24_s32(b)).cast_unsigned()).cast_signed()
 }
 
 /// `mul24.hi.u32`: bits 47..16 of the 48-bit product of the low 24 bits.
 #[inline(always)]
 pub fn mul24_hi_u32(a: u32, b: u32) -> u32 {
-    ((low24_u32(a) * low24_u32(b)) >> 16) as u32
+    low32((low24_u32(a) * low24_u32(b)) >> 16)
 }
 
 /// `mul24.hi.s32`: bits 47..16 of the 48-bit product of the low 24 bits.
 #[inline(always)]
 pub fn mul24_hi_s32(a: i32, b: i32) -> i32 {
-    ((low24_s32(a) * low24_s32(b)) >> 16) as i32
+    low32(((low24_s32(a) * low24_s32(b)) >> 16).cast_unsigned()).cast_signed()
 }
 
 /// `mad24.lo.u32`.
@@ -230,7 +232,7 @@ pub fn mad24_hi_sat_s32(a: i32, b: i32, c: i32) -> i32 {
 /// Byte `i` of `x`, extended as signed or unsigned.
 #[inline(always)]
 fn byte(x: u32, i: u32, signed: bool) -> i32 {
-    let b = (x >> (8 * i)) as u8;
+    let b = low8(u64::from(x >> (8 * i)));
     if signed { i32::from(b as i8) } else { i32::from(b) }
 }
 
@@ -247,7 +249,7 @@ pub fn dp4a(a: u32, a_signed: bool, b: u32, b_signed: bool, c: u32) -> u32 {
 #[inline(always)]
 pub fn dp2a(a: u32, a_signed: bool, b: u32, b_signed: bool, hi: bool, c: u32) -> u32 {
     let half = |i: u32| {
-        let h = (a >> (16 * i)) as u16;
+        let h = low16(u64::from(a >> (16 * i)));
         if a_signed { i32::from(h as i16) } else { i32::from(h) }
     };
     let first = if hi { 2 } else { 0 };

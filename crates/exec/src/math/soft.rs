@@ -6,6 +6,7 @@
 //! which keeps every comparison with a tie correct. [`pack`] then rounds once.
 
 use super::round::Rounding;
+use raddle_ptx::num::{low32, low64};
 
 /// An IEEE 754 binary interchange format, or `bf16`.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +82,7 @@ pub(super) fn unpack(bits: u64, f: Format) -> Value {
         return if magnitude == f.infinity() { Infinite(negative) } else { Nan };
     }
     let fraction = magnitude & ((1 << f.fraction_bits) - 1);
-    let biased = (magnitude >> f.fraction_bits) as i32;
+    let biased = low32(magnitude >> f.fraction_bits).cast_signed();
     let hidden = u64::from(biased != 0) << f.fraction_bits;
     let exp = biased.max(1) - f.bias() - f.fraction_bits as i32;
     Value::Finite(Finite { negative, exp, sig: u128::from(hidden | fraction) })
@@ -119,7 +120,7 @@ fn pack_finite(n: Finite, f: Format, r: Rounding) -> u64 {
     // Adding instead of or-ing lets a carry out of the fraction move into the exponent field, up to
     // infinity, and lets `kept` without hidden bit be a subnormal number.
     let field = (exponent + f.bias() - 1) as u64;
-    signed((field << f.fraction_bits) + kept as u64, n.negative, f)
+    signed((field << f.fraction_bits) + low64(kept), n.negative, f)
 }
 
 /// `sig * 2^-shift` rounded to an integer: to nearest even, or else away from zero or towards it.

@@ -4,6 +4,8 @@
 //! first touched, so a large buffer of which little is used costs what is used: that is the sparse
 //! page store, and the fast path is an offset into a slice.
 
+use raddle_ptx::num::fit;
+
 /// Where the heap starts; the same place the reference simulator uses, so that cache sets and
 /// memory channels come out alike.
 pub const HEAP_BASE: u64 = 0xC000_0000;
@@ -30,7 +32,7 @@ pub enum AccessError {
         /// Address.
         address: u64,
         /// Bytes wanted.
-        bytes: u32,
+        bytes: u64,
         /// Name, first address and size of the closest allocation.
         nearest: Option<(String, u64, u64)>,
     },
@@ -116,8 +118,8 @@ impl DeviceMemory {
     pub fn alloc(&mut self, name: impl Into<String>, bytes: u64) -> u64 {
         let base = self.next;
         self.next += bytes.max(1).next_multiple_of(GRAIN);
-        let written = self.track_writes.then(|| vec![0; bytes.div_ceil(64) as usize]);
-        self.allocations.push(Allocation { base, name: name.into(), data: vec![0; bytes as usize], written });
+        let written = self.track_writes.then(|| vec![0; fit(bytes.div_ceil(64))]);
+        self.allocations.push(Allocation { base, name: name.into(), data: vec![0; fit(bytes)], written });
         base
     }
 
@@ -133,18 +135,24 @@ impl DeviceMemory {
     /// When no allocation holds all of them.
     #[inline]
     pub fn find(&self, address: u64, bytes: u32) -> Result<(usize, usize), AccessError> {
+        self.find_all(address, u64::from(bytes))
+    }
+
+    /// The same for any number of bytes.
+    #[inline]
+    fn find_all(&self, address: u64, bytes: u64) -> Result<(usize, usize), AccessError> {
         let index = self.allocations.partition_point(|a| a.base <= address).wrapping_sub(1);
         if let Some(a) = self.allocations.get(index) {
             let offset = address - a.base;
-            if offset + u64::from(bytes) <= a.data.len() as u64 {
-                return Ok((index, offset as usize));
+            if offset.saturating_add(bytes) <= a.data.len() as u64 {
+                return Ok((index, fit(offset)));
             }
         }
         Err(self.outside(address, bytes))
     }
 
     #[cold]
-    fn outside(&self, address: u64, bytes: u32) -> AccessError {
+    fn outside(&self, address: u64, bytes: u64) -> AccessError {
         let distance = |a: &Allocation| {
             let end = a.base + a.data.len() as u64;
             if address < a.base { a.base - address } else { address.saturating_sub(end) }
@@ -194,7 +202,7 @@ impl DeviceMemory {
         if into.is_empty() {
             return Ok(());
         }
-        let (index, offset) = self.find(address, u32::try_from(into.len()).unwrap_or(u32::MAX))?;
+        let (index, offset) = self.find_all(address, into.len() as u64)?;
         into.copy_from_slice(&self.allocations[index].data[offset..offset + into.len()]);
         Ok(())
     }
@@ -207,7 +215,7 @@ impl DeviceMemory {
         if from.is_empty() {
             return Ok(());
         }
-        let (index, offset) = self.find(address, u32::try_from(from.len()).unwrap_or(u32::MAX))?;
+        let (index, offset) = self.find_all(address, from.len() as u64)?;
         self.allocations[index].data[offset..offset + from.len()].copy_from_slice(from);
         self.mark_written(index, offset, from.len());
         Ok(())

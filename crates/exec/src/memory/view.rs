@@ -1,6 +1,7 @@
 //! Global memory as threads see it: directly, or through a log of stores that others see later.
 
 use super::DeviceMemory;
+use raddle_ptx::num::fit;
 
 /// Global memory as the threads of one SM see it.
 pub enum Global<'a> {
@@ -60,7 +61,7 @@ pub struct StoreLog {
     /// A bit for each 128-byte line with a store, by a hash of its address: most loads need not look further.
     filter: [u64; 4],
     /// Groups of entries that were made together: time, and one past the last entry.
-    groups: Vec<(u64, u32)>,
+    groups: Vec<(u64, usize)>,
 }
 
 fn filter_bit(address: u64) -> (usize, u64) {
@@ -85,7 +86,7 @@ impl StoreLog {
 
     /// Ends a group: all stores since the last call were made together at `time`.
     pub fn end_group(&mut self, time: u64) {
-        let end = self.entries.len() as u32;
+        let end = self.entries.len();
         if self.groups.last().map_or(0, |g| g.1) != end {
             self.groups.push((time, end));
         }
@@ -108,7 +109,7 @@ impl StoreLog {
             let (from, to) = (e.address.max(address), (e.address + u64::from(e.bytes)).min(end));
             let data = e.value.to_le_bytes();
             for at in from..to {
-                word[(at - address) as usize] = data[(at - e.address) as usize];
+                word[fit::<usize, _>(at - address)] = data[fit::<usize, _>(at - e.address)];
             }
         }
         u64::from_le_bytes(word)
@@ -128,7 +129,7 @@ pub struct Merge {
     logs: Vec<StoreLog>,
     used: usize,
     /// Groups of stores: time, number of the log, its place here, first and one past the last entry.
-    order: Vec<(u64, u32, u32, u32, u32)>,
+    order: Vec<(u64, u32, usize, usize, usize)>,
 }
 
 impl Merge {
@@ -143,7 +144,7 @@ impl Merge {
         std::mem::swap(&mut self.logs[self.used], log);
         let mut start = 0;
         for &(time, end) in &self.logs[self.used].groups {
-            self.order.push((time, number, self.used as u32, start, end));
+            self.order.push((time, number, self.used, start, end));
             start = end;
         }
         self.used += 1;
@@ -157,13 +158,13 @@ impl Merge {
         self.order.sort_unstable();
         let mut last = 0;
         for &(_, _, place, start, end) in &self.order {
-            for e in &self.logs[place as usize].entries[start as usize..end as usize] {
+            for e in &self.logs[place].entries[start..end] {
                 // Addresses were checked when the stores were made.
                 let inside = memory.allocations().get(last).is_some_and(|a| e.address.wrapping_sub(a.base) < a.len());
                 if !inside && let Ok((index, _)) = memory.find(e.address, 1) {
                     last = index;
                 }
-                let offset = (e.address - memory.allocations()[last].base) as usize;
+                let offset: usize = fit(e.address - memory.allocations()[last].base);
                 let count = usize::from(e.bytes);
                 memory.bytes_mut(last)[offset..offset + count].copy_from_slice(&e.value.to_le_bytes()[..count]);
                 memory.mark_written(last, offset, count);

@@ -6,6 +6,7 @@
 
 use super::float::{Format, Operation, arithmetic, convert};
 use raddle_ptx::isa::Opcode;
+use raddle_ptx::num::low32;
 use rustc_apfloat::Round;
 
 const NEAREST: Round = Round::NearestTiesToEven;
@@ -55,7 +56,7 @@ fn root64(a: u64) -> u64 {
 }
 
 fn single(f: fn(f32) -> f32, a: u64) -> u64 {
-    let result = u64::from(f(f32::from_bits(a as u32)).to_bits());
+    let result = u64::from(f(f32::from_bits(low32(a))).to_bits());
     if Format::Single.is_nan(result) { Format::Single.canonical_nan() } else { result }
 }
 

@@ -13,6 +13,7 @@ use super::step::{Done, Step};
 use super::thread::{Cta, State};
 use crate::{Fault, FaultKind};
 use raddle_ptx::isa::{Opcode, Type, Word};
+use raddle_ptx::num::{fit, low32};
 
 /// Barriers per block that programs name by their numbers.
 const NAMED: usize = 16;
@@ -56,13 +57,13 @@ impl Step<'_> {
         let first = usize::from(reduces);
         let last = inst.operands.len() - usize::from(reduces);
         let number = self.value(first, Type::U32)?;
-        let count = if first + 1 < last { self.value(first + 1, Type::U32)? as u32 } else { 0 };
+        let count = if first + 1 < last { low32(self.value(first + 1, Type::U32)?) } else { 0 };
         if number >= NAMED as u64 {
             return Err(FaultKind::BadTarget(format!("barrier {number} does not exist; they are numbered 0 to 15")));
         }
         let predicate = if reduces { Some(self.predicate(last)?) } else { None };
         let expected = Some(count).filter(|n| *n > 0);
-        Ok(Arrival { index: number as usize, expected, passes: inst.has(Word::Arrive), predicate })
+        Ok(Arrival { index: fit(number), expected, passes: inst.has(Word::Arrive), predicate })
     }
 
     /// Ends the wait at a barrier: writes the result of a reduction and goes on.

@@ -8,6 +8,7 @@ use crate::memory::{Region, region};
 use crate::{FaultKind, printf};
 use raddle_ptx::ir::{FuncId, Operand, VarId};
 use raddle_ptx::isa::{Opcode, Type};
+use raddle_ptx::num::fit;
 
 /// Strings on the device end here at the latest.
 const MAX_STRING: u64 = 1 << 16;
@@ -31,7 +32,7 @@ impl Step<'_> {
         let index = self.value(0, Type::U32)?;
         let Operand::Table(table) = self.operand(1) else { return Ok(Flow::Next) };
         let targets = &self.func.tables[table.index()].targets;
-        match targets.get(index as usize) {
+        match usize::try_from(index).ok().and_then(|i| targets.get(i)) {
             Some(label) => Ok(Flow::Jump(self.func.label_at(*label))),
             None => {
                 let text = format!("branch index {index} is outside the table of {} targets", targets.len());
@@ -81,7 +82,7 @@ impl Step<'_> {
         for (argument, param) in variables(self.operand(2)).zip(&function.params) {
             let to = base + frame.offset(*param).unwrap_or(0);
             let bytes = self.env.module.var(argument).size.min(self.env.module.var(*param).size);
-            self.pass(argument, to as usize, bytes as usize);
+            self.pass(argument, to as usize, fit(bytes));
         }
         let registers = Registers::new(function.regs.len(), self.env.launch.report_uninitialised);
         let caller = Activation {
@@ -99,7 +100,7 @@ impl Step<'_> {
 
     /// Copies an argument of the caller into the frame of the callee.
     fn pass(&mut self, argument: VarId, to: usize, bytes: usize) {
-        let from = self.var_address(argument) as usize;
+        let from: usize = fit(self.var_address(argument));
         if self.is_in_parameters(argument) {
             let params = &self.env.launch.params;
             let end = (from + bytes).min(params.len());
@@ -116,7 +117,7 @@ impl Step<'_> {
 
     /// The value of an argument of a function the machine supplies.
     fn argument(&self, var: VarId) -> u64 {
-        let from = self.var_address(var) as usize;
+        let from: usize = fit(self.var_address(var));
         let bytes = match self.is_in_parameters(var) {
             true => self.env.launch.params.get(from..),
             false => self.thread.local.data.get(from..),
@@ -146,7 +147,7 @@ impl Step<'_> {
                 continue;
             }
             let to = self.var_address(result);
-            self.thread.local.copy_within(from as usize, to as usize, bytes as usize);
+            self.thread.local.copy_within(from as usize, fit(to), fit(bytes));
         }
         Flow::Moved
     }
@@ -168,9 +169,9 @@ impl Step<'_> {
         };
         self.report.output += &printf::format(&format, &buffer, |at| self.string(at));
         if let Some(result) = variables(self.operand(0)).next().filter(|v| !self.is_in_parameters(*v)) {
-            let at = self.var_address(result) as usize;
+            let at = fit(self.var_address(result));
             let size = self.env.module.var(result).size.min(4) as usize;
-            self.thread.local.write(at, &(count as u32).to_le_bytes()[..size]);
+            self.thread.local.write(at, &count.to_le_bytes()[..size]);
         }
         Ok(Flow::Next)
     }

@@ -4,6 +4,7 @@ use super::float::{Format, convert, in_format, rounding};
 use super::integer::{cut, number, range};
 use super::step::{Done, Step};
 use raddle_ptx::isa::{Type, Word};
+use raddle_ptx::num::low64;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, Round};
 
@@ -22,7 +23,7 @@ fn to_integer(format: Format, a: u64, ty: Type, round: Round) -> u64 {
 }
 
 fn from_integer(a: i128, format: Format, round: Round) -> u64 {
-    in_format!(format, F => F::from_i128_r(a, round).value.to_bits() as u64)
+    in_format!(format, F => low64(F::from_i128_r(a, round).value.to_bits()))
 }
 
 /// Rounds to an integral value of the same format.
@@ -30,7 +31,7 @@ fn integral(format: Format, a: u64, round: Round) -> u64 {
     if format.is_nan(a) {
         return format.nan_from(&[a]);
     }
-    in_format!(format, F => F::from_bits(a.into()).round_to_integral(round).value.to_bits() as u64)
+    in_format!(format, F => low64(F::from_bits(a.into()).round_to_integral(round).value.to_bits()))
 }
 
 impl Step<'_> {

@@ -3,6 +3,7 @@
 use super::approx;
 use super::step::{Done, Step, low_mask};
 use raddle_ptx::isa::{Opcode, Type, Word};
+use raddle_ptx::num::low64;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 use std::cmp::Ordering;
@@ -196,7 +197,7 @@ pub(super) fn arithmetic(format: Format, operation: Operation, operands: &[u64],
             Operation::Fma => v(0).mul_add_r(v(1), v(2), round),
             Operation::Div => v(0).div_r(v(1), round),
         };
-        result.value.to_bits() as u64
+        low64(result.value.to_bits())
     });
     if format.is_nan(result) { format.nan_from(&[]) } else { result }
 }
@@ -223,7 +224,7 @@ pub(super) fn square_root(format: Format, a: u64, round: Round) -> u64 {
         let root = m.isqrt();
         let sticky = u128::from(root * root != m);
         let value = F::from_u128_r(root << 1 | sticky, round).value;
-        value.scalbn(e / 2 - 1).to_bits() as u64
+        low64(value.scalbn(e / 2 - 1).to_bits())
     })
 }
 
@@ -243,7 +244,7 @@ pub(super) fn convert(from: Format, to: Format, a: u64, round: Round) -> u64 {
         let value = F::from_bits(a.into());
         in_format!(to, G => {
             let converted: G = FloatConvert::<G>::convert_r(value, round, &mut lost).value;
-            converted.to_bits() as u64
+            low64(converted.to_bits())
         })
     })
 }

@@ -2,6 +2,7 @@
 
 use super::step::{Done, Step, low_mask, sign_extend};
 use raddle_ptx::isa::{Opcode, Type, Word};
+use raddle_ptx::num::low64;
 
 /// The number a bit pattern stands for.
 pub(super) fn number(bits: u64, ty: Type) -> i128 {
@@ -13,7 +14,7 @@ pub(super) fn number(bits: u64, ty: Type) -> i128 {
 
 /// The low bits of a number.
 pub(super) fn cut(value: i128, bits: u32) -> u64 {
-    (value as u64) & low_mask(bits)
+    low64(value.cast_unsigned()) & low_mask(bits)
 }
 
 /// The least and the greatest number of an integer type.
@@ -41,7 +42,7 @@ fn product_part(a: i128, b: i128, ty: Type, word: Option<Word>) -> i128 {
     };
     match word {
         Some(Word::Wide) => part.cast_signed(),
-        _ => number(part as u64, ty),
+        _ => number(low64(part), ty),
     }
 }
 

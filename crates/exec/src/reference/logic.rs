@@ -2,6 +2,7 @@
 
 use super::step::{Done, Step, low_mask, sign_extend};
 use raddle_ptx::isa::{Opcode, Type, Word};
+use raddle_ptx::num::{fit, low32, low64};
 
 /// `shl`, `shr`: amounts beyond the width behave as the width.
 fn shift_left(a: u64, n: u64, bits: u32) -> u64 {
@@ -12,7 +13,7 @@ fn shift_right(a: u64, n: u64, ty: Type) -> u64 {
     let n = n.min(u64::from(ty.bits()));
     match ty.is_signed() {
         true => (sign_extend(a, ty.bits()) >> n.min(63)).cast_unsigned() & low_mask(ty.bits()),
-        false => (u128::from(a) >> n) as u64,
+        false => low64(u128::from(a) >> n),
     }
 }
 
@@ -21,7 +22,7 @@ fn funnel(lo: u64, hi: u64, n: u64, left: bool, wrap: bool) -> u64 {
     let n = if wrap { n & 31 } else { n.min(32) };
     let pair = u128::from(hi) << 32 | u128::from(lo);
     let shifted = if left { pair << n >> 32 } else { pair >> n };
-    shifted as u64 & low_mask(32)
+    low64(shifted) & low_mask(32)
 }
 
 fn lop3(a: u64, b: u64, c: u64, table: u64) -> u64 {
@@ -41,7 +42,7 @@ fn permute(a: u64, b: u64, c: u64, mode: Option<Word>) -> u64 {
         let index = match mode {
             None => {
                 let selector = c >> (4 * i);
-                let byte = bytes[(selector & 7) as usize];
+                let byte = bytes[fit::<usize, _>(selector & 7)];
                 let sign = if byte >= 0x80 { 0xff } else { 0 };
                 return u64::from(if selector & 8 != 0 { sign } else { byte });
             }
@@ -52,7 +53,7 @@ fn permute(a: u64, b: u64, c: u64, mode: Option<Word>) -> u64 {
             Some(Word::Ecr) => n.min(i),
             Some(_) => (n & 1) * 2 + (i & 1),
         };
-        u64::from(bytes[index as usize])
+        u64::from(bytes[fit::<usize, _>(index)])
     };
     (0..4).map(|i| pick(i) << (8 * i)).sum()
 }
@@ -70,11 +71,11 @@ fn find_bit(a: u64, ty: Type, shift_amount: bool) -> u64 {
 /// `fns`: the n-th set bit counted from `base`.
 fn nth_set(mask: u64, base: u64, offset: i64) -> u64 {
     let is_set = |i: i64| (0..32).contains(&i) && mask >> i & 1 == 1;
-    let base = i64::from(base as u32);
+    let base = i64::from(low32(base));
     let found = match offset {
         0 => Some(base).filter(|i| is_set(*i)),
-        1.. => (base..32).filter(|i| is_set(*i)).nth((offset - 1) as usize),
-        _ => (0..=base.min(31)).rev().filter(|i| is_set(*i)).nth((-offset - 1) as usize).filter(|_| base < 32),
+        1.. => (base..32).filter(|i| is_set(*i)).nth(fit(offset - 1)),
+        _ => (0..=base.min(31)).rev().filter(|i| is_set(*i)).nth(fit(-offset - 1)).filter(|_| base < 32),
     };
     found.map_or(low_mask(32), |i| i as u64)
 }
@@ -100,7 +101,7 @@ fn insert(a: u64, b: u64, at: u64, len: u64, bits: u32) -> u64 {
 
 /// `szext`: the low `n` bits extended.
 fn extend(a: u64, n: u64, signed: bool, wrap: bool) -> u64 {
-    let n = if wrap { n & 31 } else { n.min(32) } as u32;
+    let n = low32(if wrap { n & 31 } else { n.min(32) });
     match (n, signed) {
         (0, _) => 0,
         (_, true) => sign_extend(a, n).cast_unsigned() & low_mask(32),
@@ -111,7 +112,7 @@ fn extend(a: u64, n: u64, signed: bool, wrap: bool) -> u64 {
 /// `bmsk`: ones from bit `at` on, `len` of them.
 fn mask(at: u64, len: u64, wrap: bool) -> u64 {
     let (at, len) = if wrap { (at & 31, len & 31) } else { (at.min(32), len.min(32)) };
-    low_mask(len as u32) << at & low_mask(32)
+    low_mask(low32(len)) << at & low_mask(32)
 }
 
 impl Step<'_> {

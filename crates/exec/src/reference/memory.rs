@@ -9,6 +9,7 @@ use crate::image::window;
 use crate::memory::{AccessError, Region, region};
 use raddle_ptx::ir::{Address, Base, Operand, Space};
 use raddle_ptx::isa::{Opcode, Type, Word};
+use raddle_ptx::num::fit;
 use rustc_apfloat::Round;
 
 /// Bytes of one access; the widest is a vector of four 64-bit values.
@@ -25,10 +26,10 @@ fn access(error: &AccessError) -> FaultKind {
 /// Checks bounds and alignment in a memory that is one piece.
 fn check(what: &str, owner: &str, at: u64, bytes: usize, size: u64) -> Done<usize> {
     if !at.is_multiple_of(bytes as u64) {
-        return Err(access(&AccessError::Misaligned { address: at, bytes: bytes as u32 }));
+        return Err(access(&AccessError::Misaligned { address: at, bytes: fit(bytes) }));
     }
     match at.checked_add(bytes as u64) {
-        Some(end) if end <= size => Ok(at as usize),
+        Some(end) if end <= size => Ok(fit(at)),
         _ => Err(outside(what, owner, at, bytes, size)),
     }
 }
@@ -109,7 +110,7 @@ impl Step<'_> {
     pub(super) fn read_memory(&self, from: Region, into: &mut [u8]) -> Done<()> {
         match from {
             Region::Global(at) => {
-                let (index, offset) = self.memory.check_read(at, into.len() as u32).map_err(|e| access(&e))?;
+                let (index, offset) = self.memory.check_read(at, fit(into.len())).map_err(|e| access(&e))?;
                 into.copy_from_slice(&self.memory.bytes(index)[offset..offset + into.len()]);
                 Ok(())
             }
@@ -135,7 +136,7 @@ impl Step<'_> {
             |what: &str, at: u64| Err(FaultKind::Memory(format!("write of {} bytes at {at:#x} to {what}", from.len())));
         match to {
             Region::Global(at) => {
-                let (index, offset) = self.memory.check_write(at, from.len() as u32).map_err(|e| access(&e))?;
+                let (index, offset) = self.memory.check_write(at, fit(from.len())).map_err(|e| access(&e))?;
                 self.memory.bytes_mut(index)[offset..offset + from.len()].copy_from_slice(from);
                 self.memory.mark_written(index, offset, from.len());
             }

@@ -6,6 +6,7 @@ use crate::memory::DeviceMemory;
 use crate::{Fault, FaultKind, Image, Report, ThreadId};
 use raddle_ptx::ir::{Function, Inst, InstId, Operand, RegId, VarId};
 use raddle_ptx::isa::{Opcode, Type, Word};
+use raddle_ptx::num::fit;
 
 pub(super) type Done<T> = Result<T, FaultKind>;
 
@@ -176,11 +177,11 @@ impl<'s> Step<'s> {
             Operand::VarAddress(var, offset) => self.var_address(*var).wrapping_add_signed(*offset),
             Operand::Func(func) => Image::function_address(*func),
             Operand::Vector(parts) => {
-                let bits = ty.bits() / parts.len().max(1) as u32;
+                let bits = ty.bits() / fit::<u32, _>(parts.len().max(1));
                 let mut packed = 0;
-                for (i, part) in parts.iter().enumerate() {
+                for (i, part) in (0..).zip(parts) {
                     let value = self.read(part, part_type(bits))?;
-                    packed |= value << (bits * i as u32);
+                    packed |= value << (bits * i);
                 }
                 packed
             }
@@ -215,9 +216,9 @@ impl<'s> Step<'s> {
                 self.set_register(*reg, value);
             }
             Operand::Vector(parts) => {
-                let bits = ty.bits() / parts.len().max(1) as u32;
-                for (i, part) in parts.iter().enumerate() {
-                    self.put(part, part_type(bits), value >> (bits * i as u32));
+                let bits = ty.bits() / fit::<u32, _>(parts.len().max(1));
+                for (i, part) in (0..).zip(parts) {
+                    self.put(part, part_type(bits), value >> (bits * i));
                 }
             }
             _ => {}

@@ -5,6 +5,7 @@ use crate::FaultKind;
 use crate::texture::{Coords, Texture};
 use raddle_ptx::ir::{Address, Base, Operand, VarId};
 use raddle_ptx::isa::{Opcode, Type, Word};
+use raddle_ptx::num::low32;
 
 impl<'s> Step<'s> {
     pub(super) fn texture(&mut self) -> Done<()> {
@@ -43,7 +44,7 @@ impl<'s> Step<'s> {
             }
             Base::Reg(reg) => {
                 let handle = self.register(reg)?;
-                let vars = (0..self.env.module.vars.len() as u32).map(VarId);
+                let vars = (0..self.env.module.vars.len()).map(VarId::from_index);
                 let is_texref = |v: &VarId| self.env.module.var(*v).ty == Type::Texref;
                 let named = vars.filter(is_texref).find(|v| self.env.image.address(*v) == Some(handle));
                 if let Some(var) = named {
@@ -62,7 +63,7 @@ impl<'s> Step<'s> {
         let ty = if self.inst.opcode == Opcode::Tld4 { Type::F32 } else { self.inst.nth_type(1).unwrap_or(Type::F32) };
         let mut at = [0; 2];
         for (place, coord) in at.iter_mut().zip(coords) {
-            *place = self.read(coord, ty)? as u32;
+            *place = low32(self.read(coord, ty)?);
         }
         Ok(match ty {
             Type::F32 => Coords::Float(at.map(f32::from_bits)),

@@ -11,6 +11,7 @@ use super::step::{Done, Step, low_mask};
 use super::thread::{Cta, State, Thread};
 use crate::Fault;
 use raddle_ptx::isa::{Opcode, Type, Word};
+use raddle_ptx::num::low32;
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -41,7 +42,7 @@ impl Step<'_> {
             // The mask is the last operand of all of them.
             true => {
                 let all = low_mask(self.env.options.warp_width);
-                Some((self.value(inst.operands.len() - 1, Type::U32)? & all) as u32)
+                Some(low32(self.value(inst.operands.len() - 1, Type::U32)? & all))
             }
             false => None,
         };
@@ -140,14 +141,14 @@ fn lanes(all: &[Lane], f: impl Fn(&Lane) -> bool) -> u64 {
 /// The lane `shfl` reads from, and whether it was in range. Lanes beyond a narrower warp are not.
 fn source_lane(mode: Option<Word>, own: &Lane, width: u32) -> (u32, bool) {
     let lane = own.lane;
-    let (b, clamp, segment) = (own.b as u32 & 31, own.c as u32 & 31, (own.c >> 8) as u32 & 31);
+    let (b, clamp, segment) = (low32(own.b) & 31, low32(own.c) & 31, low32(own.c >> 8) & 31);
     let least = lane & segment;
     let bound = least | clamp & !segment;
     let last = bound.min(width - 1);
     let (source, in_range) = match mode {
         Some(Word::Up) => {
-            let source = i64::from(lane) - i64::from(b);
-            (source as u32, source >= i64::from(bound))
+            let source = lane.wrapping_sub(b);
+            (source, lane >= b && source >= bound)
         }
         Some(Word::Down) => (lane + b, lane + b <= last),
         Some(Word::Bfly) => (lane ^ b, lane ^ b <= last),

@@ -10,12 +10,13 @@ mod warp;
 use crate::core::{Arrival, Core, Effect, Home, Lanes};
 use crate::decode::Program;
 use crate::fault::{Fault, FaultKind};
-use crate::lanes::LANES;
+use crate::lanes::ROW_THREADS;
 use crate::launch::{Launch, Report};
 use crate::memory::{DeviceMemory, Global};
 use crate::op::{Class, NO_PC, NONE, Op};
 use crate::reference;
 use crate::splits::{Group, Meeting, State, add_by_target};
+use raddle_ptx::num::fit;
 use std::sync::Arc;
 use warp::Warp;
 
@@ -164,16 +165,16 @@ impl Runner<'_> {
         let (first, rows) = (cta.first_row, cta.rows);
         let threads = self.launch.threads_per_cta();
         let width = self.options.warp_width;
-        let exists = |row: u32, lane: u32| (row - first) * LANES as u32 + lane < threads;
+        let exists = |row: u32, lane: u32| (row - first) * ROW_THREADS + lane < threads;
         let regroup = self.options.gather && !self.program.ops.iter().any(|op| op.class == Class::Warp);
         let mut warps = Vec::new();
         for row in first..first + rows {
             // A regrouped warp takes the thread of each lane from another row.
             let home_row = |lane: u32| if regroup { first + (row - first + lane) % rows } else { row };
-            for base in (0..LANES as u32).step_by(width as usize) {
+            for base in (0..ROW_THREADS).step_by(width as usize) {
                 let lanes = base..base + width;
                 let mask = lanes.filter(|l| exists(home_row(*l), *l)).fold(0, |m, l| m | 1u32 << l);
-                let home = |lane: usize| Home { row: home_row(lane as u32), lane: lane as u8 };
+                let home = |lane: usize| Home { row: home_row(fit(lane)), lane: fit(lane) };
                 let homes = self.options.gather.then(|| Arc::new(std::array::from_fn(home)));
                 if mask != 0 {
                     warps.push(Warp::new(row, base, mask, homes));

@@ -5,6 +5,7 @@ use super::{Block, Ran, Runner};
 use crate::core::{Arrival, lanes_of};
 use crate::decode::{BarrierOp, MEMBERS, WarpOp};
 use crate::splits::{Group, Meeting, Split, State};
+use raddle_ptx::num::fit;
 
 impl Runner<'_> {
     pub(super) fn collective(&mut self, warp: &mut Warp, split: usize, active: u32) {
@@ -80,7 +81,7 @@ impl Runner<'_> {
         } else if let [Arrival { number, mask, .. }] = arrivals[..]
             && mask == s.mask
         {
-            warp.parts.splits[split].state = State::Barrier(number as u8);
+            warp.parts.splits[split].state = State::Barrier(fit(number));
         } else {
             // Lanes whose guard is false do not wait, and those at different barriers wait apart.
             let mut parts = vec![Group { pc: s.pc + 1, mask: s.mask & !active, depth: s.depth }];
@@ -88,7 +89,7 @@ impl Runner<'_> {
             warp.parts.diverge(split, &parts, Meeting::at(s.pc + 1));
             for &Arrival { number, mask, .. } in &arrivals {
                 if let Some(part) = warp.parts.splits.iter_mut().find(|p| p.pc == s.pc && p.mask == mask) {
-                    part.state = State::Barrier(number as u8);
+                    part.state = State::Barrier(fit(number));
                 }
             }
         }

@@ -13,6 +13,7 @@
 use super::BitSet;
 use crate::ir::{Function, Inst, InstId, Operand};
 use crate::isa::Opcode;
+use crate::num::fit;
 
 /// A basic block: index into [`Cfg::blocks`], or one past its end for the virtual exit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,6 +24,12 @@ impl BlockId {
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
+    }
+
+    /// Of an index into its list.
+    #[must_use]
+    pub fn from_index(index: usize) -> Self {
+        Self(fit(index))
     }
 }
 
@@ -82,9 +89,9 @@ impl Cfg {
                 Some(block) if !leader[id.index()] => block.last = id,
                 _ => blocks.push(Block { first: id, last: id, succs: Vec::new(), preds: Vec::new() }),
             }
-            block_of.push(BlockId(blocks.len() as u32 - 1));
+            block_of.push(BlockId::from_index(blocks.len() - 1));
         }
-        let exit = BlockId(blocks.len() as u32);
+        let exit = BlockId::from_index(blocks.len());
         let at = |inst: InstId| block_of.get(inst.index()).copied().unwrap_or(exit);
         let succs = blocks.iter().map(|block| {
             let last = &function.insts[block.last.index()];
@@ -113,8 +120,8 @@ impl Cfg {
                 }
                 blocks[from].succs.push(to);
                 match blocks.get_mut(to.index()) {
-                    Some(block) => block.preds.push(BlockId(from as u32)),
-                    None => exit_preds.push(BlockId(from as u32)),
+                    Some(block) => block.preds.push(BlockId::from_index(from)),
+                    None => exit_preds.push(BlockId::from_index(from)),
                 }
             }
         }
@@ -149,7 +156,7 @@ impl Cfg {
     /// The virtual exit.
     #[must_use]
     pub fn exit(&self) -> BlockId {
-        BlockId(self.blocks.len() as u32)
+        BlockId::from_index(self.blocks.len())
     }
 
     /// The block; `None` for the virtual exit.
@@ -166,7 +173,7 @@ impl Cfg {
 
     /// All blocks with their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (BlockId, &Block)> {
-        self.blocks.iter().enumerate().map(|(i, b)| (BlockId(i as u32), b))
+        self.blocks.iter().enumerate().map(|(i, b)| (BlockId::from_index(i), b))
     }
 
     /// Successors of a block; none for the virtual exit.

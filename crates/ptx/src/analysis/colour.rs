@@ -5,6 +5,8 @@
 //! holds; when a node it is copied from or to already has a place that is free for it too, it takes
 //! that one, which makes the copy a no-op. All of it is deterministic.
 
+use crate::num::fit;
+
 /// What a node needs and whom it must keep away from.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
@@ -45,7 +47,7 @@ impl Graph {
         self.width.push(width);
         self.neighbours.push(Vec::new());
         self.partners.push(Vec::new());
-        self.width.len() as u32 - 1
+        fit(self.width.len() - 1)
     }
 
     pub(super) fn add_edge(&mut self, a: u32, b: u32) {

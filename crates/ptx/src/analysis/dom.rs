@@ -18,6 +18,7 @@
 use super::BitSet;
 use super::cfg::{BlockId, Cfg, postorder};
 use crate::ir::InstId;
+use crate::num::fit;
 
 /// Marks a node without a parent in a dominator tree.
 const NONE: u32 = u32::MAX;
@@ -26,13 +27,13 @@ const NONE: u32 = u32::MAX;
 fn immediate_dominators(root: u32, succs: &[Vec<u32>], preds: &[Vec<u32>]) -> Vec<u32> {
     let walk = Walk::new(root, succs);
     let count = walk.node.len();
+    let numbers = 0..fit::<u32, _>(count);
     // From here on nodes are their numbers in the walk. `semi` is the semidominator, `best` the node with the least
     // one on the path up to the root of its tree in the forest so far, and `up` the way there.
-    let mut forest =
-        Forest { up: vec![NONE; count], best: (0..count as u32).collect(), semi: (0..count as u32).collect() };
+    let mut forest = Forest { up: vec![NONE; count], best: numbers.clone().collect(), semi: numbers.clone().collect() };
     let mut idom = vec![NONE; count];
     let mut bucket: Vec<Vec<u32>> = vec![Vec::new(); count];
-    for w in (1..count as u32).rev() {
+    for w in numbers.skip(1).rev() {
         let parent = walk.parent[w as usize];
         for pred in preds[walk.node[w as usize] as usize].iter().map(|p| walk.number[*p as usize]) {
             if pred != NONE {
@@ -73,7 +74,7 @@ impl Walk {
         let mut todo = vec![(root, NONE)];
         while let Some((node, parent)) = todo.pop() {
             if walk.number[node as usize] == NONE {
-                let number = walk.node.len() as u32;
+                let number = fit(walk.node.len());
                 walk.number[node as usize] = number;
                 walk.node.push(node);
                 walk.parent.push(parent);
@@ -130,17 +131,17 @@ impl Tree {
     fn new(root: u32, parent: Vec<u32>) -> Self {
         let mut children = vec![Vec::new(); parent.len()];
         for (node, parent) in parent.iter().enumerate().filter(|(_, p)| **p != NONE) {
-            children[*parent as usize].push(node as u32);
+            children[*parent as usize].push(fit(node));
         }
         let mut tree = Self { enter: vec![NONE; parent.len()], leave: vec![0; parent.len()], parent };
         let order = postorder(root, &children);
         // In postorder, a subtree is a run that ends with its root.
         let mut size = vec![1; tree.parent.len()];
-        for (i, node) in order.iter().enumerate() {
+        for (i, node) in (0..).zip(&order) {
             let n = *node as usize;
             size[n] += children[n].iter().map(|c| size[*c as usize]).sum::<u32>();
-            tree.leave[n] = i as u32;
-            tree.enter[n] = i as u32 + 1 - size[n];
+            tree.leave[n] = i;
+            tree.enter[n] = i + 1 - size[n];
         }
         tree
     }
@@ -300,7 +301,7 @@ fn endless_ends(cfg: &Cfg, can_exit: &BitSet, succs: &[Vec<u32>]) -> Vec<u32> {
         leaves.insert(component[node] as usize);
     });
     let mut end = vec![NONE; succs.len()];
-    for node in (0..succs.len() as u32).filter(|n| !leaves.contains(component[*n as usize] as usize)) {
+    for node in (0..fit::<u32, _>(succs.len())).filter(|n| !leaves.contains(component[*n as usize] as usize)) {
         let end = &mut end[component[node as usize] as usize];
         if *end == NONE || (place[node as usize], node) > (place[*end as usize], *end) {
             *end = node;
@@ -316,7 +317,7 @@ fn components(succs: &[Vec<u32>]) -> Vec<u32> {
     let (mut number, mut low, mut component) = (vec![NONE; count], vec![0; count], vec![NONE; count]);
     let (mut numbers, mut found) = (0, 0);
     let mut open: Vec<u32> = Vec::new();
-    for root in 0..count as u32 {
+    for root in 0..fit(count) {
         let mut path = vec![(root, 0)];
         if number[root as usize] != NONE {
             continue;

@@ -8,6 +8,7 @@
 use super::{Block, BlockId, Cfg, Dominators, LoopId, Loops, PostDominators, Uniformity};
 use crate::ir::{Function, InstId, Module, Operand};
 use crate::isa::Opcode;
+use crate::num::fit;
 use crate::source::LineIndex;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -55,11 +56,11 @@ pub fn dot(module: &Module, function: &Function, source: &str) -> String {
         }
     }
     let mut parts: HashMap<Option<LoopId>, Part> = HashMap::new();
-    for block in (0..cfg.blocks.len() as u32).map(BlockId) {
+    for (block, _) in cfg.iter() {
         parts.entry(loops.innermost(block)).or_default().blocks.push(block);
     }
     for (i, l) in loops.loops.iter().enumerate() {
-        parts.entry(l.parent).or_default().loops.push(LoopId(i as u32));
+        parts.entry(l.parent).or_default().loops.push(LoopId(fit(i)));
     }
     let out = String::new();
     let mut drawing =

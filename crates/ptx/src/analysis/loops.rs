@@ -6,6 +6,7 @@
 //! such a graph is irreducible, and those cycles are not listed.
 
 use super::{BlockId, Cfg, Dominators};
+use crate::num::fit;
 
 /// A loop: index into [`Loops::loops`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,7 +59,7 @@ impl Loops {
                 }
             }
             if !tails.is_empty() {
-                headed[head.index()] = Some(LoopId(loops.len() as u32));
+                headed[head.index()] = Some(LoopId(fit(loops.len())));
                 loops.push(Loop { head, tails, parent: None, depth: 1 });
             }
         }
@@ -97,7 +98,7 @@ impl Loops {
 
     /// All blocks of a loop, head and inner loops included, in rising order.
     pub fn blocks(&self, id: LoopId) -> impl Iterator<Item = BlockId> {
-        (0..self.innermost.len() as u32).map(BlockId).filter(move |b| self.contains(id, *b))
+        (0..self.innermost.len()).map(BlockId::from_index).filter(move |b| self.contains(id, *b))
     }
 
     /// Whether a block is in a loop, or in a loop inside of it.
@@ -121,7 +122,7 @@ fn bodies(cfg: &Cfg, loops: &mut [Loop]) -> Vec<Option<LoopId>> {
     // A way from each loop to the outermost found so far around it, shortened while it is gone.
     let mut around: Vec<usize> = (0..loops.len()).collect();
     for this in (0..loops.len()).rev() {
-        let id = LoopId(this as u32);
+        let id = LoopId(fit(this));
         innermost[loops[this].head.index()].get_or_insert(id);
         let mut todo = loops[this].tails.clone();
         while let Some(block) = todo.pop() {

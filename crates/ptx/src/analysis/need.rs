@@ -25,6 +25,7 @@ use super::worklist::Worklist;
 use super::{Allocation, BitSet, Cfg, Liveness};
 use crate::ir::{Address, Base, Function, Imm, Inst, InstId, Operand, RegId, Space};
 use crate::isa::{Opcode, Special, Word};
+use crate::num::fit;
 
 /// Registers that the machine keeps for itself: the stack pointer.
 const STACK_POINTER: u32 = 1;
@@ -72,7 +73,7 @@ impl RegisterNeed {
                     });
                     let node = graph.add_node(*width);
                     order.push(node);
-                    before.iter().for_each(|reg| graph.add_edge(node, reg as u32));
+                    before.iter().for_each(|reg| graph.add_edge(node, fit(reg)));
                     // Those of one instruction are there at the same time.
                     (node - i..node).for_each(|other| graph.add_edge(node, other));
                 }
@@ -217,7 +218,7 @@ fn inline_constants(function: &mut Function, widths: &[u8]) -> Vec<(InstId, u8)>
         }
         let mut free = !matches!(inst.opcode, Opcode::St | Opcode::Atom | Opcode::Red | Opcode::Call | Opcode::Shfl);
         for operand in &mut inst.operands {
-            inline(operand, &constant, &mut free, &mut |r| momentary.push((InstId(i as u32), widths[r.index()])));
+            inline(operand, &constant, &mut free, &mut |r| momentary.push((InstId::from_index(i), widths[r.index()])));
         }
     }
     momentary

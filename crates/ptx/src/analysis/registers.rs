@@ -120,7 +120,7 @@ pub(super) fn interference(
             let mut defs: Vec<RegId> = Vec::new();
             inst.for_each_def(|r| defs.push(r));
             for (i, def) in defs.iter().enumerate() {
-                let others = live.iter().map(|r| RegId(r as u32)).filter(|r| Some(*r) != source);
+                let others = live.iter().map(RegId::from_index).filter(|r| Some(*r) != source);
                 for other in others.chain(defs[..i].iter().copied()) {
                     graph.add_edge(def.0, other.0);
                     preds.add_edge(def.0, other.0);

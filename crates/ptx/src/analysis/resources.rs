@@ -9,6 +9,7 @@ use super::cfg::postorder;
 use super::{Allocation, BitSet, Cfg, Liveness};
 use crate::ir::{Address, Base, FuncId, Function, Inst, Linkage, Module, Operand, Space, Symbol, VarId};
 use crate::isa::Opcode;
+use crate::num::fit;
 
 /// What one kernel needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,11 +65,12 @@ impl Resources {
             (all.registers, all.predicates, all.local_bytes) = (*registers, *predicates, *local);
         }
         let shared: Vec<VarId> =
-            used.iter().map(|v| VarId(v as u32)).filter(|v| space(module, *v) == Some(Space::Shared)).collect();
+            used.iter().map(VarId::from_index).filter(|v| space(module, *v) == Some(Space::Shared)).collect();
         all.dynamic_shared =
             shared.iter().any(|v| module.var(*v).size == 0 || module.var(*v).linkage == Linkage::Extern);
         all.shared_bytes = bytes(module, shared);
-        let constants = (0..module.vars.len() as u32).map(VarId).filter(|v| space(module, *v) == Some(Space::Const));
+        let constants =
+            (0..module.vars.len()).map(VarId::from_index).filter(|v| space(module, *v) == Some(Space::Const));
         all.const_bytes = bytes(module, constants);
         all.param_bytes = module.functions.get(kernel.index()).map_or(0, |f| bytes(module, f.params.iter().copied()));
         all
@@ -135,7 +137,7 @@ fn address_taken(module: &Module) -> Vec<u32> {
             taken.insert(id.index());
         }
     }
-    taken.iter().map(|f| f as u32).collect()
+    taken.iter().map(fit).collect()
 }
 
 /// Adds the variables a function declares or mentions.

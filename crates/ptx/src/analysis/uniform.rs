@@ -82,7 +82,7 @@ impl Uniformity {
             if varies(module, function, inst, &varying, carry, steady) {
                 for_each_result(inst, carry, |r| found.push(r));
             }
-            let block = cfg.block_of(InstId(at as u32));
+            let block = cfg.block_of(InstId::from_index(at));
             if cfg.succs(block).len() > 1 && inst.ends_block() && may_part(inst, &varying) && divergent.insert(at) {
                 spread(function, cfg, post, &live, block, carry, &mut steps, &mut found)?;
             }
@@ -120,7 +120,7 @@ impl Uniformity {
 
     /// The branches on which threads may part, in order.
     pub fn divergent(&self) -> impl Iterator<Item = InstId> {
-        self.divergent.iter().map(|i| InstId(i as u32))
+        self.divergent.iter().map(InstId::from_index)
     }
 
     /// Whether the register may differ inside a thread block.
@@ -246,9 +246,9 @@ fn spread(
     let mut live_at_joins = BitSet::new(function.regs.len());
     for join in joins.iter() {
         *steps = steps.checked_sub(function.regs.len() as u64 / 64)?;
-        live_at_joins.union_with(live.live_in(BlockId(join as u32)));
+        live_at_joins.union_with(live.live_in(BlockId::from_index(join)));
     }
-    for block in between.iter().filter_map(|b| cfg.get(BlockId(b as u32))) {
+    for block in between.iter().filter_map(|b| cfg.get(BlockId::from_index(b))) {
         *steps = steps.checked_sub(block.insts().count() as u64)?;
         for inst in block.insts() {
             for_each_result(&function.insts[inst.index()], carry, |r| {

@@ -109,7 +109,7 @@ impl Builder<'_> {
             }
         };
         let natural = layout::natural_align(variable.ty, variable.vector);
-        let id = VarId(self.module.vars.len() as u32);
+        let id = VarId::from_index(self.module.vars.len());
         self.module.vars.push(Var {
             name: declarator.name.text.clone(),
             space: variable.space,
@@ -194,7 +194,7 @@ impl Builder<'_> {
             }
             return;
         }
-        let id = FuncId(self.module.functions.len() as u32);
+        let id = FuncId::from_index(self.module.functions.len());
         let function = self.function_head(f, id);
         self.module.functions.push(function);
         self.define(&f.name, Symbol::Func(id), f.linkage);

@@ -2,6 +2,7 @@
 
 use super::{FuncId, LabelId, Loc, ProtoId, RegId, TableId, VarId};
 use crate::isa::{Form, FormId, Opcode, Special, Type, Word};
+use crate::num::nearest_f32;
 use crate::source::Span;
 use crate::syntax::ast::Space;
 
@@ -35,7 +36,7 @@ impl Imm {
             (Self::Int(v), _) => v.cast_unsigned(),
             (Self::F32(b), Type::F64) => f64::from(f32::from_bits(b)).to_bits(),
             (Self::F32(b), _) => u64::from(b),
-            (Self::F64(b), Type::F32) => u64::from((f64::from_bits(b) as f32).to_bits()),
+            (Self::F64(b), Type::F32) => u64::from(nearest_f32(f64::from_bits(b)).to_bits()),
             (Self::F64(b), _) => b,
         };
         match ty.bits() {

@@ -3,6 +3,7 @@
 use super::{Initial, Relocation, Symbol, Var};
 use crate::diag::{Code, Diagnostic};
 use crate::isa::Type;
+use crate::num::fit;
 use crate::source::Span;
 use crate::syntax::ast::{self, Expr, Init};
 
@@ -52,7 +53,7 @@ pub(super) fn initial(
             "initialised variables are larger than 1 GiB together",
         ));
     }
-    let mut out = Initial { bytes: vec![0; var.size as usize], relocations: Vec::new() };
+    let mut out = Initial { bytes: vec![0; fit(var.size)], relocations: Vec::new() };
     let element = u64::from(var.ty.bytes());
     // Extents in elements, outermost first; a vector type adds one more dimension.
     let mut dims: Vec<u64> = var.dims.iter().map(|d| d.unwrap_or(0)).collect();

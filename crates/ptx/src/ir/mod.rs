@@ -15,6 +15,7 @@ pub use inst::{Address, Base, Guard, Imm, Inst, Operand};
 
 use crate::diag::{Collector, Diagnostic};
 use crate::isa::Type;
+use crate::num::fit;
 use crate::source::Span;
 
 /// Declares index types over arenas.
@@ -29,6 +30,12 @@ macro_rules! ids {
             #[must_use]
             pub fn index(self) -> usize {
                 self.0 as usize
+            }
+
+            /// Of an index into its arena.
+            #[must_use]
+            pub fn from_index(index: usize) -> Self {
+                Self(fit(index))
             }
         }
     )+ };
@@ -246,7 +253,7 @@ impl Function {
 
     /// All instructions with their indices.
     pub fn insts(&self) -> impl Iterator<Item = (InstId, &Inst)> {
-        self.insts.iter().enumerate().map(|(i, inst)| (InstId(i as u32), inst))
+        self.insts.iter().enumerate().map(|(i, inst)| (InstId::from_index(i), inst))
     }
 }
 
@@ -254,12 +261,12 @@ impl Module {
     /// The function named `name`.
     #[must_use]
     pub fn function(&self, name: &str) -> Option<FuncId> {
-        self.functions.iter().position(|f| f.name == name).map(|i| FuncId(i as u32))
+        self.functions.iter().position(|f| f.name == name).map(FuncId::from_index)
     }
 
     /// The kernels that have a body.
     pub fn kernels(&self) -> impl Iterator<Item = (FuncId, &Function)> {
-        let all = self.functions.iter().enumerate().map(|(i, f)| (FuncId(i as u32), f));
+        let all = self.functions.iter().enumerate().map(|(i, f)| (FuncId::from_index(i), f));
         all.filter(|(_, f)| f.is_entry && f.is_defined)
     }
 
@@ -288,6 +295,6 @@ impl Module {
 pub fn load(source: &str) -> (Module, Vec<Diagnostic>) {
     let mut diagnostics = Collector::default();
     let ast = crate::syntax::parse_into(source, &mut diagnostics);
-    let module = build::build(&ast, &mut diagnostics);
+    let module = ast.map(|ast| build::build(&ast, &mut diagnostics)).unwrap_or_default();
     (module, diagnostics.finish())
 }

@@ -4,12 +4,13 @@
 
 use super::Invariants;
 use super::leaving::{is_barrier, missed_barrier};
-use super::registers::{Registers, fit};
+use super::registers::{self, Registers};
 use super::wrapper::{Reads, Wrapper};
 use crate::analysis::{BitSet, callees};
 use crate::diag::{Code, Diagnostic};
 use crate::ir::{self, Address, Base, FuncId, Imm, InstId, Space};
 use crate::isa::{Opcode, Special, Word};
+use crate::num::fit;
 use crate::source::{LineIndex, Span};
 use crate::syntax::ast::{Function, Instruction, Item, Module, Name, Operand, OperandKind, Statement};
 use crate::syntax::parse;
@@ -165,7 +166,7 @@ pub fn virtualize(
         let pass = Pass { source, tree: &tree, at, module: &module, kernel: id, options, prefix: &prefix };
         let most = if options.hoist { usize::MAX } else { 0 };
         let done = match (pass.run(f, most), options.hoist_registers) {
-            (Ok(all), Some(registers)) => fit(|most| pass.run(f, most), all, registers),
+            (Ok(all), Some(registers)) => registers::fit(|most| pass.run(f, most), all, registers),
             (done, _) => done,
         };
         match done {
@@ -278,10 +279,10 @@ impl Pass<'_> {
             grid_dims,
             block_dims: wrapper.gives_threads().then_some(block_dims),
             barrier,
-            before: function.insts.len() as u32,
+            before: fit(function.insts.len()),
             in_loop: counts[1] + counts[2] - 1,
             outside: counts[0] + 1,
-            hoisted: hoisted.len() as u32,
+            hoisted: fit(hoisted.len()),
             registers,
         };
         Ok((changed, report))
@@ -445,7 +446,7 @@ impl<'a> Split<'a> {
                 Statement::Variable(_) if is_outer => self.declarations.push(statement.clone()),
                 Statement::Block(inner) => rest.push(Statement::Block(self.statements(inner, false))),
                 Statement::Instruction(instruction) => {
-                    let id = InstId(self.at as u32);
+                    let id = InstId::from_index(self.at);
                     self.at += 1;
                     let changed = Statement::Instruction(self.instruction(instruction));
                     if self.is_hoisted.contains(id.index()) {

@@ -63,7 +63,7 @@ impl Reads {
 }
 
 fn dims(reads: &[bool; 3]) -> u8 {
-    (0..3).filter(|axis| reads[*axis]).max().map_or(0, |axis| axis as u8 + 1)
+    (1..).zip(reads).filter(|(_, is_read)| **is_read).map(|(dims, _)| dims).max().unwrap_or(0)
 }
 
 /// The loop around a kernel.

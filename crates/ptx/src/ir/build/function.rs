@@ -56,13 +56,13 @@ impl Body<'_, '_> {
                 Statement::Label(name) => {
                     let at = InstId(*position);
                     let labels = &mut self.function().labels;
-                    let id = LabelId(labels.len() as u32);
+                    let id = LabelId::from_index(labels.len());
                     labels.push(Label { name: name.text.clone(), at });
                     self.plan_name(index, name, Local::Label(id));
                 }
                 Statement::BranchTargets(name, _) => {
                     let tables = &mut self.function().tables;
-                    let id = TableId(tables.len() as u32);
+                    let id = TableId::from_index(tables.len());
                     tables.push(Table { name: name.text.clone(), targets: Vec::new() });
                     self.plan_name(index, name, Local::Table(id));
                 }
@@ -74,9 +74,12 @@ impl Body<'_, '_> {
     }
 
     fn plan_prototype(&mut self, scope: usize, name: &ast::Name, returns: &[ast::Variable], params: &[ast::Variable]) {
-        let shapes = |list: &[ast::Variable]| -> Vec<(u64, u32)> {
+        let mut shapes = |list: &[ast::Variable]| -> Vec<(u64, u32)> {
             let shape = |v: &ast::Variable| {
-                let size = v.names.first().and_then(|d| crate::ir::layout::size(v, d).ok()).unwrap_or(0);
+                let size = v.names.first().map_or(Ok(0), |d| crate::ir::layout::size(v, d)).unwrap_or_else(|error| {
+                    self.builder.report(error);
+                    0
+                });
                 (size, v.align.unwrap_or_else(|| crate::ir::layout::natural_align(v.ty, v.vector)))
             };
             list.iter().map(shape).collect()
@@ -84,7 +87,7 @@ impl Body<'_, '_> {
         let prototype =
             Prototype { name: name.text.clone(), returns: shapes(returns), params: shapes(params), targets: None };
         let prototypes = &mut self.function().prototypes;
-        let id = ProtoId(prototypes.len() as u32);
+        let id = ProtoId::from_index(prototypes.len());
         prototypes.push(prototype);
         self.plan_name(scope, name, Local::Proto(id));
     }
@@ -165,7 +168,7 @@ impl Body<'_, '_> {
         let regs = &mut self.function().regs;
         let mut add = |name: String| {
             regs.push(Reg { name, ty });
-            RegId(regs.len() as u32 - 1)
+            RegId::from_index(regs.len() - 1)
         };
         match vector {
             None => Local::Reg(add(name.to_owned())),

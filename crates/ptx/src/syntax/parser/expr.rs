@@ -205,8 +205,9 @@ fn fold_ints(op: &str, a: i64, b: i64) -> Option<i64> {
         ">" => i64::from(a > b),
         "<=" => i64::from(a <= b),
         ">=" => i64::from(a >= b),
-        "<<" => a.checked_shl(b as u32).unwrap_or(0),
-        ">>" => a >> b.clamp(0, 63),
+        // An amount counts without sign, and by as much as there are bits or more nothing is left.
+        "<<" => u32::try_from(b).ok().and_then(|n| a.checked_shl(n)).unwrap_or(0),
+        ">>" => a >> b.cast_unsigned().min(63),
         "+" => a.wrapping_add(b),
         "-" => a.wrapping_sub(b),
         "*" => a.wrapping_mul(b),
@@ -254,6 +255,11 @@ mod tests {
         assert_eq!(fold("1+2*3"), Some(7));
         assert_eq!(fold("(1+2)*3 - -1"), Some(10));
         assert_eq!(fold("1<<4|1"), Some(17));
+        assert_eq!((fold("1<<63"), fold("1<<64"), fold("1<<4294967296")), (Some(i64::MIN), Some(0), Some(0)));
+        assert_eq!(
+            (fold("8>>1"), fold("8>>4294967296"), fold("8>>-1"), fold("-8>>-1")),
+            (Some(4), Some(0), Some(0), Some(-1))
+        );
         assert_eq!(fold("2>1 ? 5 : 6"), Some(5));
         assert_eq!(fold("7/0"), None);
         assert_eq!(fold("10-3-2"), Some(5), "subtraction associates to the left");

@@ -14,19 +14,34 @@ use crate::source::Span;
 /// Nesting deeper than this is refused: no compiler writes it, and it would cost stack.
 const MAX_DEPTH: u32 = 64;
 
+/// Longer texts are refused. A name and its comma take two bytes and declare four registers of two words at most, so
+/// that whatever is counted in a text of this size fits 32 bits, with room for what is derived from it.
+const MAX_BYTES: usize = 512 << 20;
+
 /// Parses `source`. The module holds whatever could be read; it is complete when no diagnostic is
 /// an error.
 #[must_use]
 pub fn parse(source: &str) -> (Module, Vec<Diagnostic>) {
     let mut diagnostics = Collector::default();
-    let module = parse_into(source, &mut diagnostics);
+    let module = parse_into(source, &mut diagnostics).unwrap_or_default();
     (module, diagnostics.finish())
 }
 
-/// Parses `source` and reports to `diagnostics`.
-pub(crate) fn parse_into(source: &str, diagnostics: &mut Collector) -> Module {
+/// Parses `source` and reports to `diagnostics`; nothing when it is too long to be read at all.
+pub(crate) fn parse_into(source: &str, diagnostics: &mut Collector) -> Option<Module> {
+    if let Some(error) = too_long(source.len()) {
+        diagnostics.push(error);
+        return None;
+    }
     let tokens = lex(source, diagnostics);
-    Parser { source, tokens, at: 0, diagnostics, depth: 0 }.module()
+    Some(Parser { source, tokens, at: 0, diagnostics, depth: 0 }.module())
+}
+
+fn too_long(bytes: usize) -> Option<Diagnostic> {
+    (bytes > MAX_BYTES).then(|| {
+        let message = format!("the text is longer than {} MiB", MAX_BYTES >> 20);
+        Diagnostic::error(Code::Unsupported, Span::default(), message).help("take it apart into several modules")
+    })
 }
 
 /// Parsing of one construct failed; the diagnostic has been recorded.
@@ -196,5 +211,20 @@ impl<'s> Parser<'s, '_> {
             self.bump();
         }
         Ok(start.to(self.last_span()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_cannot_be_counted_in_is_refused() {
+        assert_eq!(too_long(MAX_BYTES), None);
+        for bytes in [MAX_BYTES + 1, 1 << 32, usize::MAX] {
+            assert!(too_long(bytes).is_some_and(|error| error.is_error()));
+        }
+        // Of two bytes each, four registers of two words.
+        assert!(u32::try_from(MAX_BYTES / 2 * 4 * 2).is_ok());
     }
 }
