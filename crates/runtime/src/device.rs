@@ -171,16 +171,12 @@ struct Shadow {
     stopped: Option<Box<Fault>>,
 }
 
-impl Shadow {
-    fn new(ptx: &PtxFile, options: &RunOptions) -> Self {
-        let (memory, image) = load(ptx.original.as_ref().unwrap_or(&ptx.module), options);
-        Self { memory, image, stopped: None }
-    }
-}
-
 /// A module in memory of its own.
-fn load(module: &Arc<Module>, options: &RunOptions) -> (DeviceMemory, Image) {
+fn load(module: &Arc<Module>, options: &RunOptions, has_guards: bool) -> (DeviceMemory, Image) {
     let mut memory = DeviceMemory::new();
+    if has_guards {
+        memory.guard();
+    }
     memory.leave(options.heap_offset);
     let image = Image::load(module.clone(), &mut memory);
     if options.report_uninitialised {
@@ -217,14 +213,25 @@ impl<'d> Device<'d> {
     /// # Errors
     /// When the machine cannot be made.
     pub fn new(setup: &'d Setup, ptx: &'d PtxFile) -> Result<Self, Error> {
+        Self::load(setup, ptx, false)
+    }
+
+    /// The same, if wished with room after every variable and buffer, so that an access past its end is found.
+    ///
+    /// # Errors
+    /// When the machine cannot be made.
+    pub fn load(setup: &'d Setup, ptx: &'d PtxFile, has_guards: bool) -> Result<Self, Error> {
         let options = &setup.options;
-        let (memory, image) = load(&ptx.module, options);
+        let (memory, image) = load(&ptx.module, options, has_guards);
         let timer = match (options.engine.engine, options.timing.as_deref()) {
             (Engine::Timing, Some(timing)) => Some(Timer::new(timing, &setup.registry)?),
             (Engine::Timing, None) => return Err(Error::Machine("the timing model needs a machine".to_owned())),
             _ => None,
         };
-        let shadow = options.check.then(|| Shadow::new(ptx, options));
+        let shadow = options.check.then(|| {
+            let (memory, image) = load(ptx.original.as_ref().unwrap_or(&ptx.module), options, has_guards);
+            Shadow { memory, image, stopped: None }
+        });
         let (kernels, watch, launches, textures) = (BTreeMap::new(), Watch::default(), Vec::new(), Vec::new());
         Ok(Self { setup, ptx, memory, image, kernels, timer, shadow, watch, launches, textures })
     }

@@ -46,6 +46,8 @@ use toml::Spanned;
 struct RawFile {
     module: String,
     #[serde(default)]
+    pack_buffers: bool,
+    #[serde(default)]
     buffers: BTreeMap<Spanned<String>, RawBuffer>,
     #[serde(default)]
     launch: Vec<Spanned<RawLaunch>>,
@@ -170,7 +172,8 @@ impl Plan {
     /// At the first mistake, with its place.
     pub fn from_toml(text: &str, folder: &Path) -> Result<Self, Problem> {
         let raw: RawFile = toml::from_str(text).map_err(|e| toml_problem(&e))?;
-        let mut plan = Self { module: folder.join(&raw.module), ..Self::default() };
+        let module = folder.join(&raw.module);
+        let mut plan = Self { module, pack_buffers: raw.pack_buffers, ..Self::default() };
         let mut buffers: Vec<_> = raw.buffers.into_iter().collect();
         buffers.sort_by_key(|(name, _)| name.span().start);
         for (name, raw) in buffers {

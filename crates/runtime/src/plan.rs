@@ -15,6 +15,8 @@ use std::path::PathBuf;
 pub struct Plan {
     /// The PTX file.
     pub module: PathBuf,
+    /// Nothing is left free between buffers.
+    pub pack_buffers: bool,
     /// Buffers, in order of allocation.
     pub buffers: Vec<Buffer>,
     /// Launches, in order.

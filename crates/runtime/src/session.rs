@@ -37,7 +37,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// When a file cannot be used, or a launch does not fit its kernel.
     pub fn new(plan: &'a Plan, ptx: &'a PtxFile, setup: &'a Setup) -> Result<Self, Error> {
-        let mut device = Device::new(setup, ptx)?;
+        let mut device = Device::load(setup, ptx, !plan.pack_buffers)?;
         let allocations = plan.buffers.iter().map(|b| allocate(b, &mut device)).collect::<Result<_, _>>()?;
         let mut session = Self { plan, device, allocations, ready: Vec::new(), wants: Vec::new() };
         for launch in &plan.launches {

@@ -56,6 +56,21 @@ fn timeless(out: &str) -> String {
     value.to_string()
 }
 
+#[test]
+fn an_access_past_a_buffer_is_found_unless_buffers_are_packed() {
+    // 64 elements fill a buffer's place to the byte: the next buffer would begin right after it.
+    let toml = LAUNCH
+        .replace("len = 8\nfill = \"iota\"", "len = 64")
+        .replace("len = 8", "len = 128")
+        .replace("[8, 2.0", "[128, 2.0");
+    let toml = toml.replace("grid = 2\nblock = 4", "grid = 2\nblock = 64");
+    let ended = run_file(&toml, &[]);
+    assert_eq!(ended.code, 1, "{}", ended.err);
+    contains(&ended.err, "0 bytes past the end of `x`");
+    let ended = run_file(&toml.replace("\n\n[buffers.x]", "\npack-buffers = true\n\n[buffers.x]"), &[]);
+    assert_eq!(ended.code, 0, "{}", ended.err);
+}
+
 #[track_caller]
 fn contains(text: &str, part: &str) {
     assert!(text.contains(part), "`{part}` is not in:\n{text}");

@@ -11,6 +11,8 @@ use raddle_ptx::num::fit;
 pub const HEAP_BASE: u64 = 0xC000_0000;
 /// Allocations start at multiples of this.
 const GRAIN: u64 = 256;
+/// Room that is left after allocations to find accesses past their end.
+const GUARD: u64 = 64 << 10;
 
 /// One allocation.
 #[derive(Clone, Debug)]
@@ -81,12 +83,14 @@ pub struct DeviceMemory {
     /// By ascending address.
     allocations: Vec<Allocation>,
     next: u64,
+    /// Bytes left free after every allocation.
+    gap: u64,
     track_writes: bool,
 }
 
 impl Default for DeviceMemory {
     fn default() -> Self {
-        Self { allocations: Vec::new(), next: HEAP_BASE, track_writes: false }
+        Self { allocations: Vec::new(), next: HEAP_BASE, gap: 0, track_writes: false }
     }
 }
 
@@ -109,6 +113,11 @@ impl DeviceMemory {
         self.track_writes
     }
 
+    /// From now on, leaves room after every allocation, so that an access past its end is not one to the next.
+    pub fn guard(&mut self) {
+        self.gap = GUARD;
+    }
+
     /// Leaves at least this many bytes free before the next allocation.
     pub fn leave(&mut self, bytes: u64) {
         self.next += bytes.next_multiple_of(GRAIN);
@@ -117,7 +126,7 @@ impl DeviceMemory {
     /// Reserves `bytes` zeroed bytes and returns their address, a multiple of 256.
     pub fn alloc(&mut self, name: impl Into<String>, bytes: u64) -> u64 {
         let base = self.next;
-        self.next += bytes.max(1).next_multiple_of(GRAIN);
+        self.next += bytes.max(1).next_multiple_of(GRAIN) + self.gap;
         let written = self.track_writes.then(|| vec![0; fit(bytes.div_ceil(64))]);
         self.allocations.push(Allocation { base, name: name.into(), data: vec![0; fit(bytes)], written });
         base
@@ -277,6 +286,18 @@ mod tests {
         memory.leave(0);
         memory.leave(257);
         assert_eq!(memory.alloc("b", 1) - first, 3 * GRAIN);
+    }
+
+    #[test]
+    fn an_access_past_the_end_does_not_reach_the_next_allocation() {
+        let mut m = DeviceMemory::new();
+        m.guard();
+        let (a, b) = (m.alloc("a", 256), m.alloc("b", 256));
+        assert!(m.find(a + 252, 4).is_ok() && m.find(b, 4).is_ok());
+        for past in [256, 4096, GUARD] {
+            let error = m.find(a + past, 4).unwrap_err().to_string();
+            assert!(error.contains("outside every allocation"), "{past}: {error}");
+        }
     }
 
     #[test]
