@@ -394,8 +394,8 @@ fn fixed_address(op: &Op, inst: &Inst) -> Option<u64> {
     // Decoding has put variable and offset together.
     match (memory.base, inst.space()) {
         (Base::Reg(_), _) => None,
-        (_, Some(Space::Const)) => Some(CONST_BASE + op.aux),
-        _ => Some(PARAM_BASE + op.aux),
+        (_, Some(Space::Const)) => Some(CONST_BASE.wrapping_add(op.aux)),
+        _ => Some(PARAM_BASE.wrapping_add(op.aux)),
     }
 }
 

@@ -77,7 +77,9 @@ fn recursion_without_variables_ends() {
 }
 
 #[test]
-fn parameters_before_the_first_end_in_a_fault() {
+fn reads_before_the_first_variable_end_in_a_fault() {
+    let first = ".const .b32 first = 1;";
+    check_everywhere(&kernel(first, "ld.const.u32 %r1, [first-4];", "trap: constant memory access of 4 bytes"));
     check_everywhere(&kernel("", "ld.param.u32 %r1, [out-4];", "trap: parameter access of 4 bytes"));
 }
 
