@@ -141,7 +141,7 @@ fn reads_of_what_was_never_written_are_reported_on_request() {
     assert_eq!(run_file(&toml, &[]).code, 0);
     let ended = run_file(&toml, &["--report-uninitialised"]);
     assert_eq!(ended.code, 1);
-    contains(&ended.err, "error[fault]: read of memory never written at 0xc0000100\n");
+    contains(&ended.err, "error[fault]: read of memory never written at 0xc0010100\n");
 }
 
 #[test]
