@@ -3,8 +3,8 @@
 //! Nothing is taken away before everything that takes its place is on disk. The new segment has a name that no reader
 //! looks at until it is complete, so a process that is killed or a disk that is full leaves the store as it was.
 
-use super::segment::{self, Kind, Writer};
-use super::{Place, SEGMENTS, Store, new_name, understood};
+use super::segment::{self, Kind};
+use super::{Place, SEGMENTS, Store, understood};
 use crate::error::{Error, reading, writing};
 use raddle_runtime::numbers::grouped;
 use serde::Deserialize;
@@ -171,8 +171,12 @@ impl Store {
         let folder = self.folder.join(SEGMENTS);
         for file in fs::read_dir(&folder).map_err(reading(&folder))? {
             let path = file.map_err(reading(&folder))?.path();
-            if path.extension().is_some_and(|end| end == UNFINISHED)
-                && File::open(&path).is_ok_and(|file| file.try_lock().is_ok())
+            if path.extension().is_none_or(|end| end != UNFINISHED) {
+                continue;
+            }
+            // Locked until it is gone: whoever has just made it notices.
+            if let Ok(file) = File::open(&path)
+                && file.try_lock().is_ok()
             {
                 let _ = fs::remove_file(&path);
             }
@@ -233,10 +237,9 @@ impl Store {
         if keep.is_empty() {
             return Ok(());
         }
-        let path = self.path(&new_name());
-        let unfinished = path.with_extension(UNFINISHED);
+        let (name, unfinished, mut writer) = self.new_segment(UNFINISHED)?;
+        let path = self.path(&name);
         made.extend([unfinished.clone(), segment::index_path(&path)]);
-        let mut writer = Writer::create(&unfinished).map_err(writing(&unfinished))?;
         for places in keep.chunks(256) {
             let mut records = Vec::new();
             for place in places {

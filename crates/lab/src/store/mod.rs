@@ -345,9 +345,7 @@ impl Store {
 
     fn append(&mut self, records: &[(Kind, Key, Vec<u8>)]) -> Result<(), Error> {
         if self.writer.as_ref().is_none_or(|(_, writer)| writer.is_torn()) {
-            let name = new_name();
-            let path = self.path(&name);
-            let writer = Writer::create(&path).map_err(writing(&path))?;
+            let (name, path, writer) = self.new_segment("seg")?;
             self.writer = Some((path, writer));
             self.segments.push(name);
         }
@@ -363,6 +361,22 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    /// Makes a segment whose name ends so: its name without that, its path and the writer.
+    fn new_segment(&self, extension: &str) -> Result<(String, PathBuf, Writer<File>), Error> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let name = new_name();
+            let path = self.path(&name).with_extension(extension);
+            match Writer::create(&path) {
+                Ok(writer) => return Ok((name, path, writer)),
+                // Whoever cleans up took it for one that somebody left behind.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && self.check().is_ok() && tries < 20 => {}
+                Err(error) => return Err(writing(&path)(error)),
+            }
+        }
     }
 
     /// Whether what has been written is still there: files that have been deleted can be written to without an error.

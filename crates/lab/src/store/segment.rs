@@ -129,14 +129,21 @@ impl Writer<File> {
         // locks it fails there too, and every segment is left alone.
         let _ = data.lock();
         if !path.exists() {
-            return Err(io::Error::other("the segment was cleaned up before anything was in it"));
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                "the segment was cleaned up before anything was in it",
+            ));
         }
         let index = new(&index_path(path)).ok();
-        let writer = Self::start(data, index)?;
-        if let Some(folder) = path.parent() {
-            sync_folder(folder)?;
+        let started = Self::start(data, index).and_then(|writer| {
+            path.parent().map_or(Ok(()), sync_folder)?;
+            Ok(writer)
+        });
+        if started.is_err() {
+            let _ = fs::remove_file(path);
+            let _ = fs::remove_file(index_path(path));
         }
-        Ok(writer)
+        started
     }
 }
 

@@ -270,6 +270,37 @@ fn a_clean_store_takes_no_room_to_clean() {
 }
 
 #[test]
+fn cleaning_up_while_others_write_loses_nothing() {
+    let folder = Folder::new();
+    folder.store();
+    let writers = AtomicU32::new(3);
+    std::thread::scope(|scope| {
+        for writer in 0..3 {
+            let (folder, writers) = (&folder, &writers);
+            scope.spawn(move || {
+                for n in 0..20 {
+                    folder.store().put(&record(100 * writer + n)).unwrap();
+                }
+                writers.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while writers.load(Ordering::Relaxed) > 0 {
+                    Store::open(&folder.0).unwrap().clean(1, 1, false).unwrap();
+                }
+            });
+        }
+    });
+    let mut store = Store::open(&folder.0).unwrap();
+    for _ in 0..2 {
+        assert_eq!((store.len(), store.damaged().len()), (60, 0));
+        assert!(store.keys().iter().all(|key| store.get(key).unwrap().is_some()));
+        store.clean(1, 1, false).unwrap();
+    }
+}
+
+#[test]
 fn what_a_killed_clean_up_leaves_is_swept() {
     let folder = Folder::new();
     let mut store = folder.store();

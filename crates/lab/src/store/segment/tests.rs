@@ -136,7 +136,8 @@ fn a_long_piece_of_garbage_is_passed_over() {
         let listing = scan(&folder.segment()).unwrap();
         let moved = Entry { offset: written[1].offset + length as u64, ..written[1] };
         assert_eq!(listing.entries, [written[0], moved]);
-        assert_eq!(listing.damaged, vec![at as u64..moved.offset]);
+        let piece = at as u64..moved.offset;
+        assert_eq!(listing.damaged, [piece]);
     }
 }
 
