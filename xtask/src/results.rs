@@ -169,9 +169,10 @@ fn measured(experiment: &Experiment, store: &Path) -> Result<(Vec<Shown>, Vec<Fi
     let grid = Grid::new(experiment)?;
     let results = Store::create(store)?;
     let mut missing = 0;
-    for point in grid.points.iter().filter(|point| !results.has(&point.key)) {
+    for point in &grid.points {
         // What was refused would be refused again.
-        missing += usize::from(!results.failure(&point.key)?.is_some_and(|failure| failure.is_refusal));
+        let is_refused = || results.failure(&point.key).map(|f| f.is_some_and(|failure| failure.is_refusal));
+        missing += usize::from(!results.has(&point.key)? && !is_refused()?);
     }
     let Experiment { name, size, .. } = experiment;
     println!("results: {missing} of {} points of {name} at size {size} have no result yet", grid.points.len());

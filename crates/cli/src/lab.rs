@@ -51,7 +51,12 @@ Example:
   raddle lab report matrix --size tiny --output report")]
     Report(run::ReportArgs),
     /// List results, or what failed
-    #[command(after_help = "Example:\n  raddle lab ls --failures")]
+    #[command(after_help = "\
+Parameters that do not have the same value in all results have a column each, under the name they are
+set with, such as sm.l1d.sets or mechanism.issue.active.
+
+Example:
+  raddle lab ls --failures")]
     Ls(look::LsArgs),
     /// Print a result: what determines it and every counter
     #[command(after_help = "Example:\n  raddle lab show 3f2a9c")]
@@ -66,12 +71,18 @@ Examples:
   raddle lab diff old-store raddle-store")]
     Diff(look::DiffArgs),
     /// Drop results of older versions of the model, copies and failures
-    #[command(after_help = "Example:\n  raddle lab gc --dry-run")]
+    #[command(after_help = "\
+What is kept is written to a new file before anything is dropped, which takes as much free room again.
+What cannot be read is not dropped: it is put aside in the folder `damaged` of the store.
+
+Example:
+  raddle lab gc --dry-run")]
     Gc(look::GcArgs),
     /// Write all results to one table; FILE ends in .csv, .json or .parquet
     #[command(after_help = "\
-The table has a row for each point and kernel and a column for each counter; .json has a record on each
-line instead.
+The table has a row for each point and kernel, a column for each counter and one for each parameter that
+does not have the same value in all results, such as machine_sm_l1d_sets or mechanism_issue_active; .json
+has a record on each line instead.
 
 Example:
   raddle lab export points.parquet")]
@@ -102,9 +113,10 @@ fn open(folder: &Path) -> Result<Store, Failure> {
 
 /// Says where a store has been damaged.
 fn warned(store: Store) -> Store {
-    for (segment, bytes) in store.torn() {
+    for (segment, piece) in store.damaged() {
+        let (bytes, at) = (piece.end - piece.start, piece.start);
         crate::out::talk(&format!(
-            "warning: the last {bytes} bytes of segment {segment} are no record and are passed over"
+            "warning: {bytes} bytes of segment {segment}, from byte {at} on, are no record and are passed over"
         ));
     }
     store

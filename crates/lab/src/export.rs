@@ -1,8 +1,8 @@
 //! Tables of data, as CSV and Parquet: all results of a store, and the values of figures.
 //!
 //! The results of a store are one wide table: a row for each point and kernel, a column for each counter. Names of
-//! columns have `_` where records have `.` or `-`: `sm_warp_insts`, `network_up_packets`. The values of figures are one
-//! long table: a row for each value.
+//! columns have `_` where records have `.` or `-`: `sm_warp_insts`, `network_up_packets`. Parameters that differ between
+//! points have columns of their own. The values of figures are one long table: a row for each value.
 
 use crate::agreement::Class;
 use crate::error::{Error, writing};
@@ -12,6 +12,7 @@ use crate::point::Program;
 use crate::record::{KernelCounts, Record};
 use crate::store::Store;
 use crate::table::{Cell, Gap, Table};
+use crate::varied::{self, Varied};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
@@ -35,15 +36,19 @@ const TEXTS: [&str; 7] = ["key", "workload", "class", "size", "virtualize", "mac
 const NUMBERS: [&str; 9] =
     ["schema", "epoch", "seed", "heap_offset", "sms", "channels", "dram_mhz", "launches", "cycles"];
 
+/// Parameters that have a column whether they differ or not.
+const ALWAYS: [&str; 4] = ["gpu.sms", "dram.channels", "clock.dram", "virtualize"];
+
 /// The table's layout, and what is looked up for rows.
 struct Layout {
     counters: Vec<String>,
+    varied: Varied,
     classes: BTreeMap<&'static str, &'static str>,
 }
 
 /// What the values of a column are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
     Text,
     Whole,
     /// Perhaps missing.
@@ -64,6 +69,16 @@ impl Value {
         Self::Text(text.to_owned())
     }
 
+    /// The value of a parameter in a column of this kind.
+    fn of(kind: Kind, value: Option<&serde_json::Value>) -> Self {
+        match kind {
+            Kind::Text => Self::Text(varied::text(value)),
+            Kind::Whole => Self::Whole(value.and_then(serde_json::Value::as_i64).unwrap_or(0)),
+            Kind::Number => Self::Number(value.and_then(serde_json::Value::as_f64)),
+            Kind::Flag => Self::Flag(value.and_then(serde_json::Value::as_bool).unwrap_or(false)),
+        }
+    }
+
     /// As CSV has it.
     fn csv(&self) -> String {
         match self {
@@ -79,9 +94,13 @@ type Columns = Vec<(String, Kind)>;
 type Row = Vec<Value>;
 
 impl Layout {
-    fn new() -> Self {
+    fn new(store: &Store) -> Result<Self, Error> {
         let class = |w: &'static raddle_workloads::Workload| Some((w.name, Program::new(w).ok()?.class.name()));
-        Self { counters: counters().collect(), classes: raddle_workloads::all().iter().filter_map(class).collect() }
+        let names = Seam::ALL.map(|seam| format!("mechanism.{}", seam.key()));
+        let except: Vec<&str> = ALWAYS.into_iter().chain(names.iter().map(String::as_str)).collect();
+        let varied = Varied::of(store, &except)?;
+        let classes = raddle_workloads::all().iter().filter_map(class).collect();
+        Ok(Self { counters: counters().collect(), varied, classes })
     }
 
     fn columns(&self) -> Columns {
@@ -90,10 +109,15 @@ impl Layout {
         let texts = TEXTS.into_iter().map(str::to_owned).chain(seams);
         let counters = self.counters.iter().map(|name| name.replace(['.', '-'], "_"));
         let numbers = NUMBERS.into_iter().map(str::to_owned).chain(counters);
-        texts.map(|name| (name, Kind::Text)).chain(numbers.map(|name| (name, Kind::Whole))).collect()
+        // Parts of machines have the same names as groups of counters.
+        let prefix = |path: &str| if path.starts_with("mechanism.") { "" } else { "machine_" };
+        let varied = self.varied.columns().iter();
+        let varied = varied.map(|(path, kind)| (prefix(path).to_owned() + &path.replace(['.', '-'], "_"), *kind));
+        let texts = texts.map(|name| (name, Kind::Text));
+        texts.chain(varied).chain(numbers.map(|name| (name, Kind::Whole))).collect()
     }
 
-    fn row(&self, key: &Key, record: &Record, kernel: &KernelCounts) -> Row {
+    fn row(&self, key: &Key, machine: &Key, record: &Record, kernel: &KernelCounts) -> Row {
         let id = &record.identity;
         let class = self.classes.get(id.workload.as_str()).copied().unwrap_or_default();
         let mut texts = vec![
@@ -102,7 +126,7 @@ impl Layout {
             class.to_owned(),
             id.size.clone(),
             id.virtualize.clone().unwrap_or_default(),
-            id.machine.key().to_string(),
+            machine.to_string(),
             kernel.kernel.clone(),
         ];
         for seam in Seam::ALL {
@@ -116,20 +140,23 @@ impl Layout {
         let numbers = identity.into_iter().chain([kernel.launches, kernel.cycles]);
         let counters = self.counters.iter().map(|name| kernel.counters.get(name).copied().unwrap_or(0));
         let numbers = numbers.chain(counters).map(|value: u64| Value::Whole(value as i64));
-        texts.into_iter().map(Value::Text).chain(numbers).collect()
+        let kinds = self.varied.columns().iter().map(|(_, kind)| *kind);
+        let varied = kinds.zip(self.varied.values(id)).map(|(kind, value)| Value::of(kind, value.as_ref()));
+        texts.into_iter().map(Value::Text).chain(varied).chain(numbers).collect()
     }
 }
 
-/// Writes the results of a store to a file, in the order of their keys, and says how many.
+/// Writes the results of a store that can be read to a file, in the order of their keys, and says how many.
 ///
 /// # Errors
 /// When the store cannot be read or the file cannot be written.
 pub fn export(store: &Store, path: &Path, format: Format) -> Result<usize, Error> {
     let wrong = writing(path);
     let mut file = BufWriter::new(File::create(path).map_err(&wrong)?);
-    let layout = Layout::new();
+    let layout = Layout::new(store)?;
     let keys = store.keys();
-    let chunks = keys.chunks(CHUNK).map(|keys| rows(store, keys, &layout));
+    let mut written = 0;
+    let chunks = keys.chunks(CHUNK).map(|keys| rows(store, keys, &layout, &mut written));
     match format {
         Format::Csv => write_csv(&mut file, &layout.columns(), chunks, &wrong)?,
         Format::Json => {
@@ -137,20 +164,23 @@ pub fn export(store: &Store, path: &Path, format: Format) -> Result<usize, Error
                 if let Some(record) = store.get(key)? {
                     serde_json::to_writer(&mut file, &record).map_err(|e| wrong(e.into()))?;
                     file.write_all(b"\n").map_err(&wrong)?;
+                    written += 1;
                 }
             }
         }
         Format::Parquet => write_parquet(&mut file, &layout.columns(), chunks, &wrong)?,
     }
     file.flush().map_err(&wrong)?;
-    Ok(keys.len())
+    Ok(written)
 }
 
-fn rows(store: &Store, keys: &[Key], layout: &Layout) -> Result<Vec<Row>, Error> {
+fn rows(store: &Store, keys: &[Key], layout: &Layout, written: &mut usize) -> Result<Vec<Row>, Error> {
     let mut rows = Vec::new();
     for key in keys {
         if let Some(record) = store.get(key)? {
-            rows.extend(record.kernels.iter().map(|kernel| layout.row(key, &record, kernel)));
+            let machine = record.identity.machine.key()?;
+            rows.extend(record.kernels.iter().map(|kernel| layout.row(key, &machine, &record, kernel)));
+            *written += 1;
         }
     }
     Ok(rows)
@@ -358,9 +388,42 @@ mod tests {
         assert!(json.lines().all(|line| serde_json::from_str::<Record>(line).is_ok()));
         let reader = SerializedFileReader::new(File::open(path("a.parquet")).unwrap()).unwrap();
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
-        let column = Layout::new().columns().iter().position(|(name, _)| name == "cycles").unwrap();
+        let column = Layout::new(&store).unwrap().columns().iter().position(|(name, _)| name == "cycles").unwrap();
         let cycles: i64 = rows.iter().map(|row| row.get_long(column).unwrap()).sum();
         assert_eq!((rows.len(), cycles), (3, 600));
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+
+    #[test]
+    fn swept_parameters_are_columns() {
+        let folder = std::env::temp_dir().join(format!("raddle-export-swept-{}", std::process::id()));
+        let mut store = Store::create(&folder.join("store")).unwrap();
+        let sets: [&[&str]; 2] = [&[], &["sm.l1d.index=linear", "sm.l1d.sets=64", "mechanism.issue=two-level"]];
+        for (n, set) in (1..).zip(sets) {
+            let mut record = record(n);
+            record.identity.machine = Arc::new(crate::record::tests::machine(set));
+            store.put(&record).unwrap();
+        }
+        let columns = Layout::new(&store).unwrap().columns();
+        let at = |name: &str| columns.iter().position(|(column, _)| column == name).unwrap();
+        let (sets, active, cycles) = (at("machine_sm_l1d_sets"), at("mechanism_issue_active"), at("cycles"));
+        let names: std::collections::BTreeSet<_> = columns.iter().map(|(name, _)| name).collect();
+        assert_eq!(names.len(), columns.len(), "no two columns have the same name");
+        let (csv, parquet) = (folder.join("a.csv"), folder.join("a.parquet"));
+        export(&store, &csv, Format::Csv).unwrap();
+        let mut reader = csv::Reader::from_path(&csv).unwrap();
+        let mut found: Vec<[String; 3]> = reader
+            .records()
+            .map(|row| row.map(|row| [cycles, sets, active].map(|n| row[n].to_owned())).unwrap())
+            .collect();
+        found.sort();
+        assert_eq!(found, [["100", "32", ""], ["200", "64", "8"]].map(|row| row.map(str::to_owned)));
+        export(&store, &parquet, Format::Parquet).unwrap();
+        let reader = SerializedFileReader::new(File::open(&parquet).unwrap()).unwrap();
+        let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
+        let mut found: Vec<_> = rows.map(|row| (row.get_long(sets).unwrap(), row.get_double(active).ok())).collect();
+        found.sort_by_key(|(sets, _)| *sets);
+        assert_eq!(found, [(32, None), (64, Some(8.0))]);
         let _ = std::fs::remove_dir_all(&folder);
     }
 

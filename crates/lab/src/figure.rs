@@ -59,7 +59,7 @@ impl<'g> Values<'g> {
         let (mut values, mut failures, mut damaged) = (BTreeMap::new(), BTreeMap::new(), 0);
         for point in &grid.points {
             let result = results.result(&point.key)?;
-            damaged += usize::from(result.is_none() && results.has(&point.key));
+            damaged += usize::from(result.is_none() && results.is_damaged(&point.key)?);
             let Some(mut record) = result else {
                 failures.extend(results.failure(&point.key)?.map(|failure| (point.key, failure)));
                 continue;

@@ -110,7 +110,7 @@ impl Grid {
                 let seed = SEED + if varies(Vary::Seed) { repeat as u64 } else { 0 };
                 let heap = if varies(Vary::Heap) { repeat as u64 * HEAP_STEP } else { 0 };
                 self.at.push(Some(self.points.len() as u32));
-                let point = Point::new(&program, &target, combination.size, seed, heap);
+                let point = Point::new(&program, &target, combination.size, seed, heap)?;
                 self.points.push(point.virtualized(combination.virtualize));
             }
         }
@@ -264,7 +264,7 @@ impl Targets<'_> {
             let at = if key == "mechanism.dispatch" { written.or(repeats) } else { written };
             return Err(Problem::new(message).at(at).help(help).into());
         }
-        Ok(Ok(Arc::new(Target::new(machine.config))))
+        Ok(Ok(Arc::new(Target::new(machine.config)?)))
     }
 }
 

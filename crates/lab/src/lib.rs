@@ -11,7 +11,8 @@
 //! * [`grid`], [`point`]: the runs that makes.
 //! * [`fill`], [`machines`]: how full their machines are, and what pages say of them.
 //! * [`record`], [`key`]: what a run leaves behind, and the hash of what determines it.
-//! * [`store`]: all records, safe against kills and full disks; [`export`]: one table of them.
+//! * [`store`]: all records, safe against kills, full disks and damage; [`export`]: one table of them, [`varied`]: what
+//!   differs between them.
 //! * [`work`], [`slurm`]: running points on this machine, and on a cluster.
 //! * [`metric`], [`figure`], [`table`]: values from records, and tables of them with their spread.
 //! * [`agreement`], [`numbers`]: whether a value agrees with a paper's, and all that papers print beside ours.
@@ -52,6 +53,7 @@ pub mod summary;
 pub mod svg;
 pub mod table;
 pub mod timeline;
+pub mod varied;
 pub mod virtualize;
 pub mod work;
 

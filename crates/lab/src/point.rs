@@ -7,7 +7,7 @@ use crate::virtualize::Virtualize;
 use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::measure::Recorder;
 use raddle_runtime::timing::{LaunchObserver, TimingOptions, Watch};
-use raddle_runtime::{Engine, EngineOptions, PtxFile};
+use raddle_runtime::{Engine, EngineOptions, Problem, PtxFile};
 use raddle_sim::config::MachineConfig;
 use raddle_workloads::{Class, Manifest, Ran, Request, Size, Workload};
 use std::collections::BTreeMap;
@@ -26,10 +26,12 @@ pub struct Target {
 
 impl Target {
     /// A checked machine.
-    #[must_use]
-    pub fn new(config: MachineConfig) -> Self {
-        let spec = MachineSpec::new(&config);
-        Self { config, key: spec.key(), spec: Arc::new(spec) }
+    ///
+    /// # Errors
+    /// When it has no hash.
+    pub fn new(config: MachineConfig) -> Result<Self, Error> {
+        let spec = MachineSpec::new(&config)?;
+        Ok(Self { config, key: spec.key()?, spec: Arc::new(spec) })
     }
 }
 
@@ -73,6 +75,8 @@ pub struct Point {
     pub target: Arc<Target>,
     /// How large the input is.
     pub size: Size,
+    /// What that means to the driver.
+    parameters: BTreeMap<String, u64>,
     /// Seed of the input.
     pub seed: u64,
     /// Bytes left free before the first allocation.
@@ -85,12 +89,24 @@ pub struct Point {
 
 impl Point {
     /// A point.
-    #[must_use]
-    pub fn new(program: &Arc<Program>, target: &Arc<Target>, size: Size, seed: u64, heap_offset: u64) -> Self {
+    ///
+    /// # Errors
+    /// When the workload has no input of this size.
+    pub fn new(
+        program: &Arc<Program>,
+        target: &Arc<Target>,
+        size: Size,
+        seed: u64,
+        heap_offset: u64,
+    ) -> Result<Self, Error> {
         let (program, target) = (Arc::clone(program), Arc::clone(target));
-        let mut point = Self { program, target, size, seed, heap_offset, virtualize: None, key: Key([0; 32]) };
+        let Some(parameters) = program.sizes.get(&size).cloned() else {
+            return Err(Problem::new(format!("`{}` has no size `{size}`", program.workload.name)).into());
+        };
+        let (virtualize, key) = (None, Key([0; 32]));
+        let mut point = Self { program, target, size, parameters, seed, heap_offset, virtualize, key };
         point.key = point.identity().key_on(point.target.key);
-        point
+        Ok(point)
     }
 
     /// The same with its kernels in a loop over logical blocks, or as they are.
@@ -112,7 +128,7 @@ impl Point {
             ptx: program.ptx,
             driver: program.driver,
             size: self.size.name().to_owned(),
-            parameters: program.sizes.get(&self.size).cloned().unwrap_or_default(),
+            parameters: self.parameters.clone(),
             seed: self.seed,
             heap_offset: self.heap_offset,
             virtualize: self.virtualize.map(|v| v.name()),
@@ -180,14 +196,14 @@ mod tests {
     fn point(set: &[&str], heap_offset: u64) -> Point {
         let program = Arc::new(Program::new(raddle_workloads::find("spmv").unwrap()).unwrap());
         let machine = Machine::load(Source::Preset("gtx480"), set).unwrap();
-        Point::new(&program, &Arc::new(Target::new(machine.config)), Size::Tiny, 1, heap_offset)
+        Point::new(&program, &Arc::new(Target::new(machine.config).unwrap()), Size::Tiny, 1, heap_offset).unwrap()
     }
 
     #[test]
     fn a_point_gives_the_record_of_its_key() {
         let point = point(&[], 0);
         let record = point.run(1).unwrap();
-        assert_eq!(record.identity.key(), point.key);
+        assert_eq!(record.identity.key().unwrap(), point.key);
         assert!(record.total("cycles") > 0 && record.total("sm.warp_insts") > 0);
         assert_eq!(record, point.run(2).unwrap(), "whatever the number of threads");
     }
@@ -197,7 +213,7 @@ mod tests {
         let plain = point(&[], 0).run(1).unwrap();
         for other in [point(&["mechanism.dispatch.first=5"], 0), point(&[], 69_888)] {
             let other = other.run(1).unwrap();
-            assert_ne!(other.identity.key(), plain.identity.key());
+            assert_ne!(other.identity.key().unwrap(), plain.identity.key().unwrap());
             assert_eq!(other.total("sm.thread_insts"), plain.total("sm.thread_insts"));
             assert_ne!(other.total("cycles"), plain.total("cycles"));
         }
@@ -210,9 +226,21 @@ mod tests {
             let other = point(&[], 0).virtualized(Virtualize::parse(form).unwrap());
             assert_ne!(other.key, plain.key);
             let record = other.run(1).unwrap();
-            assert_eq!((record.identity.key(), record.identity.virtualize.as_deref()), (other.key, Some(form)));
+            assert_eq!(
+                (record.identity.key().unwrap(), record.identity.virtualize.as_deref()),
+                (other.key, Some(form))
+            );
             assert!(record.total("sm.ctas") <= plain.run(1).unwrap().total("sm.ctas"));
         }
+    }
+
+    #[test]
+    fn a_size_that_is_not_there_has_no_key() {
+        let mut program = Program::new(raddle_workloads::find("spmv").unwrap()).unwrap();
+        program.sizes.remove(&Size::Small);
+        let target = Arc::clone(&point(&[], 0).target);
+        let error = Point::new(&Arc::new(program), &target, Size::Small, 1, 0).err().unwrap();
+        assert_eq!(error.to_string(), "`spmv` has no size `small`");
     }
 
     #[test]

@@ -3,9 +3,11 @@
 //! A record is a function of its key: it has no time, host or path in it, so that two machines that compute the same
 //! point write the same bytes. Records are JSON; the schema is on the page "The store of results" of the book.
 
+use crate::error::Error;
 use crate::key::Key;
 use crate::metric::LAUNCH;
 use raddle_mech::registry;
+use raddle_runtime::Problem;
 use raddle_runtime::outcome::Launched;
 use raddle_sim::config::{Choice, MachineConfig};
 use raddle_sim::seam::{Registry, Seam};
@@ -41,22 +43,29 @@ pub struct MachineSpec {
 
 impl MachineSpec {
     /// Writes a machine down with every default of its mechanisms.
-    #[must_use]
-    pub fn new(config: &MachineConfig) -> Self {
+    ///
+    /// # Errors
+    /// When a parameter cannot be written down: two machines that differ must not look the same.
+    pub fn new(config: &MachineConfig) -> Result<Self, Error> {
         let registry = registry();
-        let spec = |seam: Seam| (seam.key().to_owned(), mechanism(&registry, seam, seam.choice(&config.mechanism)));
-        let mechanisms = Seam::ALL.into_iter().map(spec).collect();
-        let mut config = serde_json::to_value(config).unwrap_or_default();
+        let mut mechanisms = BTreeMap::new();
+        for seam in Seam::ALL {
+            mechanisms.insert(seam.key().to_owned(), mechanism(&registry, seam, seam.choice(&config.mechanism))?);
+        }
+        let mut config = serde_json::to_value(config).map_err(|error| unwritable("a machine", &error))?;
         if let Some(map) = config.as_object_mut() {
             map.remove("mechanism");
         }
-        Self { config: sorted(config), mechanisms }
+        Ok(Self { config: sorted(config), mechanisms })
     }
 
     /// Its hash.
-    #[must_use]
-    pub fn key(&self) -> Key {
-        Key::of(serde_json::to_string(self).unwrap_or_default().as_bytes())
+    ///
+    /// # Errors
+    /// When it cannot be written down.
+    pub fn key(&self) -> Result<Key, Error> {
+        let text = serde_json::to_string(self).map_err(|error| unwritable("a machine", &error))?;
+        Ok(Key::of(text.as_bytes()))
     }
 
     /// A number of the machine, by its path; 0 where there is none.
@@ -79,19 +88,45 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-fn mechanism(registry: &Registry, seam: Seam, choice: &Choice) -> MechanismSpec {
+/// Something that keys are made of cannot be written down.
+fn unwritable(what: &str, why: &dyn std::fmt::Display) -> Error {
+    Problem::new(format!("{what} has no key, since it cannot be written down: {why}")).into()
+}
+
+fn mechanism(registry: &Registry, seam: Seam, choice: &Choice) -> Result<MechanismSpec, Error> {
     let name = choice.name().to_owned();
+    let wrong = |parameter: &str, why: &dyn std::fmt::Display| {
+        unwritable(&format!("`mechanism.{}.{parameter}` of `{name}`", seam.key()), why)
+    };
+    let Some(known) = registry.get(seam, &name) else {
+        return Err(unwritable(&format!("`mechanism.{}`", seam.key()), &format!("there is no `{name}`")));
+    };
     let mut parameters = BTreeMap::new();
-    for parameter in registry.get(seam, &name).into_iter().flat_map(|m| &m.parameters) {
-        let default = toml::from_str::<BTreeMap<String, Value>>(&format!("value = {}", parameter.default));
-        let default = default.ok().and_then(|mut table| table.remove("value"));
-        parameters.insert(parameter.name.clone(), default.unwrap_or(Value::Null));
+    for parameter in &known.parameters {
+        // No text stands for no value.
+        let default = match parameter.default.as_str() {
+            "" => Value::Null,
+            text => {
+                let table = toml::from_str::<BTreeMap<String, Value>>(&format!("value = {text}"));
+                let mut table = table.map_err(|error| wrong(&parameter.name, &error.message()))?;
+                finite(table.remove("value")).ok_or_else(|| wrong(&parameter.name, &"its default is no number"))?
+            }
+        };
+        parameters.insert(parameter.name.clone(), default);
     }
     if let Choice::Table(table) = choice {
-        let given = table.iter().filter(|(key, _)| *key != "name");
-        parameters.extend(given.map(|(key, value)| (key.clone(), serde_json::to_value(value).unwrap_or_default())));
+        for (key, value) in table.iter().filter(|(key, _)| *key != "name") {
+            let value = serde_json::to_value(value).map_err(|error| wrong(key, &error))?;
+            let value = finite(Some(value)).ok_or_else(|| wrong(key, &"it is no finite number"))?;
+            parameters.insert(key.clone(), value);
+        }
     }
-    MechanismSpec { name, parameters }
+    Ok(MechanismSpec { name, parameters })
+}
+
+/// A value, unless it is what JSON has for infinities and the like.
+fn finite(value: Option<Value>) -> Option<Value> {
+    value.filter(|value| !value.is_null())
 }
 
 /// Everything that determines a result.
@@ -125,9 +160,11 @@ pub struct Identity {
 
 impl Identity {
     /// The key of the result: the hash of all this.
-    #[must_use]
-    pub fn key(&self) -> Key {
-        self.key_on(self.machine.key())
+    ///
+    /// # Errors
+    /// When the machine cannot be written down.
+    pub fn key(&self) -> Result<Key, Error> {
+        Ok(self.key_on(self.machine.key()?))
     }
 
     /// The same when the hash of the machine is known.
@@ -152,8 +189,10 @@ impl Identity {
     }
 
     /// The same point whatever the version of the model and of the program: what to compare across versions.
-    #[must_use]
-    pub fn across_versions(&self) -> Key {
+    ///
+    /// # Errors
+    /// When the machine cannot be written down.
+    pub fn across_versions(&self) -> Result<Key, Error> {
         let none = Key([0; 32]);
         Self { schema: 0, epoch: 0, ptx: none, driver: none, ..self.clone() }.key()
     }
@@ -295,7 +334,7 @@ pub(crate) mod tests {
     use raddle_sim::config::{Machine, Source};
 
     pub(crate) fn machine(set: &[&str]) -> MachineSpec {
-        MachineSpec::new(&Machine::load(Source::Preset("gtx480"), set).unwrap().config)
+        MachineSpec::new(&Machine::load(Source::Preset("gtx480"), set).unwrap().config).unwrap()
     }
 
     /// A record of nothing in particular.
@@ -325,14 +364,33 @@ pub(crate) mod tests {
         assert_eq!(default.parameters["active"], json!(8));
         assert_eq!(default, issue(&["mechanism.issue=two-level", "mechanism.issue.active=8"]));
         assert_ne!(default, issue(&["mechanism.issue=two-level", "mechanism.issue.active=4"]));
-        assert_eq!(machine(&[]).key(), machine(&["mechanism.dispatch.first=0"]).key());
-        assert_ne!(machine(&[]).key(), machine(&["gpu.sms=3"]).key());
+        assert_eq!(machine(&[]).key().unwrap(), machine(&["mechanism.dispatch.first=0"]).key().unwrap());
+        assert_ne!(machine(&[]).key().unwrap(), machine(&["gpu.sms=3"]).key().unwrap());
+    }
+
+    #[test]
+    fn what_cannot_be_written_down_has_no_key() {
+        use raddle_sim::config::Value as Parameter;
+        let config = Machine::load(Source::Preset("gtx480"), &["mechanism.issue=two-level"]).unwrap().config;
+        let with = |name: &str, value: Parameter| {
+            let mut config = config.clone();
+            let name = ("name".to_owned(), Parameter::Text(name.to_owned()));
+            config.mechanism.issue = Choice::Table([name, ("active".to_owned(), value)].into());
+            MachineSpec::new(&config).map(drop).map_err(|error| error.to_string())
+        };
+        assert_eq!(with("two-level", Parameter::Float(4.5)), Ok(()));
+        for value in [f64::NAN, f64::INFINITY] {
+            let error = with("two-level", Parameter::Float(value)).unwrap_err();
+            assert!(error.starts_with("`mechanism.issue.active` of `two-level` has no key"), "{error}");
+        }
+        let error = with("no-such", Parameter::Int(4)).unwrap_err();
+        assert!(error.contains("`mechanism.issue`") && error.contains("there is no `no-such`"), "{error}");
     }
 
     #[test]
     fn whatever_matters_changes_the_key() {
         let one = record(1).identity;
-        assert_eq!(one.key(), record(1).identity.key());
+        assert_eq!(one.key().unwrap(), record(1).identity.key().unwrap());
         let others = [
             Identity { epoch: 2, ..one.clone() },
             Identity { seed: 2, ..one.clone() },
@@ -343,10 +401,10 @@ pub(crate) mod tests {
             Identity { machine: Arc::new(machine(&["mechanism.issue=oldest"])), ..one.clone() },
         ];
         for other in &others {
-            assert_ne!(one.key(), other.key());
+            assert_ne!(one.key().unwrap(), other.key().unwrap());
         }
-        assert_eq!(one.across_versions(), others[0].across_versions());
-        assert_ne!(one.across_versions(), others[1].across_versions());
+        assert_eq!(one.across_versions().unwrap(), others[0].across_versions().unwrap());
+        assert_ne!(one.across_versions().unwrap(), others[1].across_versions().unwrap());
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl Report {
         let troubles = values.troubles(experiment);
         let machines = fill::machines(experiment, grid, &values);
         let numbers = numbers(experiment, &tables);
-        let timelines = timelines(experiment, grid, results);
+        let timelines = timelines(experiment, grid, results)?;
         let mut page = page(experiment, grid, (&tables, &machines), &numbers, command);
         page += &timeline_sections(experiment, &timelines);
         page += &machines::html(experiment, &machines);
@@ -172,13 +172,19 @@ fn end(grid: &Grid, troubles: &[Trouble]) -> String {
 }
 
 /// Timelines of points that have a result, drawn, or why they cannot be.
-fn timelines<'e>(experiment: &'e Experiment, grid: &Grid, results: &impl Results) -> Vec<(&'e Timeline, Drawn)> {
+fn timelines<'e>(
+    experiment: &'e Experiment,
+    grid: &Grid,
+    results: &impl Results,
+) -> Result<Vec<(&'e Timeline, Drawn)>, Error> {
     let mut all = Vec::new();
     for timeline in &experiment.timelines {
-        let point = timeline.point(grid).filter(|point| results.has(&point.key));
-        all.extend(point.map(|point| (timeline, timeline.draw(point))));
+        let Some(point) = timeline.point(grid) else { continue };
+        if results.has(&point.key)? {
+            all.push((timeline, timeline.draw(point)));
+        }
     }
-    all
+    Ok(all)
 }
 
 /// A drawing, or why there is none.

@@ -12,8 +12,27 @@ use std::time::{Duration, Instant};
 
 /// Where results go.
 pub trait Results: Send {
-    /// Whether there is a result already.
-    fn has(&self, key: &Key) -> bool;
+    /// Whether there is a result that can be read.
+    ///
+    /// # Errors
+    /// When it cannot be found out.
+    fn has(&self, key: &Key) -> Result<bool, Error> {
+        Ok(self.result(key)?.is_some())
+    }
+    /// Whether there is a result and no copy of it can be read.
+    ///
+    /// # Errors
+    /// When it cannot be found out.
+    fn is_damaged(&self, _key: &Key) -> Result<bool, Error> {
+        Ok(false)
+    }
+    /// Whether everything that was kept is still there.
+    ///
+    /// # Errors
+    /// When it is not.
+    fn check(&self) -> Result<(), Error> {
+        Ok(())
+    }
     /// Takes a result; it is safe when this returns without error.
     ///
     /// # Errors
@@ -45,12 +64,8 @@ pub struct InMemory {
 }
 
 impl Results for InMemory {
-    fn has(&self, key: &Key) -> bool {
-        self.results.contains_key(key)
-    }
-
     fn keep(&mut self, record: Record) -> Result<(), Error> {
-        self.results.insert(record.identity.key(), record);
+        self.results.insert(record.identity.key()?, record);
         Ok(())
     }
 
@@ -65,13 +80,17 @@ impl Results for InMemory {
 
     fn failure(&self, key: &Key) -> Result<Option<Failure>, Error> {
         let last = self.failures.iter().rfind(|failure| failure.key == *key);
-        Ok(last.filter(|_| !self.has(key)).cloned())
+        Ok(last.filter(|_| !self.results.contains_key(key)).cloned())
     }
 }
 
 impl Results for Store {
-    fn has(&self, key: &Key) -> bool {
-        self.contains(key)
+    fn is_damaged(&self, key: &Key) -> Result<bool, Error> {
+        Ok(self.contains(key) && !self.has(key)?)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        Self::check(self)
     }
 
     fn keep(&mut self, record: Record) -> Result<(), Error> {
@@ -98,6 +117,8 @@ pub struct Progress {
     pub all: usize,
     /// Points with a result before the work began.
     pub known: usize,
+    /// Points whose result was damaged before the work began, so that they are run again.
+    pub damaged: usize,
     /// Points with a result since.
     pub done: usize,
     /// Points that failed.
@@ -153,7 +174,7 @@ pub fn writing() -> MutexGuard<'static, ()> {
 /// Runs the points that have no result, several at once. With fewer points than cores, each gets several threads.
 ///
 /// # Errors
-/// When a result cannot be kept. What had been kept before is safe.
+/// When a result cannot be kept, or what was kept has vanished. What had been kept before is safe.
 pub fn run<R: Results>(
     points: &[Point],
     results: &mut R,
@@ -162,8 +183,15 @@ pub fn run<R: Results>(
 ) -> Result<Progress, Error> {
     let mut seen = BTreeSet::new();
     let distinct: Vec<&Point> = points.iter().filter(|point| seen.insert(point.key)).collect();
-    let missing: Vec<&Point> = distinct.iter().filter(|point| !results.has(&point.key)).copied().collect();
-    let start = Progress { all: distinct.len(), known: distinct.len() - missing.len(), ..Progress::default() };
+    let (mut missing, mut damaged) = (Vec::new(), 0);
+    for point in &distinct {
+        if !results.has(&point.key)? {
+            missing.push(*point);
+            damaged += usize::from(results.is_damaged(&point.key)?);
+        }
+    }
+    let known = distinct.len() - missing.len();
+    let start = Progress { all: distinct.len(), known, damaged, ..Progress::default() };
     let workers = options.jobs.min(missing.len()).max(1);
     let threads = (options.cores / workers).max(1);
     let shared = Shared {
@@ -175,10 +203,11 @@ pub fn run<R: Results>(
     };
     std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(|| shared.work(threads)))));
     let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    match state.error {
-        Some(error) => Err(error),
-        None => Ok(Progress { elapsed: shared.begun.elapsed(), ..state.progress }),
+    if let Some(error) = state.error {
+        return Err(error);
     }
+    state.results.check()?;
+    Ok(Progress { elapsed: shared.begun.elapsed(), ..state.progress })
 }
 
 struct State<'r, R> {
@@ -294,7 +323,7 @@ mod tests {
     #[test]
     fn time_left_is_that_of_the_rest() {
         let elapsed = Duration::from_secs(8);
-        let progress = Progress { all: 10, known: 2, done: 3, failed: 1, refused: 0, running: 2, queued: 0, elapsed };
+        let progress = Progress { all: 10, known: 2, done: 3, failed: 1, running: 2, elapsed, ..Progress::default() };
         assert_eq!(progress.left(), Some(Duration::from_secs(8)));
         assert_eq!(Progress { all: 3, ..Progress::default() }.left(), None);
     }

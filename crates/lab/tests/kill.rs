@@ -35,7 +35,7 @@ fn record(seed: u64, machine: &Arc<MachineSpec>) -> Record {
 
 fn machine() -> Arc<MachineSpec> {
     let config = Machine::load(Source::Preset("gtx480"), &[] as &[&str]).unwrap().config;
-    Arc::new(MachineSpec::new(&config))
+    Arc::new(MachineSpec::new(&config).unwrap())
 }
 
 /// The child; does nothing when the test is run as a test.
@@ -96,7 +96,7 @@ fn twenty_kills_lose_nothing() {
         };
         for seed in &done {
             let want = record(*seed, &machine);
-            assert_eq!(store.get(&want.identity.key()).unwrap(), Some(want), "record {seed} in round {round}");
+            assert_eq!(store.get(&want.identity.key().unwrap()).unwrap(), Some(want), "record {seed} in round {round}");
         }
     }
     assert!(done.len() > 20, "the writers wrote too little for a test: {}", done.len());
@@ -104,5 +104,5 @@ fn twenty_kills_lose_nothing() {
     let before = store.keys();
     store.clean(SCHEMA, 1, false).unwrap();
     assert_eq!(store.keys(), before);
-    assert!(store.torn().is_empty());
+    assert!(store.damaged().is_empty());
 }

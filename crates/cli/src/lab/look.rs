@@ -5,6 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::out;
 use raddle_lab::metric::counters;
 use raddle_lab::record::SCHEMA;
+use raddle_lab::varied::{Varied, text};
 use raddle_lab::{Key, Record, Store, export as table};
 use raddle_runtime::Problem;
 use raddle_runtime::stats_table::Format;
@@ -85,31 +86,49 @@ pub fn ls(args: &LsArgs) -> Result<Exit, Failure> {
         }
         return Ok(Exit::Good);
     }
-    let mut rows = vec![
-        ["key", "workload", "size", "sms", "issue", "divergence", "seed", "heap", "epoch", "cycles"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
-    for key in store.keys() {
-        let Some(record) = store.get(&key)? else { continue };
+    // What differs has a column of its own, unless it has one anyway.
+    let varied = Varied::of(&store, &["gpu.sms", "mechanism.issue", "mechanism.divergence"])?;
+    let head = ["key", "workload", "size", "sms", "issue", "divergence"].into_iter().chain(varied.paths());
+    let head = head.chain(["seed", "heap", "epoch", "cycles"]);
+    let mut rows = vec![head.map(str::to_owned).collect::<Vec<_>>()];
+    let keys = store.keys();
+    let mut listed = 0;
+    for key in &keys {
+        let Some(record) = store.get(key)? else { continue };
+        listed += 1;
         let (id, cycles) = (&record.identity, record.total("cycles"));
         let mechanism = |seam: &str| id.machine.mechanisms.get(seam).map(|m| m.name.clone()).unwrap_or_default();
         let sms = id.machine.number(&["gpu", "sms"]);
         if args.json {
-            out::json(&json!({
+            let mut line = json!({
                 "key": key, "workload": id.workload, "size": id.size, "seed": id.seed, "heap_offset": id.heap_offset,
                 "epoch": id.epoch, "sms": sms as u64, "mechanisms": id.machine.mechanisms, "cycles": cycles,
-            }))?;
+            });
+            for (path, value) in varied.paths().zip(varied.values(id)) {
+                line[path] = value.unwrap_or_default();
+            }
+            out::json(&line)?;
+            continue;
         }
-        let (seed, heap, epoch) = (id.seed.to_string(), id.heap_offset.to_string(), id.epoch.to_string());
         let (issue, divergence) = (mechanism("issue"), mechanism("divergence"));
-        let (workload, size, sms) = (id.workload.clone(), id.size.clone(), sms.to_string());
-        rows.push(vec![key.short(), workload, size, sms, issue, divergence, seed, heap, epoch, out::grouped(cycles)]);
+        let mut row = vec![key.short(), id.workload.clone(), id.size.clone(), sms.to_string(), issue, divergence];
+        row.extend(varied.values(id).map(|value| value.map_or("-".to_owned(), |value| text(Some(&value)))));
+        row.extend([id.seed, id.heap_offset, id.epoch.into()].map(|number| number.to_string()));
+        row.push(out::grouped(cycles));
+        rows.push(row);
     }
     if !args.json {
         out::data(&out::columns(&rows))?;
     }
+    tell_unreadable(keys.len() - listed);
     Ok(Exit::Good)
+}
+
+/// Says how many results there are that cannot be read.
+fn tell_unreadable(count: usize) {
+    if count > 0 {
+        out::talk(&format!("{} damaged or of another version and left out", out::count(count, "result")));
+    }
 }
 
 /// The result whose key begins like this.
@@ -118,7 +137,8 @@ fn find(store: &Store, digits: &str) -> Result<(Key, Record), Failure> {
     let problem = match found[..] {
         [key] => match store.get(&key)? {
             Some(record) => return Ok((key, record)),
-            None => Problem::new(format!("the result {key} is damaged")),
+            None => Problem::new(format!("the result {key} is damaged, or of another version of Raddle"))
+                .help("`raddle lab run` runs what is damaged again"),
         },
         [] => Problem::new(format!("there is no result `{digits}`")).help("`raddle lab ls` lists results"),
         _ => Problem::new(format!("`{digits}` is the beginning of {} results", found.len())).help("give more digits"),
@@ -193,7 +213,7 @@ fn diff_stores(a: &Store, b: &Store) -> Result<Vec<Moved>, Failure> {
         let mut points = BTreeMap::new();
         for key in store.keys() {
             if let Some(record) = store.get(&key)? {
-                points.insert(record.identity.across_versions(), record);
+                points.insert(record.identity.across_versions()?, record);
             }
         }
         Ok::<_, Failure>(points)
@@ -212,7 +232,8 @@ fn diff_stores(a: &Store, b: &Store) -> Result<Vec<Moved>, Failure> {
 
 /// `raddle lab gc`.
 pub fn gc(args: &GcArgs) -> Result<Exit, Failure> {
-    let cleaned = args.store.open()?.clean(SCHEMA, raddle_sim::EPOCH, args.dry_run)?;
+    let mut store = args.store.open()?;
+    let cleaned = store.clean(SCHEMA, raddle_sim::EPOCH, args.dry_run)?;
     let verb = if args.dry_run { "would be dropped" } else { "dropped" };
     out::data(&format!(
         "{} kept, {} of older versions {verb}, {} and failures {verb}\n",
@@ -220,6 +241,15 @@ pub fn gc(args: &GcArgs) -> Result<Exit, Failure> {
         cleaned.stale,
         out::count(cleaned.dropped, "copy").replace("copys", "copies")
     ))?;
+    if cleaned.damaged > 0 {
+        let (pieces, bytes) = (out::count(cleaned.damaged, "piece"), out::grouped(cleaned.damaged_bytes));
+        let verb = if args.dry_run { "would be put" } else { "put" };
+        let folder = store.damaged_folder();
+        out::talk(&format!("{pieces} that cannot be read ({bytes} bytes) {verb} aside in {}", folder.display()));
+    }
+    if args.dry_run {
+        out::talk(&format!("it takes {} bytes of free room", out::grouped(cleaned.room)));
+    }
     if cleaned.busy > 0 {
         out::talk(&format!("{} at work, left alone", out::count(cleaned.busy, "writer")));
     }
@@ -229,7 +259,9 @@ pub fn gc(args: &GcArgs) -> Result<Exit, Failure> {
 /// `raddle lab export`.
 pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let format = Format::of(&args.file)?;
-    let count = table::export(&args.store.open()?, &args.file, format)?;
+    let store = args.store.open()?;
+    let count = table::export(&store, &args.file, format)?;
     out::talk(&format!("{} written to {}", out::count(count, "result"), args.file.display()));
+    tell_unreadable(store.len() - count);
     Ok(Exit::Good)
 }

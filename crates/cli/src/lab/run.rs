@@ -238,7 +238,15 @@ fn summary(ended: &Progress) -> String {
     let Progress { all, known, done, elapsed, .. } = ended;
     let seconds = elapsed.as_secs_f64();
     let others = without_result(ended);
-    format!("{}: {known} known, {done} run in {seconds:.1} s{others}", out::count(*all, "point"))
+    let damaged = match ended.damaged {
+        0 => String::new(),
+        damaged => format!("; {} damaged and run again", was(damaged)),
+    };
+    format!("{}: {known} known, {done} run in {seconds:.1} s{others}{damaged}", out::count(*all, "point"))
+}
+
+fn was(results: usize) -> String {
+    format!("{} {}", out::count(results, "result"), if results == 1 { "was" } else { "were" })
 }
 
 /// How many points were refused and how many failed, where there are such.
@@ -333,7 +341,7 @@ fn write_report(
     tell_numbers(&report.numbers);
     if report.damaged > 0 {
         let damaged = out::count(report.damaged, "result");
-        out::talk(&format!("{damaged} damaged: `raddle lab gc` drops such, then run the experiment again"));
+        out::talk(&format!("{damaged} damaged and as good as missing: run the experiment again"));
     } else if report.missing > 0 {
         let missing = out::count(report.missing, "value");
         out::talk(&format!("{missing} of the figures are missing: run the experiment first"));
@@ -472,7 +480,7 @@ mod tests {
     #[test]
     fn says_how_far_it_has_come() {
         let elapsed = Duration::from_secs(100);
-        let progress = Progress { all: 40, known: 10, done: 9, failed: 1, refused: 0, running: 2, queued: 0, elapsed };
+        let progress = Progress { all: 40, known: 10, done: 9, failed: 1, running: 2, elapsed, ..Progress::default() };
         assert_eq!(text(&progress), "[##########----------] 19 of 40 done, 2 running, 1 failed, about 3 min left");
         let queued = Progress { queued: 18, ..progress };
         assert!(text(&queued).contains("2 running, 18 queued, 1 failed"));
@@ -481,6 +489,8 @@ mod tests {
         assert_eq!(summary(&progress), "40 points: 10 known, 9 run in 100.0 s, 1 failed");
         let refused = Progress { failed: 0, refused: 2, ..progress };
         assert_eq!(summary(&refused), "40 points: 10 known, 9 run in 100.0 s, 2 refused");
+        let damaged = Progress { failed: 0, damaged: 1, ..progress };
+        assert_eq!(summary(&damaged), "40 points: 10 known, 9 run in 100.0 s; 1 result was damaged and run again");
     }
 
     #[test]

@@ -1,11 +1,10 @@
 //! Experiments, their store and what happens to it when things go wrong.
 
 use super::{Folder, raddle, root};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-const EXPERIMENT: &str = r#"title = "Two schedulers"
+pub const EXPERIMENT: &str = r#"title = "Two schedulers"
 workloads = ["spmv", "scalar-prod", "walsh"]
 size = "tiny"
 baseline = { scheduler = "lrr" }
@@ -28,16 +27,16 @@ bars = "scheduler"
 paper = [{ row = "spmv", bar = "gto", value = 1.1 }]
 "#;
 
-const POINTS: usize = 24;
+pub const POINTS: usize = 24;
 
-fn start(folder: &Folder, args: &[&str]) -> Child {
+pub fn start(folder: &Folder, args: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
     command.current_dir(&folder.0).args(args).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().unwrap()
 }
 
 /// Every file of a report.
-fn report(folder: &Folder, store: &str) -> Vec<(String, Vec<u8>)> {
+pub fn report(folder: &Folder, store: &str) -> Vec<(String, Vec<u8>)> {
     let ran = folder.raddle(&["lab", "report", "e.toml", "--store", store, "--output", "report"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let read = |name: &str| std::fs::read(folder.0.join("report").join(name)).unwrap();
@@ -46,13 +45,13 @@ fn report(folder: &Folder, store: &str) -> Vec<(String, Vec<u8>)> {
         .to_vec()
 }
 
-fn results(folder: &Folder, store: &str) -> usize {
+pub fn results(folder: &Folder, store: &str) -> usize {
     let ran = folder.raddle(&["lab", "ls", "--json", "--store", store]);
     if ran.code == 0 { ran.out.lines().count() } else { 0 }
 }
 
 /// What an undisturbed run reports.
-fn undisturbed(folder: &Folder) -> Vec<(String, Vec<u8>)> {
+pub fn undisturbed(folder: &Folder) -> Vec<(String, Vec<u8>)> {
     let ran = folder.raddle(&["lab", "run", "e.toml", "--store", "calm"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     report(folder, "calm")
@@ -71,6 +70,7 @@ fn an_experiment_is_run_once_and_reported() {
 
     let listed = folder.raddle(&["lab", "ls"]).out;
     assert_eq!(listed.lines().count(), 1 + POINTS);
+    assert!(listed.lines().next().is_some_and(|line| line.contains(" mechanism.dispatch.first ")), "{listed}");
     let keys: Vec<&str> = listed.lines().skip(1).map(|line| &line[..12]).collect();
     let shown = folder.raddle(&["lab", "show", keys[0]]).out;
     assert!(shown.contains("\"sm.warp_insts\"") && shown.contains("\"warp_width\": 32"), "{shown}");
@@ -89,6 +89,33 @@ fn an_experiment_is_run_once_and_reported() {
     assert_eq!(results(&folder, "raddle-store"), POINTS);
     let stores = folder.raddle(&["lab", "diff", "raddle-store", "raddle-store"]);
     stores.expect(0, "", "24 points in both, 0 only in the first, 0 only in the second\nno counter differs\n");
+}
+
+#[test]
+fn what_is_swept_has_columns() {
+    let text = "title = \"T\"\nworkloads = [\"spmv\"]\nsize = \"tiny\"\nset = [\"mechanism.issue=two-level\"]\n\
+                [[axis]]\nname = \"active\"\nkey = \"mechanism.issue.active\"\nvalues = [2, 4]\n";
+    let folder = Folder::new().with("e.toml", text);
+    assert_eq!(folder.raddle(&["lab", "run", "e.toml"]).code, 0);
+    let listed = folder.raddle(&["lab", "ls"]).out;
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let head = ["key", "workload", "size", "sms", "issue", "divergence", "mechanism.issue.active", "seed", "heap"];
+    assert_eq!(listed.lines().next().map(words).unwrap()[..9], head);
+    let column = |lines: Vec<String>| lines.into_iter().collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(
+        column(listed.lines().skip(1).map(|line| words(line)[6].clone()).collect()),
+        ["2", "4"].map(String::from).into()
+    );
+    let json = folder.raddle(&["lab", "ls", "--json"]).out;
+    let value =
+        |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["mechanism.issue.active"].to_string();
+    assert_eq!(column(json.lines().map(value).collect()), ["2", "4"].map(String::from).into());
+    folder.raddle(&["lab", "export", "a.csv"]).expect(0, "", "2 results written to a.csv\n");
+    let csv = std::fs::read_to_string(folder.0.join("a.csv")).unwrap();
+    assert!(
+        csv.lines().next().is_some_and(|head| head.split(',').any(|name| name == "mechanism_issue_active")),
+        "{csv}"
+    );
 }
 
 #[test]
@@ -127,40 +154,6 @@ fn two_runs_at_once_end_in_one_store() {
     both.iter_mut().for_each(|child| assert!(child.wait().unwrap().success()));
     assert_eq!(results(&folder, "raddle-store"), POINTS);
     assert_eq!(report(&folder, "raddle-store"), undisturbed(&folder));
-}
-
-#[test]
-fn nothing_is_lost_to_kills() {
-    let folder = Folder::new().with("e.toml", EXPERIMENT);
-    let start_of_calm = Instant::now();
-    let calm = undisturbed(&folder);
-    // Kills come in the first half of what an undisturbed run takes, so that many have something to interrupt.
-    let half = start_of_calm.elapsed().as_micros() as u64 / 2;
-    let mut random = 0x2545_f491_4f6c_dd1d_u64;
-    let mut known = 0;
-    for _ in 0..20 {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        let mut child = start(&folder, &["lab", "run", "e.toml"]);
-        let until = Instant::now() + Duration::from_micros(random % half);
-        while Instant::now() < until && child.try_wait().unwrap().is_none() {
-            std::thread::sleep(Duration::from_micros(200));
-        }
-        // SIGKILL: it cannot be caught.
-        let _ = child.kill();
-        child.wait().unwrap();
-        let now = results(&folder, "raddle-store");
-        assert!(now >= known, "{known} results before, {now} after");
-        known = now;
-    }
-    assert!(known > 0, "no run came to anything");
-    let last = folder.raddle(&["lab", "run", "e.toml"]);
-    assert_eq!(last.code, 0, "{}", last.err);
-    assert_eq!(report(&folder, "raddle-store"), calm);
-    let kept = folder.raddle(&["lab", "gc"]);
-    assert!(kept.out.starts_with("24 results kept"), "{}", kept.out);
-    assert_eq!(report(&folder, "raddle-store"), calm);
 }
 
 #[cfg(unix)]
@@ -216,46 +209,6 @@ fn machine_files_are_read_and_their_mistakes_shown() {
     assert_eq!(good.code, 0, "{}", good.err);
     let page = std::fs::read_to_string(folder.0.join("r/index.html")).unwrap();
     assert!(page.contains("Machine small.toml."), "as it is written, wherever it is");
-}
-
-/// A small file system in memory, where one may make such; it goes away with its owner.
-struct Mount<'a>(&'a Path);
-
-impl<'a> Mount<'a> {
-    fn new(path: &'a Path, kilobytes: u32) -> Option<Self> {
-        std::fs::create_dir_all(path).ok()?;
-        let size = format!("size={kilobytes}k");
-        let mut command = Command::new("mount");
-        command.args(["-t", "tmpfs", "-o", &size, "none"]).arg(path).stderr(Stdio::null());
-        command.status().ok()?.success().then_some(Self(path))
-    }
-
-    fn grow(&self, kilobytes: u32) {
-        let options = format!("remount,size={kilobytes}k");
-        assert!(Command::new("mount").args(["-o", &options]).arg(self.0).status().unwrap().success());
-    }
-}
-
-impl Drop for Mount<'_> {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0).status();
-    }
-}
-
-#[test]
-fn a_full_disk_damages_nothing() {
-    let folder = Folder::new().with("e.toml", EXPERIMENT);
-    let path = folder.0.join("small");
-    let Some(mount) = Mount::new(&path, 64) else { return };
-    let full = folder.raddle(&["lab", "run", "e.toml", "--store", "small/store"]);
-    assert!(full.code == 2 && full.err.contains("cannot write"), "{}", full.err);
-    let kept = results(&folder, "small/store");
-    assert!(kept > 0 && kept < POINTS, "{kept}");
-    mount.grow(4096);
-    let rest = folder.raddle(&["lab", "run", "e.toml", "--store", "small/store"]);
-    assert_eq!(rest.code, 0, "{}", rest.err);
-    assert!(rest.err.starts_with(&format!("24 points: {kept} known, {} run", POINTS - kept)), "{}", rest.err);
-    assert_eq!(report(&folder, "small/store"), undisturbed(&folder));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod config;
 mod execute;
 mod lab;
+mod lab_store;
 mod ptx;
 mod run;
 mod timing;

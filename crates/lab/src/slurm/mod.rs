@@ -26,7 +26,7 @@ use crate::error::{Error, writing};
 use crate::key::Key;
 use crate::point::Point;
 use crate::store::{Store, replace};
-use crate::work::Progress;
+use crate::work::{Progress, Results};
 use raddle_runtime::Problem;
 use raddle_runtime::numbers::count;
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,7 +106,7 @@ pub fn run(
     scheduler: &mut dyn Scheduler,
     tell: &Tell<'_>,
 ) -> Result<Ended, Error> {
-    let mut campaign = Campaign::new(points, store, folder, options, scheduler, tell);
+    let mut campaign = Campaign::new(points, store, folder, options, scheduler, tell)?;
     if campaign.waiting.is_empty() {
         return Ok(campaign.ended());
     }
@@ -196,19 +196,21 @@ impl<'a> Campaign<'a> {
         options: Options,
         scheduler: &'a mut dyn Scheduler,
         tell: &'a Tell<'a>,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let (mut seen, mut fates, mut waiting) = (BTreeSet::new(), Vec::new(), BTreeSet::new());
-        let mut old_failures = BTreeMap::new();
+        let (mut old_failures, mut damaged) = (BTreeMap::new(), 0);
         for (number, point) in points.iter().enumerate() {
-            let is_missing = seen.insert(point.key) && !store.contains(&point.key);
+            let is_missing = seen.insert(point.key) && !store.has(&point.key)?;
             fates.push(if is_missing { Fate::Waiting } else { Fate::Known });
             if is_missing {
                 waiting.insert((0, number as u32));
+                damaged += usize::from(store.is_damaged(&point.key)?);
                 old_failures.extend(store.failure_place(&point.key).map(|place| (point.key, place)));
             }
         }
-        let progress = Progress { all: seen.len(), known: seen.len() - waiting.len(), ..Progress::default() };
-        Self {
+        let known = seen.len() - waiting.len();
+        let progress = Progress { all: seen.len(), known, damaged, ..Progress::default() };
+        Ok(Self {
             points,
             store,
             folder,
@@ -234,7 +236,7 @@ impl<'a> Campaign<'a> {
             fruitless: 0,
             refused: 0,
             silent: 0,
-        }
+        })
     }
 
     fn note(&self, text: &str) {
@@ -384,7 +386,7 @@ impl<'a> Campaign<'a> {
         }
         // After the queue: who had left it then had written its results.
         self.store.refresh()?;
-        let ended = self.see_ended();
+        let ended = self.see_ended()?;
         let is_lost = self.settle();
         self.fruitless = if ended > 0 { 0 } else { self.fruitless + u32::from(is_lost) };
         if self.fruitless >= FRUITLESS && self.tasks.is_empty() {
@@ -410,13 +412,13 @@ impl<'a> Campaign<'a> {
     }
 
     /// Looks for results and errors that are new; how many there are.
-    fn see_ended(&mut self) -> usize {
+    fn see_ended(&mut self) -> Result<usize, Error> {
         let mut ended = 0;
         for (number, point) in self.points.iter().enumerate() {
             if !matches!(self.fates[number], Fate::Waiting | Fate::Submitted) {
                 continue;
             }
-            let fate = if self.store.contains(&point.key) {
+            let fate = if self.store.has(&point.key)? {
                 self.progress.done += 1;
                 Fate::Done
             } else {
@@ -435,7 +437,7 @@ impl<'a> Campaign<'a> {
             self.fates[number] = fate;
             ended += 1;
         }
-        ended
+        Ok(ended)
     }
 
     /// Puts back what tasks that are gone have left undone. Whether there were such.

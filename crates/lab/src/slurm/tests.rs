@@ -250,7 +250,7 @@ fn what_an_earlier_run_left_in_the_queue_is_taken_over() {
         // A run that is killed as soon as it has submitted.
         let mut store = Store::create(&folder.0).unwrap();
         let tell = Tell { progress: &|_| {}, note: &|_| {} };
-        let mut killed = Campaign::new(&points, &mut store, &own, OPTIONS, &mut fake, &tell);
+        let mut killed = Campaign::new(&points, &mut store, &own, OPTIONS, &mut fake, &tell).unwrap();
         (killed.array, killed.window) = (1000, 1000);
         fs::create_dir_all(&own).unwrap();
         killed.submit().unwrap();

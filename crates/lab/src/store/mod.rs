@@ -4,6 +4,7 @@
 //!  STORE/raddle-store.json          version of the format
 //!  STORE/segments/TIME-RANDOM.seg   records, appended by one writer
 //!  STORE/segments/TIME-RANDOM.idx   where each is
+//!  STORE/damaged/                   what cleaning up could not read
 //! ```
 //!
 //! Every process that writes appends to a segment of its own. So writers on different machines never meet, there are
@@ -11,23 +12,28 @@
 //! readers pass over. A record counts as written when it has been synced to disk. The alternative, a file for each
 //! record in folders by the first digits of the key, needs a million opens to list a million points; the indexes of
 //! segments are 48 bytes a record and are read in one go. Two writers may compute the same point: both records are
-//! the same, and `gc` keeps one.
+//! the same, and `gc` keeps one. Each record has a check. One that fails it is as good as missing, unless there is
+//! another copy: whoever looks for a result gets the first copy that is whole.
 //!
 //! A point that failed leaves a failure: its key and what was said. It is no result, so the point is run again; a
 //! result puts the failure out of sight.
 
+mod clean;
 mod segment;
+
+pub use clean::Cleaned;
 
 use crate::error::{Error, reading, writing};
 use crate::key::Key;
 use crate::record::{Failure, Record};
-use segment::{Entry, Kind, Writer};
+use segment::{Entry, Kind, Listing, Writer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -43,18 +49,6 @@ struct Mark {
     format: u32,
 }
 
-/// The versions of a record, of whatever schema.
-#[derive(Deserialize)]
-struct Versioned {
-    identity: Versions,
-}
-
-#[derive(Deserialize)]
-struct Versions {
-    schema: u32,
-    epoch: u32,
-}
-
 /// Where a record is.
 #[derive(Clone, Copy)]
 struct Place {
@@ -68,33 +62,24 @@ impl Place {
         let start = self.entry.key.0.first_chunk().map_or(0, |start| u64::from_be_bytes(*start));
         (start, self.entry.key, self.segment, self.entry.offset)
     }
+
+    fn is_copy(&self, other: &Self) -> bool {
+        self.entry.key == other.entry.key
+    }
 }
 
 /// A store that has been opened. It knows what was there then and what it has written since.
 pub struct Store {
     folder: PathBuf,
     segments: Vec<String>,
-    /// Results by key; the first of equal ones.
+    /// Results by key, all copies, the oldest first.
     results: Vec<Place>,
     /// Results written since.
     fresh: BTreeMap<Key, Place>,
-    failures: BTreeMap<Key, Place>,
-    torn: Vec<(String, u64)>,
-    duplicates: usize,
-    writer: Option<Writer<File>>,
-}
-
-/// What cleaning up did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cleaned {
-    /// Results kept.
-    pub kept: usize,
-    /// Results of older epochs or schemas that were dropped.
-    pub stale: usize,
-    /// Copies of results, damaged records and failures that were dropped.
-    pub dropped: usize,
-    /// Segments of writers that are at work and were left alone.
-    pub busy: usize,
+    /// Failures by key, the oldest first.
+    failures: BTreeMap<Key, Vec<Place>>,
+    damaged: Vec<(String, Range<u64>)>,
+    writer: Option<(PathBuf, Writer<File>)>,
 }
 
 impl Store {
@@ -127,17 +112,23 @@ impl Store {
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let wrong = |reason: String| Error::Store { path: folder.display().to_string(), reason };
         let path = folder.join(MARK);
-        let text = match fs::read_to_string(&path) {
+        let mark = match fs::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(wrong("is not a store of results".to_owned()));
+                if !folder.join(SEGMENTS).is_dir() {
+                    return Err(wrong("is not a store of results".to_owned()));
+                }
+                Ok(Mark { format: FORMAT })
             }
-            other => other.map_err(reading(&path))?,
+            other => serde_json::from_slice::<Mark>(&other.map_err(reading(&path))?),
         };
-        let format = serde_json::from_str::<Mark>(&text).map(|mark| mark.format);
-        match format {
-            Ok(FORMAT) => {}
-            Ok(other) => return Err(wrong(format!("is a store of format {other}, this is format {FORMAT}"))),
-            Err(error) => return Err(wrong(format!("has a {MARK} that cannot be read: {error}"))),
+        let help = format!("{MARK} is damaged: delete that file, results are not touched, and run the command again");
+        match mark {
+            Ok(Mark { format: FORMAT }) => {}
+            Ok(Mark { format }) => {
+                let versions = format!("is a store of format {format}, this version of Raddle has format {FORMAT}");
+                return Err(wrong(format!("{versions}; if it was made by this version, its {help}")));
+            }
+            Err(error) => return Err(wrong(format!("cannot be opened ({error}), its {help}"))),
         }
         let mut store = Self {
             folder: folder.to_owned(),
@@ -145,8 +136,7 @@ impl Store {
             results: Vec::new(),
             fresh: BTreeMap::new(),
             failures: BTreeMap::new(),
-            torn: Vec::new(),
-            duplicates: 0,
+            damaged: Vec::new(),
             writer: None,
         };
         store.refresh()?;
@@ -158,33 +148,43 @@ impl Store {
     /// # Errors
     /// When they cannot be read.
     pub fn refresh(&mut self) -> Result<(), Error> {
-        let names = self.names()?;
-        let (mut results, mut failures, mut torn) = (Vec::new(), BTreeMap::new(), Vec::new());
-        for (number, name) in names.iter().enumerate() {
-            let path = self.path(name);
-            let listing = match segment::list(&path) {
-                // It has been cleaned up meanwhile; what was in it is in a newer one.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                other => other.map_err(reading(&path))?,
-            };
-            if listing.torn > 0 {
-                torn.push((name.clone(), listing.torn));
-            }
+        self.read(segment::list)
+    }
+
+    fn read(&mut self, list: fn(&Path) -> io::Result<Listing>) -> Result<(), Error> {
+        let (names, listings) = self.listings(list)?;
+        let (mut results, mut failures, mut damaged) = (Vec::new(), BTreeMap::<Key, Vec<Place>>::new(), Vec::new());
+        for ((number, name), listing) in names.iter().enumerate().zip(listings) {
+            damaged.extend(listing.damaged.into_iter().map(|range| (name.clone(), range)));
             for entry in listing.entries {
                 let place = Place { segment: number as u32, entry };
                 match entry.kind {
                     Kind::Result => results.push(place),
-                    Kind::Failure => drop(failures.insert(entry.key, place)),
+                    Kind::Failure => failures.entry(entry.key).or_default().push(place),
                 }
             }
         }
         results.sort_unstable_by_key(Place::order);
-        let all = results.len();
-        results.dedup_by_key(|place| place.entry.key);
-        self.duplicates = all - results.len();
-        (self.segments, self.results, self.failures, self.torn) = (names, results, failures, torn);
+        (self.segments, self.results, self.failures, self.damaged) = (names, results, failures, damaged);
         self.fresh.clear();
         Ok(())
+    }
+
+    /// The names of all segments, and what is in them.
+    fn listings(&self, list: fn(&Path) -> io::Result<Listing>) -> Result<(Vec<String>, Vec<Listing>), Error> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let names = self.names()?;
+            let all = names.iter().map(|name| self.path(name));
+            let listings = all.map(|path| list(&path).map_err(reading(&path))).collect::<Result<Vec<_>, _>>();
+            match listings {
+                Ok(listings) => return Ok((names, listings)),
+                // It has been cleaned up meanwhile; what was in it is in a newer one.
+                Err(Error::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound && tries < 20 => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// The names of all segments, in order.
@@ -203,51 +203,67 @@ impl Store {
         self.folder.join(SEGMENTS).join(format!("{name}.seg"))
     }
 
-    fn find(&self, key: &Key) -> Option<&Place> {
-        let old = self.results.binary_search_by_key(key, |place| place.entry.key).ok();
-        old.map(|at| &self.results[at]).or_else(|| self.fresh.get(key))
+    /// All copies of a result, whole or not.
+    fn copies(&self, key: &Key) -> impl Iterator<Item = &Place> {
+        let first = self.results.partition_point(|place| place.entry.key < *key);
+        let old = self.results[first..].iter().take_while(|place| place.entry.key == *key);
+        old.chain(self.fresh.get(key))
     }
 
-    /// Whether there is a result.
+    /// Whether a result is listed. It may be damaged: [`Store::get`] looks.
     #[must_use]
     pub fn contains(&self, key: &Key) -> bool {
-        self.find(key).is_some()
+        self.copies(key).next().is_some()
     }
 
-    /// Results.
+    /// Results that are listed.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.results.len() + self.fresh.len()
+        self.keys().len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.results.is_empty() && self.fresh.is_empty()
     }
 
-    /// Segments with bytes at their end that are no record, and how many.
+    /// Bytes of segments that are no record. Where segments have an index, damage shows only when a record is read.
     #[must_use]
-    pub fn torn(&self) -> &[(String, u64)] {
-        &self.torn
+    pub fn damaged(&self) -> &[(String, Range<u64>)] {
+        &self.damaged
     }
 
-    /// The keys of all results, in order.
+    /// The keys of all results that are listed, in order.
     #[must_use]
     pub fn keys(&self) -> Vec<Key> {
-        let mut keys: Vec<Key> = self.results.iter().map(|p| p.entry.key).chain(self.fresh.keys().copied()).collect();
-        keys.sort();
+        let mut keys = Vec::with_capacity(self.results.len() + self.fresh.len());
+        keys.extend(self.results.chunk_by(Place::is_copy).map(|copies| copies[0].entry.key));
+        if !self.fresh.is_empty() {
+            keys.extend(self.fresh.keys());
+            keys.sort();
+            keys.dedup();
+        }
         keys
     }
 
-    /// A result; none when there is none or it is damaged.
+    /// A result, from the first copy that is whole; none when there is no such.
     ///
     /// # Errors
     /// When the store cannot be read.
     pub fn get(&self, key: &Key) -> Result<Option<Record>, Error> {
-        let Some(body) = self.body(self.find(key))? else { return Ok(None) };
-        let record = serde_json::from_slice::<Record>(&body).ok();
-        Ok(record.filter(|record| record.identity.key() == *key))
+        let mut trouble = Ok(None);
+        for place in self.copies(key) {
+            match self.body(place) {
+                Ok(Some(body)) => match understood(key, &body) {
+                    None => {}
+                    record => return Ok(record),
+                },
+                Ok(None) => {}
+                Err(error) => trouble = trouble.and(Err(error)),
+            }
+        }
+        trouble
     }
 
     /// Failures of points without a result, in the order of their keys.
@@ -267,13 +283,21 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn get_failure(&self, key: &Key) -> Result<Option<Failure>, Error> {
-        let place = self.failures.get(key).filter(|_| !self.contains(key));
-        Ok(self.body(place)?.and_then(|body| serde_json::from_slice(&body).ok()))
+        let Some(places) = self.failures.get(key) else { return Ok(None) };
+        if self.get(key)?.is_some() {
+            return Ok(None);
+        }
+        for place in places.iter().rev() {
+            if let Some(failure) = self.body(place)?.and_then(|body| serde_json::from_slice(&body).ok()) {
+                return Ok(Some(failure));
+            }
+        }
+        Ok(None)
     }
 
     /// Where the last failure of a point is, segment and offset: another place is another failure.
     pub(crate) fn failure_place(&self, key: &Key) -> Option<(String, u64)> {
-        let place = self.failures.get(key)?;
+        let place = self.failures.get(key)?.last()?;
         Some((self.segments[place.segment as usize].clone(), place.entry.offset))
     }
 
@@ -283,10 +307,9 @@ impl Store {
         &self.folder
     }
 
-    fn body(&self, place: Option<&Place>) -> Result<Option<Vec<u8>>, Error> {
-        let Some(Place { segment, entry }) = place else { return Ok(None) };
-        let path = self.path(&self.segments[*segment as usize]);
-        let read = File::open(&path).and_then(|mut file| segment::body(&mut file, entry));
+    fn body(&self, place: &Place) -> Result<Option<Vec<u8>>, Error> {
+        let path = self.path(&self.segments[place.segment as usize]);
+        let read = File::open(&path).and_then(|mut file| segment::body(&mut file, &place.entry));
         read.map_err(reading(&path))
     }
 
@@ -306,7 +329,7 @@ impl Store {
         let mut bodies = Vec::new();
         for record in records {
             let body = serde_json::to_vec(record).map_err(|e| writing(&self.folder)(e.into()))?;
-            bodies.push((Kind::Result, record.identity.key(), body));
+            bodies.push((Kind::Result, record.identity.key()?, body));
         }
         self.append(&bodies)
     }
@@ -321,77 +344,67 @@ impl Store {
     }
 
     fn append(&mut self, records: &[(Kind, Key, Vec<u8>)]) -> Result<(), Error> {
-        if self.writer.as_ref().is_none_or(Writer::is_torn) {
-            let name = new_name();
-            let path = self.path(&name);
-            self.writer = Some(Writer::create(&path).map_err(writing(&path))?);
+        if self.writer.as_ref().is_none_or(|(_, writer)| writer.is_torn()) {
+            let (name, path, writer) = self.new_segment("seg")?;
+            self.writer = Some((path, writer));
             self.segments.push(name);
         }
-        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let Some((path, writer)) = &mut self.writer else { return Ok(()) };
         let records: Vec<_> = records.iter().map(|(kind, key, body)| (*kind, *key, body.as_slice())).collect();
-        let entries = writer.append(&records).map_err(writing(&self.folder))?;
+        let entries = writer.append(&records).map_err(writing(path))?;
+        self.check()?;
         for entry in entries {
             let place = Place { segment: self.segments.len() as u32 - 1, entry };
             match entry.kind {
-                Kind::Result if !self.contains(&entry.key) => drop(self.fresh.insert(entry.key, place)),
-                Kind::Result => {}
-                Kind::Failure => drop(self.failures.insert(entry.key, place)),
+                Kind::Result => drop(self.fresh.insert(entry.key, place)),
+                Kind::Failure => self.failures.entry(entry.key).or_default().push(place),
             }
         }
         Ok(())
     }
 
-    /// Writes what is not older than these versions to one new segment and takes the others away, except those of
-    /// writers that are at work. With `dry` it only says what it would do.
+    /// Makes a segment whose name ends so: its name without that, its path and the writer.
+    fn new_segment(&self, extension: &str) -> Result<(String, PathBuf, Writer<File>), Error> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let name = new_name();
+            let path = self.path(&name).with_extension(extension);
+            match Writer::create(&path) {
+                Ok(writer) => return Ok((name, path, writer)),
+                // Whoever cleans up took it for one that somebody left behind.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && self.check().is_ok() && tries < 20 => {}
+                Err(error) => return Err(writing(&path)(error)),
+            }
+        }
+    }
+
+    /// Whether what has been written is still there: files that have been deleted can be written to without an error.
     ///
     /// # Errors
-    /// When the store cannot be read or written; then nothing has been taken away.
-    pub fn clean(&mut self, schema: u32, epoch: u32, dry: bool) -> Result<Cleaned, Error> {
-        self.writer = None;
-        let mut locked = BTreeMap::new();
-        for name in self.names()? {
-            let path = self.path(&name);
-            let file = File::open(&path).map_err(reading(&path))?;
-            if file.try_lock().is_ok() {
-                locked.insert(name, (path, file));
+    /// When it has vanished.
+    pub fn check(&self) -> Result<(), Error> {
+        let segments = self.folder.join(SEGMENTS);
+        let path = self.writer.as_ref().map_or(&segments, |(path, _)| path);
+        match fs::metadata(path) {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let reason = format!(
+                    "has lost {} while results were written to it: was it deleted or moved? Put it back, or run the \
+                     same command again; what has no result is run anew",
+                    path.strip_prefix(&self.folder).unwrap_or(path).display()
+                );
+                Err(Error::Store { path: self.folder.display().to_string(), reason })
             }
+            Err(error) => Err(reading(path)(error)),
         }
-        // Only now: until it was locked, a segment could grow.
-        self.refresh()?;
-        let is_busy: Vec<bool> = self.segments.iter().map(|name| !locked.contains_key(name)).collect();
-        let busy = is_busy.iter().filter(|busy| **busy).count();
-        let mut cleaned = Cleaned { dropped: self.duplicates, busy, ..Cleaned::default() };
-        let places: Vec<Place> = self.results.iter().filter(|p| !is_busy[p.segment as usize]).copied().collect();
-        for places in places.chunks(256) {
-            let mut keep = Vec::new();
-            for place in places {
-                let Some(body) = self.body(Some(place))? else {
-                    cleaned.dropped += 1;
-                    continue;
-                };
-                // What a later version has written may not be understood, and is not ours to drop.
-                let version = serde_json::from_slice::<Versioned>(&body).map(|record| record.identity);
-                if version.is_ok_and(|version| version.schema < schema || version.epoch < epoch) {
-                    cleaned.stale += 1;
-                } else {
-                    keep.push((Kind::Result, place.entry.key, body));
-                }
-            }
-            cleaned.kept += keep.len();
-            if !dry && !keep.is_empty() {
-                self.append(&keep)?;
-            }
-        }
-        cleaned.dropped += self.failures.values().filter(|p| !is_busy[p.segment as usize]).count();
-        if !dry {
-            for (path, _) in locked.values() {
-                fs::remove_file(path).map_err(writing(path))?;
-                let _ = fs::remove_file(segment::index_path(path));
-            }
-            self.refresh()?;
-        }
-        Ok(cleaned)
     }
+}
+
+/// The record of a body, if it is one of this key.
+fn understood(key: &Key, body: &[u8]) -> Option<Record> {
+    let record = serde_json::from_slice::<Record>(body).ok()?;
+    record.identity.key().is_ok_and(|own| own == *key).then_some(record)
 }
 
 /// A name that sorts by time and that nobody else chooses.

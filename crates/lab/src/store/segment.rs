@@ -7,17 +7,19 @@
 //!
 //! Numbers are little-endian. A frame's check is the start of the BLAKE3 hash of kind, length, key and body. The
 //! segment is the truth and is on disk before a record counts as written. The index repeats what is in it, in its
-//! order; it may be shorter or damaged, then what it lacks is read from the segment.
+//! order; it may be shorter or damaged, then what it lacks is read from the segment. Behind a damaged frame, reading
+//! goes on with the next one that is whole.
 
 use crate::key::Key;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 const SEGMENT_MAGIC: &[u8; 8] = b"RADSEG1\n";
 const INDEX_MAGIC: &[u8; 8] = b"RADIDX1\n";
 const FRAME_MAGIC: &[u8; 4] = b"RREC";
-const HEADER: usize = 60;
+pub(crate) const HEADER: usize = 60;
 const ENTRY: usize = 48;
 const FAILURE_BIT: u32 = 1 << 31;
 
@@ -127,14 +129,21 @@ impl Writer<File> {
         // locks it fails there too, and every segment is left alone.
         let _ = data.lock();
         if !path.exists() {
-            return Err(io::Error::other("the segment was cleaned up before anything was in it"));
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                "the segment was cleaned up before anything was in it",
+            ));
         }
         let index = new(&index_path(path)).ok();
-        let writer = Self::start(data, index)?;
-        if let Some(folder) = path.parent() {
-            sync_folder(folder)?;
+        let started = Self::start(data, index).and_then(|writer| {
+            path.parent().map_or(Ok(()), sync_folder)?;
+            Ok(writer)
+        });
+        if started.is_err() {
+            let _ = fs::remove_file(path);
+            let _ = fs::remove_file(index_path(path));
         }
-        Ok(writer)
+        started
     }
 }
 
@@ -191,6 +200,12 @@ impl<D: Disk> Writer<D> {
     }
 }
 
+/// The bytes that a segment of these records and its index take; none for no records.
+pub(crate) fn room<'e>(entries: impl Iterator<Item = &'e Entry>) -> u64 {
+    let all: u64 = entries.map(|entry| (HEADER + ENTRY) as u64 + u64::from(entry.length)).sum();
+    if all == 0 { 0 } else { all + (SEGMENT_MAGIC.len() + INDEX_MAGIC.len()) as u64 }
+}
+
 /// Waits until a folder's list of files is on disk.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
@@ -205,27 +220,79 @@ pub(crate) fn index_path(segment: &Path) -> PathBuf {
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) entries: Vec<Entry>,
-    /// Bytes at the end that are no record: a write that did not come to its end, or damage.
-    pub(crate) torn: u64,
+    /// Bytes that are no record: a write that did not come to its end, or damage.
+    pub(crate) damaged: Vec<Range<u64>>,
 }
 
-/// Lists a segment, from its index as far as that goes.
+/// Lists a segment, from its index as far as that goes. Of what the index names, nothing has been checked but that
+/// there is room for it.
 pub(crate) fn list(path: &Path) -> io::Result<Listing> {
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
-    let mut magic = [0; 8];
-    if size < 8 || file.read_exact(&mut magic).is_err() || &magic != SEGMENT_MAGIC {
-        return Ok(Listing { entries: Vec::new(), torn: size });
+    let entries = indexed(&index_path(path), size);
+    read(&mut file, size, entries)
+}
+
+/// Lists a segment without its index: every record has been checked.
+pub(crate) fn scan(path: &Path) -> io::Result<Listing> {
+    let mut file = File::open(path)?;
+    let size = file.metadata()?.len();
+    read(&mut file, size, Vec::new())
+}
+
+/// Reads the records behind those that are known. Behind damage it goes on with the next record that is whole.
+fn read(file: &mut File, size: u64, entries: Vec<Entry>) -> io::Result<Listing> {
+    let mut listing = Listing { entries, damaged: Vec::new() };
+    let start = SEGMENT_MAGIC.len().min(size as usize);
+    let mut magic = vec![0; start];
+    file.seek(SeekFrom::Start(0))?;
+    file.read_exact(&mut magic)?;
+    // All before this is accounted for.
+    let mut end = if magic == SEGMENT_MAGIC[..start] { start as u64 } else { 0 };
+    if let Some(last) = listing.entries.last() {
+        listing.damaged.extend((end == 0).then_some(0..start as u64));
+        end = last.end();
     }
-    let mut entries = indexed(&index_path(path), size);
-    let mut end = entries.last().map_or(SEGMENT_MAGIC.len() as u64, Entry::end);
-    file.seek(SeekFrom::Start(end))?;
-    let mut file = io::BufReader::new(file);
-    while let Some(entry) = next_frame(&mut file, end, size)? {
-        end = entry.end();
-        entries.push(entry);
+    let mut at = end;
+    let mut reader = io::BufReader::new(file);
+    reader.seek(SeekFrom::Start(at))?;
+    loop {
+        if let Some(entry) = next_frame(&mut reader, at, size)? {
+            listing.damaged.extend((end < at).then_some(end..at));
+            (at, end) = (entry.end(), entry.end());
+            listing.entries.push(entry);
+        } else if let Some(next) = next_magic(&mut reader, at + 1, size)? {
+            at = next;
+            reader.seek(SeekFrom::Start(at))?;
+        } else {
+            listing.damaged.extend((end < size).then_some(end..size));
+            return Ok(listing);
+        }
     }
-    Ok(Listing { entries, torn: size - end })
+}
+
+/// Where the next frame might start, at `from` or behind it.
+fn next_magic(file: &mut (impl Read + Seek), from: u64, size: u64) -> io::Result<Option<u64>> {
+    if from >= size {
+        return Ok(None);
+    }
+    file.seek(SeekFrom::Start(from))?;
+    let mut file = file.take(size - from);
+    // What has been read and lies before `bytes` is `passed`.
+    let (mut bytes, mut passed) = (Vec::new(), from);
+    loop {
+        let read = file.by_ref().take(1 << 16).read_to_end(&mut bytes)?;
+        if let Some(at) = bytes.windows(FRAME_MAGIC.len()).position(|window| window == FRAME_MAGIC) {
+            return Ok(Some(passed + at as u64));
+        }
+        if read == 0 {
+            return Ok(None);
+        }
+        // The start of one may be at the end.
+        let gone = bytes.len().saturating_sub(FRAME_MAGIC.len() - 1);
+        bytes.drain(..gone);
+        passed += gone as u64;
+    }
 }
 
 /// The entries of an index that are whole and lie one behind the other.
@@ -265,7 +332,7 @@ fn next_frame(file: &mut impl Read, offset: u64, size: u64) -> io::Result<Option
 }
 
 fn parse_header(head: &[u8; HEADER], offset: u64) -> Option<Entry> {
-    if !head.starts_with(FRAME_MAGIC) {
+    if !head.starts_with(FRAME_MAGIC) || head[5..8] != [0; 3] {
         return None;
     }
     let kind = match head[4] {

@@ -46,7 +46,7 @@ fn records_come_back_with_and_without_the_index() {
     assert_eq!(list(&folder.segment()).unwrap().entries, written);
     fs::remove_file(index_path(&folder.segment())).unwrap();
     let listing = list(&folder.segment()).unwrap();
-    assert_eq!((listing.entries, listing.torn), (written.clone(), 0));
+    assert_eq!((listing.entries, listing.damaged), (written.clone(), vec![]));
     let mut file = File::open(folder.segment()).unwrap();
     for (n, entry) in written.iter().enumerate() {
         assert_eq!(body(&mut file, entry).unwrap(), Some(text(n)));
@@ -86,7 +86,8 @@ proptest! {
         prop_assert!(listing.entries.len() >= whole);
         prop_assert_eq!(&listing.entries[..whole], &written[..whole]);
         let mut file = File::open(&path).unwrap();
-        for (n, entry) in listing.entries.iter().enumerate() {
+        for entry in &listing.entries {
+            let n = (0..count).find(|n| key(*n) == entry.key).unwrap();
             let found = body(&mut file, entry).unwrap();
             prop_assert!(found.is_none() || found == Some(text(n)));
             prop_assert!(n >= whole || found.is_some());
@@ -99,6 +100,44 @@ proptest! {
         fs::write(folder.segment(), [&SEGMENT_MAGIC[..], &data].concat()).unwrap();
         fs::write(index_path(&folder.segment()), [&INDEX_MAGIC[..], &index].concat()).unwrap();
         prop_assert!(list(&folder.segment()).unwrap().entries.is_empty());
+    }
+}
+
+#[test]
+fn behind_damage_reading_goes_on() {
+    let folder = Folder::new();
+    let written = write(&folder, 12);
+    let path = folder.segment();
+    let whole = fs::read(&path).unwrap();
+    fs::remove_file(index_path(&path)).unwrap();
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        fs::write(&path, &bytes).unwrap();
+        let is_hit = |entry: &&Entry| (entry.offset..entry.end()).contains(&(at as u64));
+        let want: Vec<Entry> = written.iter().filter(|entry| !is_hit(entry)).copied().collect();
+        let damaged = written.iter().find(is_hit).map_or(0..8, |entry| entry.offset..entry.end());
+        let listing = list(&path).unwrap();
+        assert_eq!((listing.entries, listing.damaged), (want, vec![damaged]), "with byte {at} changed");
+    }
+}
+
+#[test]
+fn a_long_piece_of_garbage_is_passed_over() {
+    for length in [(1 << 16) - 3, (1 << 16) - 1, 1 << 16, (1 << 16) + 1, 300_000] {
+        let folder = Folder::new();
+        let written = write(&folder, 2);
+        let mut bytes = fs::read(folder.segment()).unwrap();
+        let at = written[0].end() as usize;
+        // What looks like the start of a record is none.
+        let garbage: Vec<u8> = b"RRECRREC\0\0\0\0\x10\0\0\0".iter().copied().cycle().take(length).collect();
+        bytes.splice(at..at, garbage);
+        fs::write(folder.segment(), &bytes).unwrap();
+        let listing = scan(&folder.segment()).unwrap();
+        let moved = Entry { offset: written[1].offset + length as u64, ..written[1] };
+        assert_eq!(listing.entries, [written[0], moved]);
+        let piece = at as u64..moved.offset;
+        assert_eq!(listing.damaged, [piece]);
     }
 }
 
@@ -174,5 +213,5 @@ fn what_cannot_be_taken_back_ends_the_segment() {
     let folder = Folder::new();
     fs::write(folder.segment(), &writer.data.bytes).unwrap();
     let listing = list(&folder.segment()).unwrap();
-    assert_eq!((listing.entries.len(), listing.torn > 0), (1, true));
+    assert_eq!((listing.entries.len(), !listing.damaged.is_empty()), (1, true));
 }
