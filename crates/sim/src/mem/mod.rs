@@ -18,7 +18,7 @@ pub mod dram_bank;
 pub mod l2;
 pub mod mshr;
 pub mod partition;
-mod ports;
+pub(crate) mod ports;
 pub mod system;
 
 #[cfg(test)]
