@@ -4,9 +4,15 @@
 //! of their own, functions get addresses. What depends on the kernel (shared memory, parameters,
 //! stack frames) is in its [`KernelLayout`].
 
-use crate::memory::{CONST_WINDOW, DeviceMemory, FUNCTION_WINDOW, LOCAL_WINDOW, SHARED_WINDOW};
-use raddle_ptx::ir::{FuncId, Function, Linkage, Module, Operand, Space, Symbol, VarId};
-use raddle_ptx::isa::Opcode;
+mod calls;
+#[cfg(test)]
+mod tests;
+
+use crate::memory::{AllocError, CONST_WINDOW, DeviceMemory, FUNCTION_WINDOW};
+use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
+use calls::{CallGraph, places, reachable};
+use raddle_ptx::ir::{FuncId, Linkage, Module, Operand, Space, Symbol, Var, VarId};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Why a module cannot be placed or a kernel cannot be run.
@@ -26,6 +32,23 @@ pub enum LoadError {
     /// A variable is used that is declared `.extern` only.
     #[error("variable `{0}` is declared `.extern` but not defined in this module")]
     UndefinedVariable(String),
+    /// A variable that does not fit in its state space with those before it.
+    #[error("variable `{name}` has {bytes} bytes, which makes {all} bytes of {space}; {most} are the most")]
+    TooLarge {
+        /// Its name.
+        name: String,
+        /// Its size.
+        bytes: u64,
+        /// Size of all that has been placed.
+        all: u64,
+        /// What it is in, such as "constant memory".
+        space: &'static str,
+        /// What there is room for.
+        most: u64,
+    },
+    /// A variable for which there is no device memory.
+    #[error("variable {0}")]
+    Alloc(#[from] AllocError),
     /// Something valid that the machine does not do.
     #[error("{0}")]
     Unsupported(String),
@@ -35,6 +58,40 @@ fn others(known: &[String]) -> String {
     match known {
         [] => " (it has none)".to_owned(),
         _ => format!("; it has {}", known.join(", ")),
+    }
+}
+
+/// The most local memory of a thread, as on hardware since compute capability 2.0.
+pub const MAX_LOCAL_BYTES: u32 = 512 << 10;
+/// The most shared memory of a block, static and dynamic: its window.
+pub const MAX_SHARED_BYTES: u32 = (LOCAL_WINDOW - SHARED_WINDOW) as u32;
+/// The most constant memory: its window.
+const MAX_CONST_BYTES: u32 = (PARAM_WINDOW - CONST_WINDOW) as u32;
+/// The most bytes of parameters: their window.
+const MAX_PARAM_BYTES: u32 = (FUNCTION_WINDOW - PARAM_WINDOW) as u32;
+
+/// Places variables one behind the other in a space of limited size.
+struct Placer {
+    space: &'static str,
+    most: u32,
+    end: u32,
+}
+
+impl Placer {
+    fn new(space: &'static str, most: u32) -> Self {
+        Self { space, most, end: 0 }
+    }
+
+    /// The offset of the next variable.
+    fn place(&mut self, var: &Var) -> Result<u32, LoadError> {
+        let (bytes, most) = (var.size, u64::from(self.most));
+        let offset = u64::from(self.end).next_multiple_of(u64::from(var.align.max(1)));
+        let all = offset.saturating_add(bytes);
+        if all > most {
+            return Err(LoadError::TooLarge { name: var.name.clone(), bytes, all, space: self.space, most });
+        }
+        self.end = all as u32;
+        Ok(offset as u32)
     }
 }
 
@@ -55,24 +112,22 @@ pub struct Image {
 
 impl Image {
     /// Places `module`, allocating its global variables in `memory`.
-    #[must_use]
-    pub fn load(module: Arc<Module>, memory: &mut DeviceMemory) -> Self {
+    ///
+    /// # Errors
+    /// When a variable is too large.
+    pub fn load(module: Arc<Module>, memory: &mut DeviceMemory) -> Result<Self, LoadError> {
         let mut addresses = vec![u64::MAX; module.vars.len()];
-        let mut const_size = 0u64;
+        let mut constants = Placer::new("constant memory", MAX_CONST_BYTES);
         for (i, var) in module.vars.iter().enumerate() {
             match var.space {
                 Space::Global | Space::Tex if var.owner.is_none() => {
-                    addresses[i] = memory.alloc(var.name.clone(), var.size);
+                    addresses[i] = memory.alloc(var.name.clone(), var.size)?;
                 }
-                Space::Const => {
-                    const_size = const_size.next_multiple_of(u64::from(var.align));
-                    addresses[i] = const_size;
-                    const_size += var.size;
-                }
+                Space::Const => addresses[i] = u64::from(constants.place(var)?),
                 _ => {}
             }
         }
-        let mut image = Self { module: module.clone(), addresses, const_bank: vec![0; const_size as usize] };
+        let mut image = Self { module: module.clone(), addresses, const_bank: vec![0; constants.end as usize] };
         for (i, var) in module.vars.iter().enumerate() {
             let Some(init) = &var.init else { continue };
             let mut bytes = init.bytes.clone();
@@ -90,7 +145,7 @@ impl Image {
                 let _ = memory.write(address, &bytes);
             }
         }
-        image
+        Ok(image)
     }
 
     /// The address of a module-scope global (an address) or const (an offset) variable.
@@ -184,6 +239,8 @@ pub struct KernelLayout {
     pub static_shared: u32,
     /// Frames, in the order of `reachable`. A callee's frame starts where its caller's ends.
     frames: Vec<Frame>,
+    /// Where in `reachable` a function is.
+    places: HashMap<FuncId, usize>,
     /// Whether some function may call itself, directly or not.
     pub recursive: bool,
 }
@@ -198,16 +255,17 @@ impl KernelLayout {
             param_bytes: 0,
             shared: Vec::new(),
             static_shared: 0,
-            frames: reachable.iter().map(|f| frame(module, *f)).collect(),
-            recursive: is_recursive(module, &reachable),
+            frames: reachable.iter().map(|f| frame(module, *f)).collect::<Result<_, _>>()?,
+            recursive: CallGraph::new(module, &reachable).walk(|_, _| {}),
+            places: places(&reachable),
             reachable,
         };
+        let mut parameters = Placer::new("parameters", MAX_PARAM_BYTES);
         for &var in &module.func(kernel).params {
             let v = module.var(var);
-            let offset = layout.param_bytes.next_multiple_of(v.align);
-            layout.params.push(Param { var, offset, size: v.size as u32 });
-            layout.param_bytes = offset + v.size as u32;
+            layout.params.push(Param { var, offset: parameters.place(v)?, size: v.size as u32 });
         }
+        layout.param_bytes = parameters.end;
         layout.place_shared(module)?;
         Ok(layout)
     }
@@ -221,6 +279,7 @@ impl KernelLayout {
         }
         let is_shared = |i: &usize| used[*i] && module.vars[*i].space == Space::Shared;
         let mut dynamic = Vec::new();
+        let mut placer = Placer::new("shared memory", MAX_SHARED_BYTES);
         for i in (0..module.vars.len()).filter(is_shared) {
             let var = &module.vars[i];
             let id = VarId(i as u32);
@@ -231,10 +290,9 @@ impl KernelLayout {
             if var.linkage == Linkage::Extern {
                 return Err(LoadError::UndefinedVariable(var.name.clone()));
             }
-            let offset = self.static_shared.next_multiple_of(var.align);
-            self.shared.push((id, offset));
-            self.static_shared = offset + var.size as u32;
+            self.shared.push((id, placer.place(var)?));
         }
+        self.static_shared = placer.end;
         if !dynamic.is_empty() {
             self.static_shared = self.static_shared.next_multiple_of(16);
             self.shared.extend(dynamic.into_iter().map(|v| (v, self.static_shared)));
@@ -252,8 +310,7 @@ impl KernelLayout {
     /// The frame of a reachable function.
     #[must_use]
     pub fn frame(&self, func: FuncId) -> &Frame {
-        let index = self.reachable.iter().position(|f| *f == func);
-        &self.frames[index.unwrap_or(0)]
+        &self.frames[self.places.get(&func).copied().unwrap_or(0)]
     }
 
     /// The offset of a shared variable.
@@ -268,20 +325,11 @@ impl KernelLayout {
         self.params.iter().find(|p| p.var == var)
     }
 
-    /// Bytes of local memory a thread needs without recursion: the deepest chain of frames.
+    /// Bytes of local memory a thread needs without recursion: the deepest chain of frames, but no more than it may have.
     #[must_use]
     pub fn local_bytes(&self, module: &Module) -> u32 {
-        fn depth(layout: &KernelLayout, module: &Module, f: FuncId, on_path: &mut Vec<FuncId>) -> u32 {
-            if on_path.contains(&f) {
-                return 0;
-            }
-            on_path.push(f);
-            let deepest =
-                callees(module, &layout.reachable, f).into_iter().map(|c| depth(layout, module, c, on_path)).max();
-            on_path.pop();
-            layout.frame(f).size + deepest.unwrap_or(0)
-        }
-        depth(self, module, self.kernel, &mut Vec::new())
+        let frames: Vec<u32> = self.frames.iter().map(|frame| frame.size).collect();
+        CallGraph::new(module, &self.reachable).deepest(&frames).min(MAX_LOCAL_BYTES)
     }
 
     /// The value of the address of `var` as `mov` gives it inside `func`: an address or offset in
@@ -310,7 +358,7 @@ pub fn window(space: Space) -> u64 {
         Space::Shared => SHARED_WINDOW,
         Space::Local => LOCAL_WINDOW,
         Space::Const => CONST_WINDOW,
-        Space::Param => crate::memory::PARAM_WINDOW,
+        Space::Param => PARAM_WINDOW,
         Space::Global | Space::Tex | Space::Reg => 0,
     }
 }
@@ -325,108 +373,29 @@ fn mark_vars(operand: &Operand, used: &mut [bool]) {
     }
 }
 
-fn frame(module: &Module, f: FuncId) -> Frame {
+fn frame(module: &Module, f: FuncId) -> Result<Frame, LoadError> {
     let function = module.func(f);
-    let mut frame = Frame::default();
+    let mut placer = Placer::new("local memory for each thread", MAX_LOCAL_BYTES);
+    let mut offsets = Vec::new();
     let own: &[VarId] = if function.is_entry { &[] } else { &function.params };
     for &var in function.returns.iter().chain(own).chain(&function.locals) {
         let v = module.var(var);
         if matches!(v.space, Space::Local | Space::Param) {
-            let offset = frame.size.next_multiple_of(v.align);
-            frame.offsets.push((var, offset));
-            frame.size = offset.saturating_add(u32::try_from(v.size).unwrap_or(u32::MAX / 2));
+            offsets.push((var, placer.place(v)?));
         }
     }
-    frame.size = frame.size.next_multiple_of(16);
-    frame
+    Ok(Frame { offsets, size: placer.end.next_multiple_of(16) })
 }
 
 /// Offsets of values passed by prototype alone, as a callee's frame begins: returns, then
 /// parameters. Given as (size, alignment).
 #[must_use]
 pub fn abi_offsets(shapes: impl IntoIterator<Item = (u64, u32)>) -> Vec<u32> {
-    let mut end = 0u32;
+    let mut end = 0u64;
     let place = |(size, align): (u64, u32)| {
-        let offset = end.next_multiple_of(align);
-        end = offset + size as u32;
-        offset
+        let offset = end.next_multiple_of(u64::from(align.max(1)));
+        end = offset.saturating_add(size).min(u64::from(MAX_LOCAL_BYTES));
+        offset as u32
     };
     shapes.into_iter().map(place).collect()
-}
-
-/// Functions whose address is taken anywhere in the module.
-fn address_taken(module: &Module) -> Vec<FuncId> {
-    let mut taken = vec![false; module.functions.len()];
-    for inst in module.functions.iter().flat_map(|f| &f.insts) {
-        for (i, operand) in inst.operands.iter().enumerate() {
-            if let Operand::Func(f) = operand
-                && !(inst.opcode == Opcode::Call && i == 1)
-            {
-                taken[f.index()] = true;
-            }
-        }
-    }
-    for relocation in module.vars.iter().filter_map(|v| v.init.as_ref()).flat_map(|i| &i.relocations) {
-        if let Symbol::Func(f) = relocation.target {
-            taken[f.index()] = true;
-        }
-    }
-    (0..taken.len()).filter(|i| taken[*i]).map(|i| FuncId(i as u32)).collect()
-}
-
-/// The functions `f` may call, those supplied by the machine left out.
-fn callees(module: &Module, among: &[FuncId], f: FuncId) -> Vec<FuncId> {
-    let mut found = Vec::new();
-    for inst in module.func(f).insts.iter().filter(|i| i.opcode == Opcode::Call) {
-        match inst.operands.get(1) {
-            Some(Operand::Func(callee)) if among.contains(callee) => found.push(*callee),
-            Some(Operand::Reg(_)) => {
-                found.extend(address_taken(module).into_iter().filter(|c| among.contains(c)));
-            }
-            _ => {}
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
-fn reachable(module: &Module, kernel: FuncId) -> Result<Vec<FuncId>, LoadError> {
-    let is_builtin = |f: &Function| !f.is_defined && BUILTIN_FUNCTIONS.contains(&f.name.as_str());
-    let mut list = vec![kernel];
-    let mut next = 0;
-    while let Some(&f) = list.get(next) {
-        next += 1;
-        for inst in module.func(f).insts.iter().filter(|i| i.opcode == Opcode::Call) {
-            let targets = match inst.operands.get(1) {
-                Some(Operand::Func(callee)) => vec![*callee],
-                Some(Operand::Reg(_)) => address_taken(module),
-                _ => Vec::new(),
-            };
-            for target in targets {
-                let function = module.func(target);
-                if is_builtin(function) || list.contains(&target) {
-                    continue;
-                }
-                if !function.is_defined {
-                    return Err(LoadError::UndefinedFunction(function.name.clone()));
-                }
-                list.push(target);
-            }
-        }
-    }
-    Ok(list)
-}
-
-fn is_recursive(module: &Module, reachable: &[FuncId]) -> bool {
-    // Repeatedly drop functions that call nothing left; a cycle stays.
-    let mut left = reachable.to_vec();
-    loop {
-        let before = left.len();
-        let snapshot = left.clone();
-        left.retain(|f| !callees(module, &snapshot, *f).is_empty());
-        if left.len() == before {
-            return !left.is_empty();
-        }
-    }
 }

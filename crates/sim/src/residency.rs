@@ -32,6 +32,9 @@ pub struct Capped {
     pub by: &'static str,
 }
 
+/// The most bytes of local memory of all threads that are there at once.
+const MAX_LOCAL: u64 = 4 << 30;
+
 impl Residency {
     /// Looks at each resource. `registers` per thread come from the PTX when they are not known better: what the kernel
     /// needs as it is written, or less where `.maxnreg`, `.minnctapersm` or `.maxntid` demand it. As with NVIDIA's
@@ -46,7 +49,11 @@ impl Residency {
         registers: Option<u32>,
     ) -> Result<Self, GpuError> {
         let sm = &config.sm;
-        let threads = launch.threads_per_cta().next_multiple_of(sm.warp_width * sm.slices.max(1));
+        let whole_warps = |n: u32| {
+            let lanes = sm.warp_width * sm.slices.max(1);
+            n.checked_next_multiple_of(lanes).unwrap_or(u32::MAX / lanes * lanes)
+        };
+        let threads = whole_warps(launch.threads_per_cta());
         let grain = sm.register_grain.max(1);
         let (registers, capped) = registers.map_or_else(
             || {
@@ -55,8 +62,9 @@ impl Residency {
                 let needs = Resources::new(module, kernel).registers;
                 // What a compiler keeps to: so few that the blocks asked for have room in the register file, or
                 // one of the largest where they are not asked for or are more than an SM can have.
-                let block = limits.max_threads.map(|n| n.next_multiple_of(sm.warp_width * sm.slices.max(1)));
-                let room = |ctas: u32| sm.registers / (block.unwrap_or(threads) * ctas).max(1) / grain * grain;
+                let block = limits.max_threads.map(whole_warps);
+                let held = |ctas: u32| block.unwrap_or(threads).saturating_mul(ctas).max(1);
+                let room = |ctas: u32| sm.registers / held(ctas) / grain * grain;
                 let can_be = |n: &u32| *n <= sm.ctas && n.saturating_mul(block.unwrap_or(threads)) <= sm.threads;
                 let asked = limits.min_ctas_per_sm.filter(can_be);
                 let caps = [
@@ -71,23 +79,38 @@ impl Residency {
             },
             |known| (known, None),
         );
-        let per_thread = registers.max(1).next_multiple_of(grain);
-        let shared = program.layout.static_shared + launch.dynamic_shared;
-        let by_shared = sm.shared_bytes.checked_div(shared).unwrap_or(u32::MAX);
-        let limits = [
-            ("threads", sm.threads / threads.max(1), threads, sm.threads),
-            ("blocks", sm.ctas, 1, sm.ctas),
-            ("registers", sm.registers / (threads * per_thread), threads * per_thread, sm.registers),
-            ("bytes of shared memory", by_shared, shared, sm.shared_bytes),
+        // The registers of a block may be more than 32 bits hold: any number may be asked for.
+        let per_thread = u64::from(registers.max(1)).next_multiple_of(u64::from(grain));
+        let shared = program.layout.static_shared.saturating_add(launch.dynamic_shared);
+        let needs = [
+            ("threads", u64::from(threads), sm.threads),
+            ("blocks", 1, sm.ctas),
+            ("registers", u64::from(threads) * per_thread, sm.registers),
+            ("bytes of shared memory", u64::from(shared), sm.shared_bytes),
         ];
-        for (what, fits, needs, has) in limits {
+        let (mut limit, mut ctas) = ("blocks", u32::MAX);
+        for (what, needs, has) in needs {
+            let fits = u64::from(has).checked_div(needs).map_or(u32::MAX, |n| n as u32);
             if fits == 0 {
                 return Err(GpuError::Refused(format!("a block needs {needs} {what}, an SM has {has}")));
             }
+            if fits < ctas {
+                (limit, ctas) = (what, fits);
+            }
         }
-        let (limit, ctas) = limits.iter().map(|l| (l.0, l.1)).min_by_key(|l| l.1).unwrap_or(("blocks", 1));
+        let registers = per_thread as u32;
+        let resident = (u64::from(ctas) * u64::from(config.gpu.sms)).min(launch.ctas()) * u64::from(threads);
+        let local = program.layout.local_bytes(&program.image.module);
+        if resident * u64::from(local) > MAX_LOCAL {
+            return Err(GpuError::Refused(format!(
+                "the {resident} threads that this machine runs at once need {local} bytes of local memory each; at most \
+                 {} GiB are possible together: launch fewer blocks, or have fewer SMs (`gpu.sms`) or blocks in each \
+                 (`sm.ctas`)",
+                MAX_LOCAL >> 30
+            )));
+        }
         let limit = if limit.starts_with("bytes") { "shared memory" } else { limit };
-        Ok(Self { ctas, warps: ctas * (threads / sm.warp_width), registers: per_thread, capped, shared, limit })
+        Ok(Self { ctas, warps: ctas * (threads / sm.warp_width), registers, capped, shared, limit })
     }
 }
 
@@ -108,7 +131,7 @@ mod tests {
         );
         let (module, diagnostics) = raddle_ptx::load(&text);
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
-        let image = Image::load(Arc::new(module), &mut DeviceMemory::new());
+        let image = Image::load(Arc::new(module), &mut DeviceMemory::new()).unwrap();
         let layout = image.kernel("k").unwrap();
         let program = Program::new(&image, &layout).unwrap();
         let machine = Machine::load(Source::Preset("gtx480"), &[] as &[&str]).unwrap();

@@ -7,7 +7,7 @@
 mod device;
 mod view;
 
-pub use device::{AccessError, Allocation, DeviceMemory, HEAP_BASE};
+pub use device::{AccessError, AllocError, Allocation, DeviceMemory, HEAP_BASE, MAX_DEVICE_BYTES};
 pub use view::{Global, Merge, StoreLog};
 
 /// Start of the window onto the thread block's shared memory.

@@ -1,9 +1,9 @@
 //! Branches, calls and the functions the machine supplies.
 
-use super::MAX_LOCAL_BYTES;
 use super::step::{Done, Flow, Step, Stop};
 use super::thread::{Activation, Registers};
 use crate::image::BUILTIN_FUNCTIONS;
+use crate::image::MAX_LOCAL_BYTES;
 use crate::memory::{Region, region};
 use crate::{FaultKind, printf};
 use raddle_ptx::ir::{FuncId, Operand, VarId};

@@ -42,9 +42,6 @@ use raddle_ptx::ir::{InstId, Module};
 use step::{Step, Stop};
 use thread::{Bytes, Cta, Registers, State, Thread};
 
-/// Local memory of a thread may not grow beyond this.
-const MAX_LOCAL_BYTES: u32 = 512 * 1024;
-
 /// How to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -136,15 +133,6 @@ impl Machine<'_> {
         let coords = launch.cta_coords(index);
         let kernel = module.func(layout.kernel);
         let frame = layout.frame(layout.kernel).size;
-        if frame > MAX_LOCAL_BYTES {
-            let thread = Some(ThreadId { cta: coords, thread: [0; 3] });
-            return Err(Fault {
-                kind: FaultKind::StackOverflow,
-                thread,
-                at: Some((layout.kernel, InstId(0))),
-                output: String::new(),
-            });
-        }
         let thread = |index: u32| Thread {
             index,
             coords: launch.thread_coords(index),
