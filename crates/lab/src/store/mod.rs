@@ -21,6 +21,7 @@ mod segment;
 use crate::error::{Error, reading, writing};
 use crate::key::Key;
 use crate::record::{Failure, Record};
+use raddle_runtime::input;
 use segment::{Entry, Kind, Writer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -127,7 +128,7 @@ impl Store {
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let wrong = |reason: String| Error::Store { path: folder.display().to_string(), reason };
         let path = folder.join(MARK);
-        let text = match fs::read_to_string(&path) {
+        let text = match input::text(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Err(wrong("is not a store of results".to_owned()));
             }
@@ -286,7 +287,7 @@ impl Store {
     fn body(&self, place: Option<&Place>) -> Result<Option<Vec<u8>>, Error> {
         let Some(Place { segment, entry }) = place else { return Ok(None) };
         let path = self.path(&self.segments[*segment as usize]);
-        let read = File::open(&path).and_then(|mut file| segment::body(&mut file, entry));
+        let read = input::open(&path).and_then(|mut file| segment::body(&mut file, entry));
         read.map_err(reading(&path))
     }
 
@@ -351,7 +352,7 @@ impl Store {
         let mut locked = BTreeMap::new();
         for name in self.names()? {
             let path = self.path(&name);
-            let file = File::open(&path).map_err(reading(&path))?;
+            let file = input::open(&path).map_err(reading(&path))?;
             if file.try_lock().is_ok() {
                 locked.insert(name, (path, file));
             }

@@ -10,7 +10,8 @@
 //! order; it may be shorter or damaged, then what it lacks is read from the segment.
 
 use crate::key::Key;
-use std::fs::{self, File, OpenOptions};
+use raddle_runtime::input;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -211,7 +212,7 @@ pub(crate) struct Listing {
 
 /// Lists a segment, from its index as far as that goes.
 pub(crate) fn list(path: &Path) -> io::Result<Listing> {
-    let mut file = File::open(path)?;
+    let mut file = input::open(path)?;
     let size = file.metadata()?.len();
     let mut magic = [0; 8];
     if size < 8 || file.read_exact(&mut magic).is_err() || &magic != SEGMENT_MAGIC {
@@ -230,7 +231,7 @@ pub(crate) fn list(path: &Path) -> io::Result<Listing> {
 
 /// The entries of an index that are whole and lie one behind the other.
 fn indexed(path: &Path, size: u64) -> Vec<Entry> {
-    let bytes = fs::read(path).unwrap_or_default();
+    let bytes = input::bytes(path, input::MAX_DATA).unwrap_or_default();
     let Some(bytes) = bytes.strip_prefix(INDEX_MAGIC) else { return Vec::new() };
     let mut entries = Vec::with_capacity(bytes.len() / ENTRY);
     let mut end = SEGMENT_MAGIC.len() as u64;
