@@ -211,7 +211,7 @@ fn functional() {
 fn memory() {
     let mut prepared = walk(1 << 10, 64).prepare();
     let before = peak();
-    let address = prepared.memory.alloc("image", 256 << 20);
+    let address = prepared.memory.alloc("image", 256 << 20).unwrap();
     let chunk = vec![1u8; 1 << 20];
     for at in 0..256u64 {
         prepared.memory.write(address + (at << 20), &chunk).expect("the image was allocated");

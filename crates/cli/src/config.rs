@@ -6,7 +6,7 @@ mod show;
 use crate::exit::{Exit, Failure};
 use crate::out;
 use clap::Subcommand;
-use raddle_runtime::Error;
+use raddle_runtime::{Error, input};
 use raddle_sim::config::{DEFAULT_PRESET, Machine, Origin, Problem, Source, file_schema};
 use std::path::{Path, PathBuf};
 
@@ -182,5 +182,5 @@ impl MachineArgs {
 
 /// The text of a file.
 fn read(path: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.display().to_string(), source })
+    input::text(path).map_err(|source| Error::Read { path: path.display().to_string(), source })
 }

@@ -6,17 +6,33 @@ use raddle_lab::svg::svg;
 use raddle_runtime::Error;
 pub use raddle_runtime::numbers::{count, grouped, percent};
 use serde::Serialize;
-use std::io::{self, Write};
+use std::borrow::Cow;
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
-/// Writes data to stdout.
+/// Writes data to stdout: to a terminal with control characters spelt out, as kernels print what they like, and to
+/// anything else byte by byte.
 ///
 /// # Errors
 /// When stdout cannot be written.
 pub fn data(text: &str) -> io::Result<()> {
-    let mut stdout = anstream::stdout().lock();
+    let mut stdout = io::stdout().lock();
+    let text = if stdout.is_terminal() { visible(text) } else { text.into() };
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
+}
+
+/// Text with control characters spelt out, such as `\u{1b}`; newlines and tabs stay.
+fn visible(text: &str) -> Cow<'_, str> {
+    let is_hidden = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_hidden) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_hidden(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    shown.into()
 }
 
 /// Writes one JSON value to stdout, on a line of its own.
@@ -37,9 +53,10 @@ pub fn picture(path: &Path, drawing: &Drawing) -> Result<(), Error> {
     std::fs::write(path, picture).map_err(|source| Error::Write { path: path.display().to_string(), source })
 }
 
-/// Writes a message and a newline to stderr, in colour where there is any.
+/// Writes a message and a newline to stderr, in colour where there is any. When that fails there is nobody to tell; the
+/// exit code says how it went.
 pub fn talk(text: &str) {
-    anstream::eprintln!("{text}");
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
 /// Columns padded to the widest cell, the first flush left and the others flush right.
@@ -75,6 +92,12 @@ mod tests {
     fn numbers_are_readable() {
         let texts = [0, 999, 1000, 1_234_567].map(grouped);
         assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn control_characters_are_spelt_out() {
+        assert_eq!(visible("a\tb\n"), "a\tb\n");
+        assert_eq!(visible("\x1b[2Jä\r\u{9b}\x7f\0"), "\\u{1b}[2Jä\\r\\u{9b}\\u{7f}\\u{0}");
     }
 
     #[test]

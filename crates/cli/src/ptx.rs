@@ -8,7 +8,7 @@ pub mod virtualize;
 use crate::exit::{Exit, Failure};
 use crate::out;
 use clap::Subcommand;
-use raddle_runtime::{Error, PtxFile};
+use raddle_runtime::{Error, PtxFile, input};
 use std::path::{Path, PathBuf};
 
 /// The commands under `raddle ptx`.
@@ -76,6 +76,7 @@ fn print(path: &Path) -> Result<Exit, Failure> {
 
 /// The text of a file, whatever its encoding.
 fn read_text(path: &Path) -> Result<String, Error> {
-    let bytes = std::fs::read(path).map_err(|source| Error::Read { path: path.display().to_string(), source })?;
+    let bytes = input::bytes(path, input::MAX_TEXT)
+        .map_err(|source| Error::Read { path: path.display().to_string(), source })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

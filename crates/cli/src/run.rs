@@ -23,7 +23,7 @@ use raddle_ptx::transform;
 use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::stats_table::{self, Format};
 use raddle_runtime::timing::{LaunchObserver, TimingOptions, Watch};
-use raddle_runtime::{Engine, EngineOptions, Error, Outcome, Plan, Problem, PtxFile, Session};
+use raddle_runtime::{Engine, EngineOptions, Error, Outcome, Plan, Problem, PtxFile, Session, input};
 use raddle_sim::config::Machine;
 use raddle_workloads::Size;
 use spec::{Printed, Shape};
@@ -293,7 +293,7 @@ fn run_file(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option
     let (plan, text) = match Plan::from_file(&args.file) {
         Ok(read) => read,
         Err(error) => {
-            let text = std::fs::read_to_string(&args.file).unwrap_or_default();
+            let text = input::text(&args.file).unwrap_or_default();
             return Err(Failure::Runtime { error, file: Some(Box::new((path, text))) });
         }
     };

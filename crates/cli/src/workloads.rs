@@ -9,7 +9,7 @@ use clap::Subcommand;
 use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::stats_table::write_csv;
 use raddle_runtime::timing::{TimingOptions, Watch};
-use raddle_runtime::{Engine, EngineOptions, Problem};
+use raddle_runtime::{Engine, EngineOptions, Problem, input};
 use raddle_sim::config::{Machine, Source};
 use raddle_workloads::{Error, Request, Size, Workload, compile};
 use serde::Serialize;
@@ -289,7 +289,7 @@ fn build(args: &BuildArgs) -> Result<Exit, Failure> {
         }
         let ptx = compile::compile(&suite, name)?;
         let path = compile::ptx_path(&suite, name);
-        let is_same = std::fs::read_to_string(&path).is_ok_and(|committed| committed == ptx);
+        let is_same = input::text(&path).is_ok_and(|committed| committed == ptx);
         let state = match (is_same, args.write) {
             (true, _) => "the same",
             (false, true) => "written",

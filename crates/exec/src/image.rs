@@ -4,10 +4,12 @@
 //! of their own, functions get addresses. What depends on the kernel (shared memory, parameters,
 //! stack frames) is in its [`KernelLayout`].
 
-use crate::calls::Calls;
-use crate::memory::{
-    CONST_WINDOW, DeviceMemory, FUNCTION_WINDOW, LOCAL_WINDOW, MAX_PARAM_BYTES, MAX_SHARED_BYTES, SHARED_WINDOW,
-};
+#[cfg(test)]
+mod tests;
+
+use crate::calls::{Calls, MAX_STACK_BYTES};
+use crate::memory::{AllocError, CONST_WINDOW, DeviceMemory, FUNCTION_WINDOW};
+use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use raddle_ptx::analysis::{Allocation, Cfg, Liveness};
 use raddle_ptx::ir::{FuncId, Function, Linkage, Module, Operand, Space, Symbol, Var, VarId};
 use raddle_ptx::num::fit;
@@ -31,6 +33,23 @@ pub enum LoadError {
     /// A variable is used that is declared `.extern` only.
     #[error("variable `{0}` is declared `.extern` but not defined in this module")]
     UndefinedVariable(String),
+    /// A variable that does not fit in its state space with those before it.
+    #[error("variable `{name}` has {bytes} bytes, which makes {all} bytes of {space}; {most} are the most")]
+    TooLarge {
+        /// Its name.
+        name: String,
+        /// Its size.
+        bytes: u64,
+        /// Size of all that has been placed.
+        all: u64,
+        /// What it is in, such as "constant memory".
+        space: &'static str,
+        /// What there is room for.
+        most: u64,
+    },
+    /// A variable for which there is no device memory.
+    #[error("variable {0}")]
+    Alloc(#[from] AllocError),
     /// Something valid that the machine does not do.
     #[error("{0}")]
     Unsupported(String),
@@ -40,6 +59,38 @@ fn others(known: &[String]) -> String {
     match known {
         [] => " (it has none)".to_owned(),
         _ => format!("; it has {}", known.join(", ")),
+    }
+}
+
+/// The most shared memory of a block, static and dynamic: its window.
+pub const MAX_SHARED_BYTES: u64 = LOCAL_WINDOW - SHARED_WINDOW;
+/// The most constant memory: its window.
+const MAX_CONST_BYTES: u64 = PARAM_WINDOW - CONST_WINDOW;
+/// The most bytes of parameters: their window.
+const MAX_PARAM_BYTES: u64 = FUNCTION_WINDOW - PARAM_WINDOW;
+
+/// Places variables one behind the other in a space of limited size.
+struct Placer {
+    space: &'static str,
+    most: u64,
+    end: u32,
+}
+
+impl Placer {
+    fn new(space: &'static str, most: impl Into<u64>) -> Self {
+        Self { space, most: most.into(), end: 0 }
+    }
+
+    /// The offset of the next variable.
+    fn place(&mut self, var: &Var) -> Result<u32, LoadError> {
+        let (bytes, most) = (var.size, self.most);
+        let offset = u64::from(self.end).next_multiple_of(u64::from(var.align.max(1)));
+        let all = offset.saturating_add(bytes);
+        if all > most {
+            return Err(LoadError::TooLarge { name: var.name.clone(), bytes, all, space: self.space, most });
+        }
+        self.end = fit(all);
+        Ok(fit(offset))
     }
 }
 
@@ -60,24 +111,22 @@ pub struct Image {
 
 impl Image {
     /// Places `module`, allocating its global variables in `memory`.
-    #[must_use]
-    pub fn load(module: Arc<Module>, memory: &mut DeviceMemory) -> Self {
+    ///
+    /// # Errors
+    /// When a variable is too large.
+    pub fn load(module: Arc<Module>, memory: &mut DeviceMemory) -> Result<Self, LoadError> {
         let mut addresses = vec![u64::MAX; module.vars.len()];
-        let mut const_size = 0u64;
+        let mut constants = Placer::new("constant memory", MAX_CONST_BYTES);
         for (i, var) in module.vars.iter().enumerate() {
             match var.space {
                 Space::Global | Space::Tex if var.owner.is_none() => {
-                    addresses[i] = memory.alloc(var.name.clone(), var.size);
+                    addresses[i] = memory.alloc(var.name.clone(), var.size)?;
                 }
-                Space::Const => {
-                    const_size = const_size.next_multiple_of(u64::from(var.align));
-                    addresses[i] = const_size;
-                    const_size += var.size;
-                }
+                Space::Const => addresses[i] = u64::from(constants.place(var)?),
                 _ => {}
             }
         }
-        let mut image = Self { module: module.clone(), addresses, const_bank: vec![0; fit(const_size)] };
+        let mut image = Self { module: module.clone(), addresses, const_bank: vec![0; constants.end as usize] };
         for (i, var) in module.vars.iter().enumerate() {
             let Some(init) = &var.init else { continue };
             let mut bytes = init.bytes.clone();
@@ -95,7 +144,7 @@ impl Image {
                 let _ = memory.write(address, &bytes);
             }
         }
-        image
+        Ok(image)
     }
 
     /// The address of a module-scope global (an address) or const (an offset) variable.
@@ -204,7 +253,7 @@ impl KernelLayout {
     fn new(image: &Image, kernel: FuncId) -> Result<Self, LoadError> {
         let module = &image.module;
         let calls = Calls::new(module, kernel)?;
-        let frames: Vec<Frame> = calls.reachable.iter().map(|f| frame(module, *f)).collect();
+        let frames: Vec<Frame> = calls.reachable.iter().map(|f| frame(module, *f)).collect::<Result<_, _>>()?;
         let mut layout = Self {
             kernel,
             params: Vec::new(),
@@ -212,18 +261,19 @@ impl KernelLayout {
             shared: Vec::new(),
             static_shared: 0,
             place: (0u32..).zip(&calls.reachable).map(|(n, f)| (*f, n)).collect(),
-            local_bytes: calls.deepest(|n| frames[n].size),
+            local_bytes: calls.deepest(|n| frames[n].size).min(MAX_STACK_BYTES),
             recursive: calls.is_recursive,
             reachable: calls.reachable,
             frames,
         };
         layout.count_call_bytes(module);
+        let mut parameters = Placer::new("parameters", MAX_PARAM_BYTES);
         for &var in &module.func(kernel).params {
             let v = module.var(var);
-            let (offset, end) = behind(layout.param_bytes, v, MAX_PARAM_BYTES, "parameters")?;
-            layout.params.push(Param { var, offset, size: end - offset });
-            layout.param_bytes = end;
+            let offset = parameters.place(v)?;
+            layout.params.push(Param { var, offset, size: parameters.end - offset });
         }
+        layout.param_bytes = parameters.end;
         layout.place_shared(module)?;
         Ok(layout)
     }
@@ -244,6 +294,7 @@ impl KernelLayout {
         }
         let is_shared = |i: &usize| used[*i] && module.vars[*i].space == Space::Shared;
         let mut dynamic = Vec::new();
+        let mut placer = Placer::new("shared memory", MAX_SHARED_BYTES);
         for i in (0..module.vars.len()).filter(is_shared) {
             let var = &module.vars[i];
             let id = VarId::from_index(i);
@@ -254,10 +305,9 @@ impl KernelLayout {
             if var.linkage == Linkage::Extern {
                 return Err(LoadError::UndefinedVariable(var.name.clone()));
             }
-            let (offset, end) = behind(self.static_shared, var, MAX_SHARED_BYTES, "shared memory")?;
-            self.shared.push((id, offset));
-            self.static_shared = end;
+            self.shared.push((id, placer.place(var)?));
         }
+        self.static_shared = placer.end;
         if !dynamic.is_empty() {
             self.static_shared = self.static_shared.next_multiple_of(16);
             self.shared.extend(dynamic.into_iter().map(|v| (v, self.static_shared)));
@@ -316,20 +366,9 @@ pub fn window(space: Space) -> u64 {
         Space::Shared => SHARED_WINDOW,
         Space::Local => LOCAL_WINDOW,
         Space::Const => CONST_WINDOW,
-        Space::Param => crate::memory::PARAM_WINDOW,
+        Space::Param => PARAM_WINDOW,
         Space::Global | Space::Tex | Space::Reg => 0,
     }
-}
-
-/// Where a variable is placed behind others that end at `end`, and where it ends itself.
-fn behind(end: u32, var: &Var, most: u64, what: &str) -> Result<(u32, u32), LoadError> {
-    let offset = u64::from(end).next_multiple_of(u64::from(var.align));
-    let end = offset + var.size;
-    if end > most {
-        let text = format!("`{}` ends at byte {end} of the kernel's {what}, there can be {most} bytes", var.name);
-        return Err(LoadError::Unsupported(text));
-    }
-    Ok((fit(offset), fit(end)))
 }
 
 fn mark_vars(operand: &Operand, used: &mut [bool]) {
@@ -342,21 +381,19 @@ fn mark_vars(operand: &Operand, used: &mut [bool]) {
     }
 }
 
-fn frame(module: &Module, f: FuncId) -> Frame {
+fn frame(module: &Module, f: FuncId) -> Result<Frame, LoadError> {
     let function = module.func(f);
+    let mut placer = Placer::new("local memory for each thread", MAX_STACK_BYTES);
     let mut frame = Frame::default();
-    let mut size = 0u64;
     let own: &[VarId] = if function.is_entry { &[] } else { &function.params };
     for &var in function.returns.iter().chain(own).chain(&function.locals) {
         let v = module.var(var);
         if matches!(v.space, Space::Local | Space::Param) {
-            let offset = size.next_multiple_of(u64::from(v.align));
-            frame.offsets.insert(var, frame_bytes(offset));
-            size = offset.saturating_add(v.size).min(u64::from(MOST_FRAME_BYTES));
+            frame.offsets.insert(var, placer.place(v)?);
         }
     }
-    frame.size = frame_bytes(size.next_multiple_of(16));
-    frame
+    frame.size = placer.end.next_multiple_of(16);
+    Ok(frame)
 }
 
 /// A frame of this size fits no stack, whatever else is in it.
@@ -383,38 +420,4 @@ pub fn abi_offsets(shapes: impl IntoIterator<Item = (u64, u32)>) -> Vec<u32> {
         frame_bytes(offset)
     };
     shapes.into_iter().map(place).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn layout(kernel: &str) -> Result<KernelLayout, LoadError> {
-        let (module, diagnostics) =
-            raddle_ptx::load(&format!(".version 7.0 .target sm_50 .address_size 64 .visible .entry k{kernel}"));
-        assert_eq!(diagnostics, []);
-        Image::load(Arc::new(module), &mut DeviceMemory::new()).kernel("k")
-    }
-
-    #[test]
-    fn memory_beyond_its_window_is_refused() {
-        let params = |sizes: &str| layout(&format!("({sizes}) {{ ret; }}")).map(|l| l.param_bytes);
-        assert_eq!(params(".param .b8 a[268435456]"), Ok(1 << 28));
-        for sizes in [".param .b8 a[4294967300]", ".param .b8 a[268435456], .param .b8 b"] {
-            assert!(matches!(params(sizes), Err(LoadError::Unsupported(_))), "{sizes}");
-        }
-        let shared = |bytes: u64| {
-            let body = format!(".shared .b8 a[{bytes}], b; .reg .b64 %d; mov.u64 %d, a; mov.u64 %d, b; ret;");
-            layout(&format!("() {{ {body} }}")).map(|l| l.static_shared)
-        };
-        assert_eq!(shared((1 << 28) - 1), Ok(1 << 28));
-        for bytes in [1 << 28, 1 << 32, 1 << 40] {
-            assert!(matches!(shared(bytes), Err(LoadError::Unsupported(_))), "{bytes}");
-        }
-    }
-
-    #[test]
-    fn values_that_fit_no_frame_are_placed_without_wrapping() {
-        assert_eq!(abi_offsets([(1, 1), (4, 4), (1 << 32, 8), (4, 4)]), [0, 4, 8, MOST_FRAME_BYTES]);
-    }
 }

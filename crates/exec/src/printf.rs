@@ -10,6 +10,27 @@ use std::slice::Iter;
 /// Widths and precisions beyond this are cut: they come from the program under test.
 const MAX_WIDTH: usize = 4096;
 
+/// What is kept of what a launch prints, in bytes: devices have a buffer of this size unless told otherwise (CUDA C++
+/// Programming Guide, section on formatted output).
+pub const MAX_KEPT: usize = 1 << 20;
+/// Stands behind what is kept when there was more.
+pub const DROPPED: &str = "\n[the launch printed more than 1048576 bytes; the rest is dropped]\n";
+
+/// Adds `text` to what a launch has printed, as far as there is room.
+pub fn keep(printed: &mut String, text: &str) {
+    if printed.len() > MAX_KEPT {
+        return;
+    }
+    let room = MAX_KEPT - printed.len();
+    if text.len() <= room {
+        printed.push_str(text);
+        return;
+    }
+    printed.push_str(&text[..text.floor_char_boundary(room)]);
+    // Longer than the limit from now on, which says that nothing more is wanted.
+    printed.push_str(DROPPED);
+}
+
 /// A conversion in a format string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Spec {
@@ -433,6 +454,25 @@ mod tests {
         check("%06f", &[F(f64::INFINITY)], "   inf");
         check("%a %a", &[F(1.0), F(0.1)], "0x1p+0 0x1.999999999999ap-4");
         check("%.2a", &[F(1.999)], "0x2.00p+0");
+    }
+
+    #[test]
+    fn a_launch_prints_no_more_than_there_is_room_for() {
+        let mut printed = String::new();
+        let line = "äöü\n".repeat(9);
+        for _ in 0..MAX_KEPT {
+            keep(&mut printed, &line);
+        }
+        let kept = printed.strip_suffix(DROPPED).unwrap();
+        assert!(kept.len() <= MAX_KEPT && kept.len() > MAX_KEPT - 2, "{}", kept.len());
+        assert!(DROPPED.contains(&MAX_KEPT.to_string()));
+
+        let mut exact = String::new();
+        keep(&mut exact, &"a".repeat(MAX_KEPT));
+        keep(&mut exact, "");
+        assert_eq!(exact.len(), MAX_KEPT, "it has been printed whole");
+        keep(&mut exact, "b");
+        assert!(exact.ends_with(DROPPED));
     }
 
     #[test]

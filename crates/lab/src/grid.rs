@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// Bytes data moves from one repetition to the next: an odd number of lines, so that cache sets and channels change.
 const HEAP_STEP: u64 = 273 * 256;
 
+/// The most runs of an experiment: all of them are listed before the first.
+const MAX_RUNS: usize = 1_000_000;
+
 /// Every run of an experiment: each combination of choices, with each workload, repeated.
 pub struct Grid {
     /// The points, one combination after the other.
@@ -52,6 +55,11 @@ impl Grid {
         }
         let sides: Vec<usize> = experiment.axes.iter().map(|axis| axis.variants.len()).collect();
         let repeats = experiment.repeats.count as usize;
+        let runs = experiment.variants().saturating_mul(programs.len()).saturating_mul(repeats);
+        if runs > MAX_RUNS {
+            let message = format!("the experiment has {runs} runs; {MAX_RUNS} are the most");
+            return Err(Problem::new(message).help("give fewer values, workloads or repeats").into());
+        }
         let mut grid = Self { points: Vec::new(), left_out: Vec::new(), programs, sides, repeats, at: Vec::new() };
         let registry = raddle_mech::registry();
         let runs = (0..experiment.variants()).map(|number| grid.choices(number));
@@ -317,6 +325,16 @@ mod tests {
 
     fn grid(text: &str) -> Result<Grid, Error> {
         Grid::new(&Experiment::parse("t", text).unwrap())
+    }
+
+    #[test]
+    fn there_are_only_so_many_runs() {
+        let many = TWO.replace("count = 3", "count = 4294967295");
+        let error = grid(&many).err().unwrap().to_string();
+        assert_eq!(error, "the experiment has 51539607540 runs; 1000000 are the most");
+        let axis = |n: u32| format!("[[axis]]\nname = 'x{n}'\nkey = 'clock.core'\nvalues = [1, 2, 3, 4, 5, 6, 7, 8]\n");
+        let wide = TWO.to_owned() + &(0..40).map(axis).collect::<String>();
+        assert!(grid(&wide).err().unwrap().to_string().starts_with("the experiment has 18446744073709551615 runs"));
     }
 
     #[test]

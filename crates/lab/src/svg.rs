@@ -5,10 +5,22 @@ use crate::drawing::{
 };
 use std::fmt::Write as _;
 
-/// Text with what XML gives a meaning replaced.
+/// Text with what XML gives a meaning replaced, and what XML 1.0 does not allow (section 2.2): one such character, and a
+/// file cannot be opened.
 #[must_use]
 pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
 }
 
 /// A colour as style sheets write it.
@@ -134,6 +146,14 @@ fn text(svg: &mut String, text: &Text) {
 mod tests {
     use super::*;
     use crate::chart::{Layout, draw, tests};
+
+    #[test]
+    fn any_text_can_be_in_a_drawing() {
+        assert_eq!(escape("<a & \"b\">"), "&lt;a &amp; &quot;b&quot;&gt;");
+        let odd = "a\0\x07\x1b[31m\x0b\u{fffe}\u{ffff}b";
+        assert_eq!(escape(odd), "a\u{fffd}\u{fffd}\u{fffd}[31m\u{fffd}\u{fffd}\u{fffd}b");
+        assert_eq!(escape("\t\r\n\x7f\u{85}ä😀"), "\t\r\n\x7f\u{85}ä😀", "allowed");
+    }
 
     #[test]
     fn a_drawing_has_every_shape_and_what_it_stands_for() {

@@ -31,6 +31,9 @@ pub mod ganging;
 pub mod gating;
 pub mod issue;
 
+#[cfg(test)]
+mod extremes;
+
 use raddle_sim::seam::Registry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,6 +2,7 @@
 
 use crate::element::Element;
 use crate::error::Error;
+use crate::input;
 use crate::npy::{Dtype, Npy};
 use raddle_ptx::isa::{Kind, Type};
 use std::fs;
@@ -55,8 +56,8 @@ impl DataFile {
     /// # Errors
     /// When the file cannot be read, or its elements are not of this type.
     pub fn read(&self, ty: Element) -> Result<Vec<u8>, Error> {
-        let bytes =
-            fs::read(&self.path).map_err(|source| Error::Read { path: self.path.display().to_string(), source })?;
+        let bytes = input::bytes(&self.path, input::MAX_DATA)
+            .map_err(|source| Error::Read { path: self.path.display().to_string(), source })?;
         match self.format {
             Format::Npy => {
                 let array =

@@ -17,6 +17,7 @@
 //! # Ok::<(), raddle_runtime::Error>(())
 //! ```
 
+use crate::element::Element;
 use crate::engine::{Engine, EngineOptions, Kernel};
 use crate::error::{Error, Problem};
 use crate::outcome::{Launched, MemoryCheck, Stop, timeless};
@@ -36,8 +37,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The most bytes a buffer may have.
-pub const MAX_BYTES: u64 = 1 << 36;
+/// What is kept of what all launches print, in bytes.
+const MAX_PRINTED: usize = 64 << 20;
 
 /// What to watch for while running.
 #[derive(Clone, Debug, Default)]
@@ -172,17 +173,17 @@ struct Shadow {
 }
 
 /// A module in memory of its own.
-fn load(module: &Arc<Module>, options: &RunOptions, has_guards: bool) -> (DeviceMemory, Image) {
+fn load(module: &Arc<Module>, options: &RunOptions, has_guards: bool) -> Result<(DeviceMemory, Image), Error> {
     let mut memory = DeviceMemory::new();
     if has_guards {
         memory.guard();
     }
     memory.leave(options.heap_offset);
-    let image = Image::load(module.clone(), &mut memory);
+    let image = Image::load(module.clone(), &mut memory)?;
     if options.report_uninitialised {
         memory.track_writes();
     }
-    (memory, image)
+    Ok((memory, image))
 }
 
 /// The launch that one of virtual blocks stands for: of the kernel as it was written, whose parameters come first.
@@ -205,13 +206,15 @@ pub struct Device<'d> {
     launches: Vec<Launched>,
     /// By the names of the `.texref` variables they are bound to.
     pub(crate) textures: Vec<(String, Texture)>,
+    /// Bytes all launches have printed.
+    printed: usize,
 }
 
 impl<'d> Device<'d> {
     /// Loads the module.
     ///
     /// # Errors
-    /// When the machine cannot be made.
+    /// When the machine cannot be made, or a variable of the module is too large.
     pub fn new(setup: &'d Setup, ptx: &'d PtxFile) -> Result<Self, Error> {
         Self::load(setup, ptx, false)
     }
@@ -222,18 +225,21 @@ impl<'d> Device<'d> {
     /// When the machine cannot be made.
     pub fn load(setup: &'d Setup, ptx: &'d PtxFile, has_guards: bool) -> Result<Self, Error> {
         let options = &setup.options;
-        let (memory, image) = load(&ptx.module, options, has_guards);
+        let (memory, image) = load(&ptx.module, options, has_guards)?;
         let timer = match (options.engine.engine, options.timing.as_deref()) {
             (Engine::Timing, Some(timing)) => Some(Timer::new(timing, &setup.registry)?),
             (Engine::Timing, None) => return Err(Error::Machine("the timing model needs a machine".to_owned())),
             _ => None,
         };
-        let shadow = options.check.then(|| {
-            let (memory, image) = load(ptx.original.as_ref().unwrap_or(&ptx.module), options, has_guards);
-            Shadow { memory, image, stopped: None }
-        });
+        let shadow = match options.check {
+            true => {
+                let (memory, image) = load(ptx.original.as_ref().unwrap_or(&ptx.module), options, has_guards)?;
+                Some(Shadow { memory, image, stopped: None })
+            }
+            false => None,
+        };
         let (kernels, watch, launches, textures) = (BTreeMap::new(), Watch::default(), Vec::new(), Vec::new());
-        Ok(Self { setup, ptx, memory, image, kernels, timer, shadow, watch, launches, textures })
+        Ok(Self { setup, ptx, memory, image, kernels, timer, shadow, watch, launches, textures, printed: 0 })
     }
 
     /// Has somebody told of what happens in the launches to come.
@@ -276,12 +282,9 @@ impl<'d> Device<'d> {
 
     /// Allocates bytes and gives the number of the allocation.
     pub(crate) fn alloc_bytes(&mut self, name: &str, bytes: u64) -> Result<usize, Problem> {
-        if bytes > MAX_BYTES {
-            return Err(Problem::new(format!("buffer `{name}` is larger than {} GiB", MAX_BYTES >> 30)));
+        for memory in self.memories() {
+            memory.alloc(name, bytes).map_err(|error| Problem::new(format!("buffer {error}")))?;
         }
-        self.memories().for_each(|memory| {
-            memory.alloc(name, bytes);
-        });
         Ok(self.memory.allocations().len() - 1)
     }
 
@@ -309,9 +312,27 @@ impl<'d> Device<'d> {
     }
 
     pub(crate) fn write_bytes(&mut self, index: usize, bytes: &[u8]) {
+        self.write_bytes_at(index, 0, bytes);
+    }
+
+    fn write_bytes_at(&mut self, index: usize, at: usize, bytes: &[u8]) {
         for memory in self.memories() {
-            memory.bytes_mut(index)[..bytes.len()].copy_from_slice(bytes);
-            memory.mark_written(index, 0, bytes.len());
+            memory.bytes_mut(index)[at..at + bytes.len()].copy_from_slice(bytes);
+            memory.mark_written(index, at, bytes.len());
+        }
+    }
+
+    /// Writes elements, given as bits, to the start of an allocation. They are never all in memory a second time.
+    pub(crate) fn write_elements(&mut self, index: usize, ty: Element, mut values: impl Iterator<Item = u64>) {
+        let (mut at, mut piece) = (0, Vec::new());
+        loop {
+            values.by_ref().take(4096).for_each(|bits| ty.store(bits, &mut piece));
+            if piece.is_empty() {
+                return;
+            }
+            self.write_bytes_at(index, at, &piece);
+            at += piece.len();
+            piece.clear();
         }
     }
 
@@ -494,7 +515,7 @@ impl<'d> Device<'d> {
         self.prepare(name)?;
         let Prepared { kernel, reference, .. } = &self.kernels[name];
         let start = Instant::now();
-        let (report, stop, timed) = match (&mut self.timer, kernel.program()) {
+        let (mut report, stop, mut timed) = match (&mut self.timer, kernel.program()) {
             (Some(timer), Some(program)) => {
                 let asked = Asked { number: self.launches.len(), program, launch, ptx: self.ptx };
                 let (stop, timed) = timer.launch(&asked, &mut self.memory, &mut self.watch)?;
@@ -505,6 +526,11 @@ impl<'d> Device<'d> {
                 (report, stop, None)
             }
         };
+        self.printed = self.printed.saturating_add(report.output.len());
+        if self.printed > MAX_PRINTED && !report.output.is_empty() {
+            report.output = format!("[all launches printed more than {MAX_PRINTED} bytes; this one's is dropped]\n");
+            timed.iter_mut().for_each(|timed| timed.result.output.clear());
+        }
         let (wall, kernel) = (start.elapsed(), name.to_owned());
         let (grid, block, ending) = (launch.grid, launch.block, stop.as_ref().map(Stop::name));
         let shared = launch.dynamic_shared;

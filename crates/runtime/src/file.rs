@@ -32,6 +32,7 @@ use crate::data::DataFile;
 use crate::element::Element;
 use crate::error::{At, Error, Problem};
 use crate::fill::Fill;
+use crate::input;
 use crate::plan::{Arg, ArgValue, Buffer, Expect, LaunchPlan, Output, Plan, Want, Within};
 use raddle_ptx::diag::closest;
 use serde::Deserialize;
@@ -79,6 +80,9 @@ struct RawLaunch {
     #[serde(default = "once")]
     repeat: u32,
 }
+
+/// What each launch did is kept.
+const MAX_REPEAT: u32 = 100_000;
 
 fn once() -> u32 {
     1
@@ -206,8 +210,7 @@ impl Plan {
     /// # Errors
     /// When it cannot be read or has a mistake.
     pub fn from_file(path: &Path) -> Result<(Self, String), Error> {
-        let text =
-            std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.display().to_string(), source })?;
+        let text = input::text(path).map_err(|source| Error::Read { path: path.display().to_string(), source })?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let plan = Self::from_toml(&text, folder)?;
         Ok((plan, text))
@@ -284,8 +287,8 @@ fn launch(raw: RawLaunch, at: At, plan: &Plan) -> Result<LaunchPlan, Problem> {
         Ok(Arg { value: value.map_err(|p| p.at(at.clone()))?, at })
     };
     let args = raw.args.into_iter().map(arg).collect::<Result<_, Problem>>()?;
-    if raw.repeat == 0 {
-        return Err(Problem::new("`repeat` must be at least 1").at(at));
+    if !(1..=MAX_REPEAT).contains(&raw.repeat) {
+        return Err(Problem::new(format!("`repeat` must be from 1 to {MAX_REPEAT}, not {}", raw.repeat)).at(at));
     }
     let (grid, block) = (raw.grid.0, raw.block.0);
     Ok(LaunchPlan { kernel: raw.kernel, grid, block, shared: raw.shared, args, repeat: raw.repeat, at })
@@ -408,7 +411,7 @@ raw = "b.bin"
             "15:8: invalid length 4, expected a size such as 256, or one to three of them such as [16, 16]"
         );
         assert!(changed("grid = [16, 16]", "").starts_with("13:1: missing field `grid`"));
-        assert_eq!(changed("repeat = 2", "repeat = 0"), "13:1: `repeat` must be at least 1");
+        assert_eq!(changed("repeat = 2", "repeat = 0"), "13:1: `repeat` must be from 1 to 100000, not 0");
         assert!(changed("repeat = 2", "repeat = ").starts_with("18:"));
         assert!(message("module = \"x.ptx\"\n").starts_with("-: the file launches nothing"));
     }

@@ -136,23 +136,19 @@ impl Fill {
         }
     }
 
-    /// The bytes of `len` elements, for the fills that are computed; `None` when the bytes are
-    /// zero or come from a file.
+    /// The bits of `len` elements, for the fills that are computed; `None` when they are zero or come from a file.
     #[must_use]
-    pub fn bytes(&self, ty: Element, len: u64) -> Option<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let mut push = |bits| ty.store(bits, &mut bytes);
-        match self {
+    pub fn values(&self, ty: Element, len: u64) -> Option<Box<dyn Iterator<Item = u64> + '_>> {
+        Some(match self {
             Self::Unwritten | Self::Zero | Self::File(_) => return None,
-            Self::Iota => (0..len).for_each(|i| push(ty.from_u64(i))),
-            Self::Const(bits) => (0..len).for_each(|_| push(*bits)),
-            Self::Lcg(lcg) => (0..len).zip(lcg.values()).for_each(|(_, v)| push(ty.from_u64(v))),
+            Self::Iota => Box::new((0..len).map(move |i| ty.from_u64(i))),
+            Self::Const(bits) => Box::new((0..len).map(|_| *bits)),
+            Self::Lcg(lcg) => Box::new((0..len).zip(lcg.values()).map(move |(_, v)| ty.from_u64(v))),
             Self::Values(values) => {
                 let zeros = std::iter::repeat(&0);
-                (0..len).zip(values.iter().chain(zeros)).for_each(|(_, v)| push(*v));
+                Box::new((0..len).zip(values.iter().chain(zeros)).map(|(_, v)| *v))
             }
-        }
-        Some(bytes)
+        })
     }
 }
 
@@ -181,8 +177,8 @@ mod tests {
     }
 
     fn show(text: &str, name: &str, len: u64) -> String {
-        let bytes = Fill::parse(text, ty(name)).unwrap().bytes(ty(name), len).unwrap();
-        ty(name).iter(&bytes).map(|v| ty(name).show(v)).collect::<Vec<_>>().join(" ")
+        let fill = Fill::parse(text, ty(name)).unwrap();
+        fill.values(ty(name), len).unwrap().map(|v| ty(name).show(v)).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -190,8 +186,9 @@ mod tests {
         assert_eq!(show("iota", "f32", 4), "0 1 2 3");
         assert_eq!(show("iota", "u8", 258).split(' ').next_back(), Some("1"));
         assert_eq!(show("const:-1.5", "f64", 2), "-1.5 -1.5");
-        assert_eq!(Fill::parse("zero", ty("u8")).unwrap().bytes(ty("u8"), 3), None);
-        assert_eq!(Fill::Values(vec![3, 4]).bytes(ty("u8"), 3).unwrap(), [3, 4, 0]);
+        assert!(Fill::parse("zero", ty("u8")).unwrap().values(ty("u8"), 3).is_none());
+        let few = Fill::Values(vec![3, 4]);
+        assert_eq!(few.values(ty("u8"), 3).unwrap().collect::<Vec<_>>(), [3, 4, 0]);
     }
 
     #[test]

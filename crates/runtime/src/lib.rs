@@ -36,6 +36,7 @@ pub mod error;
 pub mod file;
 pub mod fill;
 pub mod gang_record;
+pub mod input;
 pub mod issue_record;
 pub mod measure;
 pub mod npy;

@@ -203,8 +203,8 @@ mod tests {
     #[test]
     fn the_first_difference_is_named() {
         let mut want = DeviceMemory::new();
-        want.alloc("a", 4);
-        want.alloc("b", 4);
+        want.alloc("a", 4).unwrap();
+        want.alloc("b", 4).unwrap();
         let mut got = want.clone();
         assert!(MemoryCheck::of(&got, &want).is_equal());
         got.bytes_mut(1)[2] = 7;

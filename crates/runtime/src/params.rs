@@ -3,6 +3,7 @@
 use crate::element::Element;
 use crate::error::{At, Problem};
 use crate::plan::ArgValue;
+use raddle_exec::image::MAX_SHARED_BYTES;
 use raddle_exec::{KernelLayout, Launch};
 use raddle_ptx::ir::{Module, Var};
 use raddle_ptx::isa::Kind;
@@ -118,7 +119,7 @@ fn scalar_name(var: &Var) -> &'static str {
 /// When they do not fit.
 pub fn check_shape(module: &Module, layout: &KernelLayout, launch: &Launch) -> Result<(), Problem> {
     let kernel = module.func(layout.kernel);
-    let threads: u64 = launch.block.iter().map(|n| u64::from(*n)).product();
+    let threads = launch.block.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
     let shape = shape_text(launch.block);
     let problem = |message: String| Err(Problem::new(message));
     if launch.grid.contains(&0) || launch.block.contains(&0) {
@@ -143,8 +144,13 @@ pub fn check_shape(module: &Module, layout: &KernelLayout, launch: &Launch) -> R
     {
         return problem(format!("kernel `{}` allows {max} threads per block (.maxntid), not {threads}", kernel.name));
     }
-    if launch.dynamic_shared > (1 << 30) {
-        return problem(format!("{} bytes of dynamic shared memory are too many", launch.dynamic_shared));
+    if u64::from(layout.static_shared) + u64::from(launch.dynamic_shared) > MAX_SHARED_BYTES {
+        let (dynamic, fixed) = (launch.dynamic_shared, layout.static_shared);
+        return problem(format!(
+            "{dynamic} bytes of dynamic shared memory are too many: with the {fixed} of kernel `{}` at most \
+             {MAX_SHARED_BYTES} are possible",
+            kernel.name
+        ));
     }
     Ok(())
 }
@@ -172,7 +178,7 @@ mod tests {
     fn encoded(args: &[ArgValue]) -> Result<Vec<u8>, String> {
         let (module, diagnostics) = raddle_ptx::load(PTX);
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
-        let image = Image::load(Arc::new(module), &mut DeviceMemory::new());
+        let image = Image::load(Arc::new(module), &mut DeviceMemory::new()).unwrap();
         let layout = image.kernel("k").unwrap();
         let args: Vec<_> = args.iter().map(|v| (v, &None)).collect();
         encode(&image.module, &layout, &args, &|_| ("a", 0x1234))
@@ -236,7 +242,7 @@ mod tests {
     #[test]
     fn shapes_are_checked() {
         let (module, _) = raddle_ptx::load(PTX);
-        let image = Image::load(Arc::new(module), &mut DeviceMemory::new());
+        let image = Image::load(Arc::new(module), &mut DeviceMemory::new()).unwrap();
         let layout = image.kernel("k").unwrap();
         let check = |grid, block| {
             let launch = Launch { grid, block, ..Launch::default() };

@@ -1,6 +1,7 @@
 //! PTX files.
 
 use crate::error::{Error, Problem};
+use crate::input;
 use raddle_ptx::transform::{Options, Refusal, Virtualized, virtualize};
 use raddle_ptx::{Diagnostic, Module};
 use std::path::Path;
@@ -30,7 +31,7 @@ impl PtxFile {
     /// When it cannot be read or has errors.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let name = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|source| Error::Read { path: name.clone(), source })?;
+        let bytes = input::bytes(path, input::MAX_TEXT).map_err(|source| Error::Read { path: name.clone(), source })?;
         // Compilers put file names of any encoding into comments and `.file`.
         Self::parse(&name, String::from_utf8_lossy(&bytes).into_owned())
     }

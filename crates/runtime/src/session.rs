@@ -145,8 +145,10 @@ fn allocate(buffer: &Buffer, device: &mut Device<'_>) -> Result<usize, Error> {
     }
     let size = len.saturating_mul(ty.bytes() as u64);
     let index = device.alloc_bytes(&buffer.name, size).map_err(|p| p.at(buffer.at.clone()))?;
-    if let Some(bytes) = from_file.or_else(|| buffer.fill.bytes(ty, len)) {
+    if let Some(bytes) = from_file {
         device.write_bytes(index, &bytes);
+    } else if let Some(values) = buffer.fill.values(ty, len) {
+        device.write_elements(index, ty, values);
     }
     if buffer.fill != Fill::Unwritten {
         device.mark_written(index);

@@ -64,7 +64,7 @@ pub fn residency(
     dynamic_shared: u32,
 ) -> Result<Residency, Error> {
     let launch = Launch { grid: [1, 1, 1], block, dynamic_shared, ..Launch::default() };
-    let image = Image::load(ptx.module.clone(), &mut DeviceMemory::new());
+    let image = Image::load(ptx.module.clone(), &mut DeviceMemory::new())?;
     let program = Program::new(&image, &image.kernel(kernel)?)?;
     timing.residency(&program, &launch)
 }

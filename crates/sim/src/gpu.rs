@@ -20,6 +20,7 @@ use crate::result::{Ending, LaunchResult};
 use crate::seam::{Assignment, DispatchView, Dispatcher, Mechanisms};
 use crate::sm::{Mail, Sm};
 use raddle_exec::memory::{DeviceMemory, Merge};
+use raddle_exec::printf::{self, MAX_KEPT};
 use raddle_exec::{Launch, Program};
 use raddle_ptx::num::fit;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
@@ -164,6 +165,7 @@ impl<'m> Gpu<'m> {
             done: 0,
             last_end: 0,
             printed: Vec::new(),
+            printed_bytes: 0,
             has_fault: false,
             options,
             scratch: Scratch::default(),
@@ -281,6 +283,7 @@ struct Run<'r, 'm, 'k, 'o> {
     done: u64,
     last_end: Cycle,
     printed: Vec<(Cycle, u16, String)>,
+    printed_bytes: usize,
     /// An SM came to a fault.
     has_fault: bool,
     options: RunOptions<'o>,
@@ -407,6 +410,8 @@ impl Run<'_, '_, '_, '_> {
         // Atomics first: a store of the same window is then seen to come after them, and is not lost.
         system.collect(to, &mut memory);
         let has_run = |sm: &Seat<'_>| sm.sleep.until() == Sleep::AWAKE;
+        // What is printed in later windows comes behind all there is.
+        let is_printing = self.printed_bytes <= MAX_KEPT;
         for (id, sm) in (0u16..).zip(self.sms).filter(|(_, sm)| has_run(sm)) {
             let number = u32::from(id);
             let mail = &mut *sm.mail();
@@ -421,7 +426,10 @@ impl Run<'_, '_, '_, '_> {
                 self.last_end = self.last_end.max(at);
             }
             self.logical.ask(id, mail);
-            self.printed.extend(mail.printed.drain(..).map(|(at, text)| (at, id, text)));
+            let printed = mail.printed.drain(..).map(|(at, text)| (at, id, text));
+            if is_printing {
+                self.printed.extend(printed.inspect(|(.., text)| self.printed_bytes += text.len()));
+            }
         }
         self.scratch.merge.finish(&mut memory);
         self.logical.give(self.window, |sm, block| self.sms[usize::from(sm)].mail().logical_blocks.push(block));
@@ -528,7 +536,8 @@ impl Run<'_, '_, '_, '_> {
             _ => self.gpu.now,
         };
         self.printed.sort_by_key(|(at, sm, _)| (*at, *sm));
-        let output = self.printed.iter().filter(|p| p.0 < end).map(|p| p.2.as_str()).collect();
+        let mut output = String::new();
+        self.printed.iter().filter(|p| p.0 < end).for_each(|p| printf::keep(&mut output, &p.2));
         let trailing = self.gpu.now.saturating_sub(end);
         let completed = matches!(ending, Ending::Completed);
         let trailing = if completed { trailing } else { 0 };

@@ -52,7 +52,7 @@ impl Job {
             return Err(JobError::Ptx(error.message.clone()));
         }
         let mut memory = DeviceMemory::new();
-        let image = Image::load(Arc::new(module), &mut memory);
+        let image = Image::load(Arc::new(module), &mut memory)?;
         let layout = image.kernel(kernel)?;
         let params = vec![0; layout.param_bytes as usize];
         Ok(Self { image, layout, memory, params, given: 0, buffers: Vec::new() })
@@ -61,10 +61,11 @@ impl Job {
     /// The next argument is the address of a buffer with these words.
     ///
     /// # Errors
-    /// When the next parameter is not an address.
+    /// When the next parameter is not an address, or there is no memory.
     pub fn buffer(mut self, words: &[u32]) -> Result<Self, JobError> {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        let address = self.memory.alloc(format!("argument {}", self.given), bytes.len() as u64);
+        let name = format!("argument {}", self.given);
+        let address = self.memory.alloc(name, bytes.len() as u64).map_err(LoadError::from)?;
         self.memory.write(address, &bytes).map_err(|_| JobError::Argument(self.given))?;
         self.buffers.push((address, words.len()));
         self.argument(&address.to_le_bytes())

@@ -412,7 +412,7 @@ mod tests {
         );
         let (module, diagnostics) = raddle_ptx::load(&text);
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
-        let image = Image::load(Arc::new(module), &mut DeviceMemory::new());
+        let image = Image::load(Arc::new(module), &mut DeviceMemory::new()).unwrap();
         Program::new(&image, &image.kernel("k").unwrap()).unwrap()
     }
 

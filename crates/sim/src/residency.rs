@@ -33,6 +33,9 @@ pub struct Capped {
     pub by: &'static str,
 }
 
+/// The most bytes of local memory of all threads that are there at once.
+const MAX_LOCAL: u64 = 4 << 30;
+
 impl Residency {
     /// Looks at each resource. `registers` per thread come from the PTX when they are not known better: what the kernel
     /// needs as it is written, or less where `.maxnreg`, `.minnctapersm` or `.maxntid` demand it. As with NVIDIA's
@@ -62,8 +65,9 @@ impl Residency {
                 let needs = Resources::new(module, kernel).registers;
                 // What a compiler keeps to: so few that the blocks asked for have room in the register file, or
                 // one of the largest where they are not asked for or are more than an SM can have.
-                let block = limits.max_threads.map(|n| n.next_multiple_of(lanes));
-                let room = |ctas: u32| sm.registers / (block.unwrap_or(threads) * ctas).max(1) / grain * grain;
+                let block = limits.max_threads.map(|n| n.saturating_add(lanes - 1) / lanes * lanes);
+                let held = |ctas: u32| block.unwrap_or(threads).saturating_mul(ctas).max(1);
+                let room = |ctas: u32| sm.registers / held(ctas) / grain * grain;
                 let can_be = |n: &u32| *n <= sm.ctas && n.saturating_mul(block.unwrap_or(threads)) <= sm.threads;
                 let asked = limits.min_ctas_per_sm.filter(can_be);
                 let caps = [
@@ -93,6 +97,16 @@ impl Residency {
             limits.iter().map(|(what, needs, has)| (*what, u64::from(*has).checked_div(*needs).unwrap_or(u64::MAX)));
         let (limit, ctas) = fits.min_by_key(|l| l.1).unwrap_or(("blocks", 1));
         let ctas: u32 = fit(ctas);
+        let resident = (u64::from(ctas) * u64::from(config.gpu.sms)).min(launch.ctas()) * u64::from(threads);
+        let local = program.layout.local_bytes;
+        if resident * u64::from(local) > MAX_LOCAL {
+            return Err(GpuError::Refused(format!(
+                "the {resident} threads that this machine runs at once need {local} bytes of local memory each; at most \
+                 {} GiB are possible together: launch fewer blocks, or have fewer SMs (`gpu.sms`) or blocks in each \
+                 (`sm.ctas`)",
+                MAX_LOCAL >> 30
+            )));
+        }
         let limit = if limit.starts_with("bytes") { "shared memory" } else { limit };
         Ok(Self {
             ctas,
@@ -133,7 +147,7 @@ mod tests {
         );
         let (module, diagnostics) = raddle_ptx::load(&text);
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
-        let image = Image::load(Arc::new(module), &mut DeviceMemory::new());
+        let image = Image::load(Arc::new(module), &mut DeviceMemory::new()).unwrap();
         let layout = image.kernel("k").unwrap();
         let program = Program::new(&image, &layout).unwrap();
         let machine = Machine::load(Source::Preset("gtx480"), &[] as &[&str]).unwrap();

@@ -104,7 +104,7 @@ impl<'t> Test<'t> {
 
     fn prepare(&self) -> Result<Ready<'t>, String> {
         let mut memory = DeviceMemory::new();
-        let image = Image::load(self.module.clone(), &mut memory);
+        let image = Image::load(self.module.clone(), &mut memory).map_err(|e| e.to_string())?;
         let kernel = match &self.run.kernel {
             Some(name) => name.clone(),
             None => self.module.kernels().next().map(|(_, f)| f.name.clone()).ok_or("no kernel")?,
@@ -131,7 +131,7 @@ impl<'t> Test<'t> {
         for (param, arg) in layout.params.iter().zip(&self.run.args) {
             let bytes = match arg {
                 Arg::Buffer { name, bytes, .. } => {
-                    let address = memory.alloc(name.clone(), bytes.len() as u64);
+                    let address = memory.alloc(name.clone(), bytes.len() as u64).map_err(|e| e.to_string())?;
                     memory.write(address, bytes).map_err(|e| e.to_string())?;
                     addresses.push((name.as_str(), address));
                     address.to_le_bytes().to_vec()

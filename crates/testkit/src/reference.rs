@@ -315,13 +315,13 @@ impl Case {
         let (module, diagnostics) = raddle_ptx::load(&self.source);
         assert!(diagnostics.is_empty(), "{}: {diagnostics:?}", self.name);
         let mut memory = DeviceMemory::new();
-        let image = Image::load(Arc::new(module), &mut memory);
+        let image = Image::load(Arc::new(module), &mut memory).expect("room for its variables");
         let layout = image.kernel(&self.kernel).unwrap_or_else(|e| panic!("{}: {e}", self.name));
         let mut params = Vec::new();
         let mut output = (0, 0);
         for words in &self.buffers {
             let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-            let address = memory.alloc("buffer", bytes.len() as u64);
+            let address = memory.alloc("buffer", bytes.len() as u64).expect("room for a buffer");
             memory.write(address, &bytes).expect("the allocation was just made");
             params.extend(address.to_le_bytes());
             output = (address, words.len());

@@ -7,7 +7,7 @@ use raddle_lab::Store;
 use raddle_lab::experiment::Experiment;
 use raddle_lab::point::Point;
 use raddle_lab::slurm::{self, Ended, Slurm, Tell};
-use raddle_runtime::Problem;
+use raddle_runtime::{Problem, input};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -114,7 +114,7 @@ fn tell_lost(points: &[Point], ended: &Ended) {
 /// How the log of a task ends.
 fn last_line(log: &Path) -> String {
     let path = log.display();
-    match std::fs::read(log) {
+    match input::bytes(log, input::MAX_TEXT) {
         Err(error) => format!("its task left no log {path} ({error}); do the nodes see this folder?"),
         Ok(bytes) => {
             let text = String::from_utf8_lossy(&bytes);

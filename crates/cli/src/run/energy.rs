@@ -4,7 +4,7 @@ use crate::exit::Failure;
 use crate::out::{percent, table};
 use raddle_energy::{Activity, Breakdown, Component, Table};
 use raddle_runtime::outcome::Launched;
-use raddle_runtime::{Error, Problem};
+use raddle_runtime::{Error, Problem, input};
 use raddle_sim::config::Machine;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -20,7 +20,7 @@ pub fn energies(asked: Option<&Option<std::path::PathBuf>>) -> Result<Option<Tab
 
 fn read(path: &Path) -> Result<Table, Failure> {
     let shown = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|source| Error::Read { path: shown.clone(), source })?;
+    let text = input::text(path).map_err(|source| Error::Read { path: shown.clone(), source })?;
     let wrong = |error| Problem::new(format!("{shown}: {error}")).help("crates/energy/gtx480.toml has every value");
     Ok(Table::with(&text).map_err(wrong)?)
 }

@@ -82,7 +82,7 @@ fn missing_shape(args: &Args, plan: &Plan, ptx: &PtxFile, kernel: &str) -> Probl
         (None, Some(required)) => required,
         (None, None) => [limits.max_threads.unwrap_or(256).min(256), 1, 1],
     };
-    let threads = block.iter().map(|n| u64::from(*n)).product::<u64>().max(1);
+    let threads = block.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n))).max(1);
     let length = |fill: &Fill, len: Option<u64>| len.or(fill.own_len()).unwrap_or(0);
     let elements = plan.buffers.iter().map(|b| length(&b.fill, b.len)).max().unwrap_or(0);
     let grid = args.grid.map_or([u32::try_from(elements.div_ceil(threads).max(1)).unwrap_or(1), 1, 1], |g| g.0);

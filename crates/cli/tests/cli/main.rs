@@ -3,6 +3,7 @@
 
 mod config;
 mod execute;
+mod input;
 mod lab;
 mod lab_store;
 mod ptx;

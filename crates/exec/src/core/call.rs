@@ -191,7 +191,7 @@ impl Core<'_> {
                     return Err(LaneFault { lane, kind });
                 };
                 let line = printf::format(&format, &args, |at| text(self, at));
-                self.output += &line;
+                printf::keep(&mut self.output, &line);
                 if let Some((_, to, _)) = site.returns.first() {
                     self.rows[row].local.write(u64::from(frame + to), 4, own, count as u64);
                 }

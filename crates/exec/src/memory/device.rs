@@ -13,6 +13,8 @@ pub const HEAP_BASE: u64 = 0xC000_0000;
 const GRAIN: u64 = 256;
 /// Room that is left after allocations to find accesses past their end.
 const GUARD: u64 = 64 << 10;
+/// The most bytes of all allocations together: more than any device simulated here has.
+pub const MAX_DEVICE_BYTES: u64 = 8 << 30;
 
 /// One allocation.
 #[derive(Clone, Debug)]
@@ -24,6 +26,32 @@ pub struct Allocation {
     data: Vec<u8>,
     /// One bit per byte that has been written; only kept when asked for.
     written: Option<Vec<u64>>,
+}
+
+/// Why memory cannot be allocated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AllocError {
+    /// More than a device has.
+    #[error(
+        "`{name}` has {bytes} bytes, and {taken} are taken; a device has {MAX_DEVICE_BYTES}, that is {} GiB",
+        MAX_DEVICE_BYTES >> 30
+    )]
+    TooLarge {
+        /// Of what.
+        name: String,
+        /// Bytes wanted.
+        bytes: u64,
+        /// Bytes allocated before.
+        taken: u64,
+    },
+    /// More than the host gives.
+    #[error("`{name}` has {bytes} bytes, for which the host has no memory")]
+    NoMemory {
+        /// Of what.
+        name: String,
+        /// Bytes wanted.
+        bytes: u64,
+    },
 }
 
 /// Why an access cannot be done.
@@ -124,12 +152,24 @@ impl DeviceMemory {
     }
 
     /// Reserves `bytes` zeroed bytes and returns their address, a multiple of 256.
-    pub fn alloc(&mut self, name: impl Into<String>, bytes: u64) -> u64 {
+    ///
+    /// # Errors
+    /// When they are more than a device has room for, or the host has no memory.
+    pub fn alloc(&mut self, name: impl Into<String>, bytes: u64) -> Result<u64, AllocError> {
+        let name = name.into();
+        let taken = self.allocations.iter().map(Allocation::len).sum();
+        if bytes > MAX_DEVICE_BYTES - taken {
+            return Err(AllocError::TooLarge { name, bytes, taken });
+        }
+        let data = zeroes(bytes);
+        let written = self.track_writes.then(|| zeroes(bytes.div_ceil(64)));
+        let (Some(data), Some(written)) = (data, written.map_or(Some(None), |bits| bits.map(Some))) else {
+            return Err(AllocError::NoMemory { name, bytes });
+        };
         let base = self.next;
         self.next += bytes.max(1).next_multiple_of(GRAIN) + self.gap;
-        let written = self.track_writes.then(|| vec![0; fit(bytes.div_ceil(64))]);
-        self.allocations.push(Allocation { base, name: name.into(), data: vec![0; fit(bytes)], written });
-        base
+        self.allocations.push(Allocation { base, name, data, written });
+        Ok(base)
     }
 
     /// All allocations by ascending address.
@@ -255,6 +295,14 @@ impl DeviceMemory {
     }
 }
 
+/// Zeroes that take memory when they are first touched; none when the host has no room. Nothing both asks and leaves the
+/// pages alone, so that room is asked for and given back before.
+fn zeroes<T: Clone + Default>(count: u64) -> Option<Vec<T>> {
+    let count = usize::try_from(count).ok()?;
+    Vec::<T>::new().try_reserve_exact(count).ok()?;
+    Some(vec![T::default(); count])
+}
+
 impl Allocation {
     /// Size in bytes.
     #[must_use]
@@ -282,17 +330,17 @@ mod tests {
     #[test]
     fn bytes_are_left_free() {
         let mut memory = DeviceMemory::new();
-        let first = memory.alloc("a", 1);
+        let first = memory.alloc("a", 1).unwrap();
         memory.leave(0);
         memory.leave(257);
-        assert_eq!(memory.alloc("b", 1) - first, 3 * GRAIN);
+        assert_eq!(memory.alloc("b", 1).unwrap() - first, 3 * GRAIN);
     }
 
     #[test]
     fn an_access_past_the_end_does_not_reach_the_next_allocation() {
         let mut m = DeviceMemory::new();
         m.guard();
-        let (a, b) = (m.alloc("a", 256), m.alloc("b", 256));
+        let (a, b) = (m.alloc("a", 256).unwrap(), m.alloc("b", 256).unwrap());
         assert!(m.find(a + 252, 4).is_ok() && m.find(b, 4).is_ok());
         for past in [256, 4096, GUARD] {
             let error = m.find(a + past, 4).unwrap_err().to_string();
@@ -303,8 +351,8 @@ mod tests {
     #[test]
     fn allocations_are_256_bytes_apart_and_bounded_to_the_byte() {
         let mut m = DeviceMemory::new();
-        let a = m.alloc("a", 10);
-        let b = m.alloc("b", 4);
+        let a = m.alloc("a", 10).unwrap();
+        let b = m.alloc("b", 4).unwrap();
         assert_eq!((a, b), (HEAP_BASE, HEAP_BASE + 256));
         assert!(m.find(a + 6, 4).is_ok());
         let error = m.find(a + 8, 4).unwrap_err().to_string();
@@ -316,7 +364,7 @@ mod tests {
     #[test]
     fn a_huge_buffer_costs_only_what_is_touched() {
         let mut m = DeviceMemory::new();
-        let a = m.alloc("huge", 1 << 33);
+        let a = m.alloc("huge", 1 << 33).unwrap();
         m.write(a + (1 << 32), &[1, 2, 3]).unwrap();
         let mut back = [0; 4];
         m.read(a + (1 << 32), &mut back).unwrap();
@@ -324,10 +372,25 @@ mod tests {
     }
 
     #[test]
+    fn more_than_a_device_has_is_refused() {
+        let mut m = DeviceMemory::new();
+        let error = m.alloc("a", u64::MAX).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "`a` has 18446744073709551615 bytes, and 0 are taken; a device has 8589934592, that is 8 GiB"
+        );
+        let first = m.alloc("b", 1).unwrap();
+        assert_eq!(first, HEAP_BASE, "what was refused takes no place");
+        let error = m.alloc("c", MAX_DEVICE_BYTES).unwrap_err();
+        assert_eq!(error, AllocError::TooLarge { name: "c".to_owned(), bytes: MAX_DEVICE_BYTES, taken: 1 });
+        m.alloc("c", MAX_DEVICE_BYTES - 1).unwrap();
+    }
+
+    #[test]
     fn unwritten_bytes_are_found_when_tracked() {
         let mut m = DeviceMemory::new();
         m.track_writes();
-        let a = m.alloc("a", 64);
+        let a = m.alloc("a", 64).unwrap();
         m.write(a, &[0; 6]).unwrap();
         assert!(m.check_read(a, 4).is_ok());
         assert_eq!(m.check_read(a + 4, 4), Err(AccessError::NeverWritten { address: a + 6 }));

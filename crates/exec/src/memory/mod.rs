@@ -7,7 +7,7 @@
 mod device;
 mod view;
 
-pub use device::{AccessError, Allocation, DeviceMemory, HEAP_BASE};
+pub use device::{AccessError, AllocError, Allocation, DeviceMemory, HEAP_BASE, MAX_DEVICE_BYTES};
 pub use view::{Global, Merge, StoreLog};
 
 /// Start of the window onto the thread block's shared memory.
@@ -20,10 +20,6 @@ pub const CONST_WINDOW: u64 = 0x4000_0000;
 pub const PARAM_WINDOW: u64 = 0x5000_0000;
 /// Addresses of functions start here, 16 bytes apart.
 pub const FUNCTION_WINDOW: u64 = 0x6000_0000;
-/// Shared memory of a thread block is no larger than its window.
-pub(crate) const MAX_SHARED_BYTES: u64 = LOCAL_WINDOW - SHARED_WINDOW;
-/// Parameters of a kernel are no larger than their window.
-pub(crate) const MAX_PARAM_BYTES: u64 = FUNCTION_WINDOW - PARAM_WINDOW;
 /// One past the last window.
 pub const WINDOWS_END: u64 = 0x7000_0000;
 

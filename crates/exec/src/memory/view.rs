@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_log_is_seen_by_its_owner_and_merged_by_time_then_owner() {
         let mut memory = DeviceMemory::new();
-        let a = memory.alloc("a", 256);
+        let a = memory.alloc("a", 256).unwrap();
         let mut logs = [StoreLog::default(), StoreLog::default()];
         logs[0].push(a + 4, 4, 0x1111_1111);
         logs[0].end_group(7);

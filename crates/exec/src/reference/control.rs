@@ -167,7 +167,8 @@ impl Step<'_> {
         let Some(buffer) = self.bytes(argument(1), bytes) else {
             return Err(FaultKind::Memory(format!("the arguments of vprintf at {:#x} cannot be read", argument(1))));
         };
-        self.report.output += &printf::format(&format, &buffer, |at| self.string(at));
+        let line = printf::format(&format, &buffer, |at| self.string(at));
+        printf::keep(&mut self.report.output, &line);
         if let Some(result) = variables(self.operand(0)).next().filter(|v| !self.is_in_parameters(*v)) {
             let at = fit(self.var_address(result));
             let size = self.env.module.var(result).size.min(4) as usize;

@@ -33,7 +33,6 @@ mod warp;
 #[cfg(test)]
 mod tests;
 
-use crate::calls::MAX_STACK_BYTES;
 use crate::fault::place;
 use crate::image::{Image, KernelLayout};
 use crate::memory::DeviceMemory;
@@ -134,15 +133,6 @@ impl Machine<'_> {
         let coords = launch.cta_coords(index);
         let kernel = module.func(layout.kernel);
         let frame = layout.frame(layout.kernel).size;
-        if frame > MAX_STACK_BYTES {
-            let thread = Some(ThreadId { cta: coords, thread: [0; 3] });
-            return Err(Fault {
-                kind: FaultKind::StackOverflow,
-                thread,
-                at: Some((layout.kernel, InstId(0))),
-                output: String::new(),
-            });
-        }
         let thread = |index: u32| Thread {
             index,
             coords: launch.thread_coords(index),

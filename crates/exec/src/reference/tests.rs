@@ -53,8 +53,8 @@ impl Kernel {
         let (module, diagnostics) = raddle_ptx::ir::load(&self.source);
         assert!(!diagnostics.iter().any(|d| d.is_error()), "{diagnostics:?}");
         let mut memory = DeviceMemory::new();
-        let image = Image::load(Arc::new(module), &mut memory);
-        let out = memory.alloc("out", 4 * self.words as u64);
+        let image = Image::load(Arc::new(module), &mut memory).unwrap();
+        let out = memory.alloc("out", 4 * self.words as u64).unwrap();
         self.launch.params = out.to_le_bytes().to_vec();
         let layout = image.kernel("k").unwrap();
         let report = run(&image, &layout, &self.launch, &mut memory, &self.options)?;

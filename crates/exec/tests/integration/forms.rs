@@ -121,8 +121,8 @@ fn run(text: &str) {
     let errors: Vec<_> = diagnostics.iter().filter(|d| d.is_error()).collect();
     assert!(errors.is_empty(), "{text}: {errors:?}");
     let mut memory = DeviceMemory::new();
-    let image = Image::load(Arc::new(module), &mut memory);
-    let out = memory.alloc("out", 32);
+    let image = Image::load(Arc::new(module), &mut memory).unwrap();
+    let out = memory.alloc("out", 32).unwrap();
     let mut params = out.to_le_bytes().to_vec();
     params.resize(32, 0);
     let texture = Texture { width: 4, height: 4, texels: vec![[1, 2, 3, 4]; 16], ..Texture::default() };

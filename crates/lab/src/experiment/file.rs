@@ -10,8 +10,8 @@ use crate::virtualize::Virtualize;
 use figure::{RawFigure, RawHeadline, RawLarge, figure, group_named, headline, large};
 use fill::{RawFill, RawKernels, fill, kernels};
 use raddle_ptx::diag::closest;
-use raddle_runtime::Problem;
 use raddle_runtime::file::toml_problem;
+use raddle_runtime::{Problem, input};
 use raddle_workloads::Size;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
@@ -148,7 +148,7 @@ fn base(
 fn machine_file(folder: &Path, name: Change) -> Result<Base, Problem> {
     let path = folder.join(&name.text);
     let path_text = path.display().to_string();
-    let text = std::fs::read_to_string(&path).map_err(|error| {
+    let text = input::text(&path).map_err(|error| {
         let problem = Problem::new(format!("cannot read {path_text}: {error}")).at(name.at.clone());
         problem.help("machine files are looked for beside the experiment file")
     })?;

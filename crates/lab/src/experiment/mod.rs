@@ -12,7 +12,7 @@ use crate::metric::Metric;
 use crate::timeline::Timeline;
 use crate::virtualize::Virtualize;
 use raddle_ptx::diag::closest;
-use raddle_runtime::Problem;
+use raddle_runtime::{Problem, input};
 use raddle_sim::config::DEFAULT_PRESET;
 use raddle_sim::seam::Seam;
 use raddle_workloads::{Class, Size, Workload};
@@ -290,7 +290,7 @@ impl Experiment {
         let given = which.display().to_string();
         if which.extension().is_some() || which.components().count() > 1 {
             let name = which.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let text = std::fs::read_to_string(which).map_err(reading(which))?;
+            let text = input::text(which).map_err(reading(which))?;
             return Ok((name, given, text));
         }
         match BUILT_IN.iter().find(|(name, _)| *name == given) {
@@ -307,7 +307,7 @@ impl Experiment {
     /// Runs of everything there would be without exceptions.
     #[must_use]
     pub fn variants(&self) -> usize {
-        self.axes.iter().map(|axis| axis.variants.len()).product()
+        self.axes.iter().fold(1, |all, axis| all.saturating_mul(axis.variants.len()))
     }
 
     /// Whether a combination of choices is run.

@@ -27,8 +27,8 @@ use crate::key::Key;
 use crate::point::Point;
 use crate::store::{Store, replace};
 use crate::work::{Progress, Results};
-use raddle_runtime::Problem;
 use raddle_runtime::numbers::count;
+use raddle_runtime::{Problem, input};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -258,7 +258,7 @@ impl<'a> Campaign<'a> {
         let mut texts = BTreeMap::new();
         for QueuedTask { array, task, is_running, .. } in queued {
             let path = self.array_folder(array).join("points.txt");
-            let text = texts.entry(array).or_insert_with(|| fs::read_to_string(path).unwrap_or_default());
+            let text = texts.entry(array).or_insert_with(|| input::text(&path).unwrap_or_default());
             // A list that cannot be read is of a task that will fail as well.
             let Ok(mut points) = points::slice_of(text, task as usize, self.points) else { continue };
             points.retain(|point| self.fates[*point as usize] == Fate::Waiting);

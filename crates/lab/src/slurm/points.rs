@@ -12,6 +12,7 @@
 use crate::error::{Error, reading};
 use crate::key::Key;
 use crate::point::Point;
+use raddle_runtime::input;
 use std::path::Path;
 
 const START: &str = "raddle-points 1 ";
@@ -110,7 +111,7 @@ fn slice_in(text: &str, task: usize, grid: Key, points: usize) -> Result<Vec<u32
 /// # Errors
 /// When the file cannot be read or is for other points.
 pub fn of_task(path: &Path, task: usize, points: &[Point]) -> Result<Vec<Point>, Error> {
-    let text = std::fs::read_to_string(path).map_err(reading(path))?;
+    let text = input::text(path).map_err(reading(path))?;
     let slice = slice_of(&text, task, points);
     let slice = slice.map_err(|reason| Error::Store { path: path.display().to_string(), reason })?;
     Ok(slice.into_iter().map(|number| points[number as usize].clone()).collect())

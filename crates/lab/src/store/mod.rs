@@ -26,6 +26,7 @@ pub use clean::Cleaned;
 use crate::error::{Error, reading, writing};
 use crate::key::Key;
 use crate::record::{Failure, Record};
+use raddle_runtime::input;
 use segment::{Entry, Kind, Listing, Writer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -112,7 +113,7 @@ impl Store {
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let wrong = |reason: String| Error::Store { path: folder.display().to_string(), reason };
         let path = folder.join(MARK);
-        let mark = match fs::read(&path) {
+        let mark = match input::bytes(&path, input::MAX_TEXT) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if !folder.join(SEGMENTS).is_dir() {
                     return Err(wrong("is not a store of results".to_owned()));
@@ -309,7 +310,7 @@ impl Store {
 
     fn body(&self, place: &Place) -> Result<Option<Vec<u8>>, Error> {
         let path = self.path(&self.segments[place.segment as usize]);
-        let read = File::open(&path).and_then(|mut file| segment::body(&mut file, &place.entry));
+        let read = input::open(&path).and_then(|mut file| segment::body(&mut file, &place.entry));
         read.map_err(reading(&path))
     }
 

@@ -11,6 +11,7 @@
 //! goes on with the next one that is whole.
 
 use crate::key::Key;
+use raddle_runtime::input;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -227,7 +228,7 @@ pub(crate) struct Listing {
 /// Lists a segment, from its index as far as that goes. Of what the index names, nothing has been checked but that
 /// there is room for it.
 pub(crate) fn list(path: &Path) -> io::Result<Listing> {
-    let mut file = File::open(path)?;
+    let mut file = input::open(path)?;
     let size = file.metadata()?.len();
     let entries = indexed(&index_path(path), size);
     read(&mut file, size, entries)
@@ -297,7 +298,7 @@ fn next_magic(file: &mut (impl Read + Seek), from: u64, size: u64) -> io::Result
 
 /// The entries of an index that are whole and lie one behind the other.
 fn indexed(path: &Path, size: u64) -> Vec<Entry> {
-    let bytes = fs::read(path).unwrap_or_default();
+    let bytes = input::bytes(path, input::MAX_DATA).unwrap_or_default();
     let Some(bytes) = bytes.strip_prefix(INDEX_MAGIC) else { return Vec::new() };
     let mut entries = Vec::with_capacity(bytes.len() / ENTRY);
     let mut end = SEGMENT_MAGIC.len() as u64;

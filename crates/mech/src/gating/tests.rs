@@ -23,7 +23,7 @@ fn ops(machine: &MachineConfig) -> Vec<TimedOp> {
     let text = KERNEL.replace(".reg .f64", ".reg .pred %p;\n.reg .f64");
     let (module, diagnostics) = raddle_ptx::load(&text);
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
-    let image = Image::load(Arc::new(module), &mut DeviceMemory::new());
+    let image = Image::load(Arc::new(module), &mut DeviceMemory::new()).unwrap();
     let program = Program::new(&image, &image.kernel("k").unwrap()).unwrap();
     TimedKernel::new(&program, machine).ops
 }

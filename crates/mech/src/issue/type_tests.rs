@@ -24,7 +24,7 @@ fn machine() -> MachineConfig {
 fn ops(machine: &MachineConfig) -> Vec<TimedOp> {
     let (module, diagnostics) = raddle_ptx::load(KERNEL);
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
-    let image = Image::load(Arc::new(module), &mut DeviceMemory::new());
+    let image = Image::load(Arc::new(module), &mut DeviceMemory::new()).unwrap();
     let program = Program::new(&image, &image.kernel("k").unwrap()).unwrap();
     TimedKernel::new(&program, machine).ops
 }

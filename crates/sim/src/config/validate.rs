@@ -3,6 +3,7 @@
 //! Every number has an upper bound as well, far from anything built: a slip of the keyboard should give a message,
 //! not take all memory.
 
+mod footprint;
 mod memory;
 mod sm;
 
@@ -13,6 +14,8 @@ use super::{Choice, MachineConfig, MechanismConfig, Value};
 const MAX_LATENCY: u32 = 100_000;
 /// The most entries of a queue.
 const MAX_QUEUE: u32 = 65_536;
+/// The most accesses that can wait in all misses of a cache.
+const MAX_WAITERS: u64 = 1 << 20;
 /// The longest line of a cache of an SM, and so the most bytes of a request.
 const MAX_LINE: u32 = 128;
 /// The shortest line: what one thread may load at once.
@@ -28,6 +31,9 @@ pub fn validate(config: &MachineConfig) -> Result<(), Vec<Problem>> {
     sm::check(&mut check, config);
     memory::check(&mut check, config);
     mechanism(&mut check, &config.mechanism);
+    if check.problems.is_empty() {
+        footprint::check(&mut check, config);
+    }
     if check.problems.is_empty() { Ok(()) } else { Err(check.problems) }
 }
 
@@ -107,6 +113,18 @@ impl Check {
     /// A queue of `value` entries.
     fn queue(&mut self, path: &str, value: u32) -> bool {
         self.range(path, value, 1, MAX_QUEUE)
+    }
+
+    /// Misses of a cache, and the accesses that wait for each.
+    fn misses(&mut self, cache: &str, entries: u32, merges: u32) {
+        self.queue(&format!("{cache}.mshr_entries"), entries);
+        let path = format!("{cache}.mshr_merges");
+        if self.queue(&path, merges) {
+            let waiters = u64::from(entries) * u64::from(merges);
+            self.rule(waiters <= MAX_WAITERS, &path, || {
+                format!("times `{cache}.mshr_entries` is {waiters}; at most {MAX_WAITERS} accesses can wait")
+            });
+        }
     }
 
     /// A time of `value` cycles, which may be none.

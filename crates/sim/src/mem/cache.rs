@@ -12,6 +12,11 @@ use crate::config::SetIndex;
 use crate::packet::Cycle;
 use raddle_ptx::num::{fit, low32};
 
+/// The most sectors of a line: they are bits of a byte.
+pub const MAX_SECTORS: u32 = u8::BITS;
+/// The longest line: its bytes are bits of a `u128`.
+const MAX_LINE: u32 = u128::BITS;
+
 /// What a look-up found, with the number of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
@@ -89,7 +94,8 @@ impl TagArray {
     /// When it has more than eight sectors per line or more than 128 bytes per line.
     #[must_use]
     pub fn new(sets: u32, ways: u32, line_bytes: u32, sector_bytes: u32) -> Self {
-        assert!(line_bytes <= 128 && line_bytes.is_multiple_of(sector_bytes) && line_bytes / sector_bytes <= 8);
+        let fits = line_bytes.is_multiple_of(sector_bytes) && line_bytes / sector_bytes <= MAX_SECTORS;
+        assert!(fits && line_bytes <= MAX_LINE, "{line_bytes} bytes in sectors of {sector_bytes}");
         let lines = (sets * ways) as usize;
         Self { sets, ways, sector_bytes, lines: vec![Line::default(); lines], bytes: vec![0; lines] }
     }

@@ -26,6 +26,9 @@ counters! {
     }
 }
 
+/// The most banks of a channel: sets of them are bits of a `u64`.
+pub const MAX_BANKS: u32 = u64::BITS;
+
 /// Requests the channel takes from each slice: one at least, the rest from a common pool.
 #[derive(Clone, Debug)]
 struct Credits {
@@ -97,7 +100,7 @@ impl Channel {
     /// When the number of banks is not a power of two up to 64.
     #[must_use]
     pub fn new(config: &DramConfig, slices: u32) -> Self {
-        assert!(config.banks.is_power_of_two(), "banks are selected by address bits");
+        assert!(config.banks.is_power_of_two() && config.banks <= MAX_BANKS, "banks are selected by address bits");
         let banks = config.banks as usize;
         Self {
             credits: Credits::new(config, slices),

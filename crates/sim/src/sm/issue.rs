@@ -15,6 +15,7 @@ use raddle_exec::core::{Arrival, Effect, LaneFault, lanes_in, lanes_of};
 use raddle_exec::decode::{BarrierOp, MEMBERS, WarpOp};
 use raddle_exec::memory::{DeviceMemory, Global};
 use raddle_exec::op::{Class, Op};
+use raddle_exec::printf::MAX_KEPT;
 use raddle_ptx::num::fit;
 
 /// An instruction in the cycle it issues.
@@ -263,7 +264,11 @@ impl Sm<'_> {
         }
         if self.core.has_output() {
             let text = self.core.take_output();
-            self.printed.push((now, text));
+            // What comes behind the first of it cannot be among what is kept of the launch.
+            if self.printed_bytes <= MAX_KEPT {
+                self.printed_bytes += text.len();
+                self.printed.push((now, text));
+            }
         }
         Ok(())
     }

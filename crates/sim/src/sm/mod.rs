@@ -155,6 +155,7 @@ pub struct Sm<'k> {
     fault: Option<(Cycle, Box<Fault>)>,
     /// What kernels printed, by time.
     printed: Vec<(Cycle, String)>,
+    printed_bytes: usize,
     events: Option<Vec<Event>>,
     slot_events: bool,
     /// Counters.
@@ -250,6 +251,7 @@ impl<'k> Sm<'k> {
             has_warp_ops: kernel.program.ops.iter().any(|op| op.class == raddle_exec::op::Class::Warp),
             fault: None,
             printed: Vec::new(),
+            printed_bytes: 0,
             events: None,
             slot_events: false,
             counters: SmCounters::default(),

@@ -37,11 +37,11 @@ impl Case {
         }
         let module = Arc::new(module);
         let mut memory = DeviceMemory::new();
-        let image = Image::load(module.clone(), &mut memory);
+        let image = Image::load(module.clone(), &mut memory).map_err(|e| e.to_string())?;
         let layout = image.kernel(&self.kernel).map_err(|e| e.to_string())?;
         let mut place = |name: &str, words: &[u32]| -> Result<u64, String> {
             let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-            let address = memory.alloc(name, bytes.len() as u64);
+            let address = memory.alloc(name, bytes.len() as u64).map_err(|e| e.to_string())?;
             memory.write(address, &bytes).map_err(|e| e.to_string())?;
             Ok(address)
         };

@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder that goes away with its owner.

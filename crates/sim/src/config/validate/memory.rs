@@ -2,6 +2,7 @@
 
 use super::{Check, MAX_LATENCY, MAX_LINE, MIN_LINE};
 use crate::config::{InterconnectConfig, L2Config, MachineConfig};
+use crate::mem::cache::MAX_SECTORS;
 use crate::mem::dram_bank::MAX_BANKS;
 use crate::mem::ports::MAX_PORTS;
 
@@ -37,13 +38,19 @@ fn interconnect(check: &mut Check, net: &InterconnectConfig) {
 }
 
 fn l2(check: &mut Check, l2: &L2Config) {
-    check.power("l2.slices", l2.slices, 1, 256);
+    check.power("l2.slices", l2.slices, 1, MAX_BANKS);
     if check.power("l2.line", l2.line, MIN_LINE, MAX_LINE) & check.power("l2.sector", l2.sector, 8, MAX_LINE) {
         check.rule(l2.sector <= l2.line, "l2.sector", || {
             format!("is {}, more than a line (`l2.line`), {}", l2.sector, l2.line)
         });
-        check.rule(l2.line / l2.sector <= 8, "l2.sector", || {
-            format!("is {}, so that a line has {} sectors, more than 8", l2.sector, l2.line / l2.sector)
+        check.rule(l2.line / l2.sector <= MAX_SECTORS, "l2.sector", || {
+            format!(
+                "is {}, so that a line (`l2.line`), {}, has {} sectors, more than {MAX_SECTORS}; it must be at least {}",
+                l2.sector,
+                l2.line,
+                l2.line / l2.sector,
+                l2.line / MAX_SECTORS
+            )
         });
     }
     if l2.sets > 0 {
@@ -52,12 +59,7 @@ fn l2(check: &mut Check, l2: &L2Config) {
         let lines = u64::from(l2.sets) * u64::from(l2.ways);
         check.rule(lines <= 1 << 20, "l2.ways", || format!("makes {lines} lines with `l2.sets`, which is too many"));
     }
-    if check.queue("l2.mshr_entries", l2.mshr_entries) & check.queue("l2.mshr_merges", l2.mshr_merges) {
-        let waiters = u64::from(l2.mshr_entries) * u64::from(l2.mshr_merges);
-        check.rule(waiters <= 1 << 20, "l2.mshr_merges", || {
-            format!("makes room for {waiters} accesses with `l2.mshr_entries`, which is too many")
-        });
-    }
+    check.misses("l2", l2.mshr_entries, l2.mshr_merges);
     if check.queue("l2.miss_queue", l2.miss_queue) {
         check.rule(l2.miss_queue >= 2, "l2.miss_queue", || {
             "is 1, but a miss may need room for the line it replaces and for its own request".to_owned()
@@ -74,9 +76,13 @@ fn l2(check: &mut Check, l2: &L2Config) {
 fn dram(check: &mut Check, config: &MachineConfig) {
     let (dram, t) = (&config.dram, &config.dram.timing);
     if check.range("dram.channels", dram.channels, 1, 256) {
-        let slices = dram.channels.saturating_mul(config.l2.slices);
-        check.rule(slices <= MAX_PORTS, "dram.channels", || {
-            format!("makes {slices} slices with `l2.slices`, more than the {MAX_PORTS} ports of the interconnect")
+        let ports = dram.channels.saturating_mul(config.l2.slices);
+        check.rule(ports <= MAX_PORTS, "dram.channels", || {
+            format!(
+                "is {}, with {} slices of the L2 each (`l2.slices`): the interconnect has ports for {MAX_PORTS} slices, \
+                 not {ports}",
+                dram.channels, config.l2.slices
+            )
         });
     }
     check.power("dram.burst_bytes", dram.burst_bytes, 4, 4096);

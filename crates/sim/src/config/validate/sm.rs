@@ -217,8 +217,7 @@ fn cache(check: &mut Check, name: &str, cache: &CacheConfig, config: &MachineCon
             format!("is {}, but a request must fit in a line of the L2 (`l2.line`), {}", cache.line, config.l2.line)
         });
     }
-    check.queue(&path("mshr_entries"), cache.mshr_entries);
-    check.queue(&path("mshr_merges"), cache.mshr_merges);
+    check.misses(&format!("sm.{name}"), cache.mshr_entries, cache.mshr_merges);
     check.latency(&path("latency"), cache.latency);
     let least = 1 + u32::from(cache.write != WritePolicy::ReadOnly);
     if check.queue(&path("miss_queue"), cache.miss_queue) {

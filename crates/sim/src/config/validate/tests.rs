@@ -1,4 +1,4 @@
-use crate::config::{Machine, PRESETS, Source, keys, validate};
+use crate::config::{Kind, Machine, PRESETS, Source, keys, validate};
 
 /// The problem of gtx480 with these overrides.
 #[track_caller]
@@ -78,6 +78,43 @@ fn combinations() {
     refused(
         &["interconnect.input_buffer=3"],
         "`interconnect.input_buffer` is 3, but a packet with 128 bytes of data has 4 flits",
+    );
+}
+
+/// Nothing that is allocated for by a number may be as large as it likes.
+#[test]
+fn every_number_has_an_upper_bound() {
+    for preset in PRESETS {
+        for field in keys().fields.iter().filter(|field| field.kind == Kind::Count) {
+            for value in ["4294967295", "2147483647", "16777217"] {
+                let set = format!("{}={value}", field.path);
+                assert!(Machine::load(Source::Preset(preset.name), &[&set]).is_err(), "{}: {set}", preset.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn large_machines_are_refused() {
+    let ports = "`dram.channels` is 256, with 16 slices of the L2 each (`l2.slices`): the interconnect has ports for 1024 \
+                 slices, not 4096";
+    refused(&["dram.channels=256", "l2.slices=16"], ports);
+    refused(
+        &["l2.sector=8"],
+        "`l2.sector` is 8, so that a line (`l2.line`), 128, has 16 sectors, more than 8; it must be at least 16",
+    );
+    refused(&["l2.line=256"], "`l2.line` must be a power of two from 32 to 128, not 256");
+    refused(&["l2.inbox=4294967295"], "`l2.inbox` must be from 1 to 65536, not 4294967295");
+    refused(&["l2.inbox=0"], "`l2.inbox` must be from 1 to 65536, not 0");
+    refused(
+        &["sm.l1d.mshr_entries=65536", "sm.l1d.mshr_merges=65536"],
+        "`sm.l1d.mshr_merges` times `sm.l1d.mshr_entries` is 4294967296; at most 1048576 accesses can wait",
+    );
+    refused(
+        &["gpu.sms=1024", "sm.l1t.sets=65536", "sm.l1t.ways=4"],
+        "`sm.l1t.sets` and what multiplies it make a machine that takes about 10 GiB of the host's memory, 8 of them \
+         for this; at most 4 are allowed: make it smaller, or have fewer SMs (`gpu.sms`) or channels \
+         (`dram.channels`)",
     );
 }
 

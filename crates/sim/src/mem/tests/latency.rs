@@ -118,7 +118,7 @@ fn a_dirty_line_is_written_back_once() {
 fn atomics_are_done_when_their_last_sector_is_served() {
     let machine = one_slice();
     let mut bench = Bench::new(&machine);
-    let base = bench.memory.alloc("counter", 256);
+    let base = bench.memory.alloc("counter", 256).unwrap();
     bench.memory.write(base, &5u32.to_le_bytes()).unwrap();
     let work = AtomicWork {
         mask: 0b11,
