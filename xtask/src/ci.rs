@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::files::{cargo, run_cargo, run_command};
-use crate::{Result, codegen, deps, docs, fmt, fuzz, host_instructions, pages, results, slurm, tidy, workloads};
+use crate::{Result, codegen, deny, deps, docs, fmt, fuzz, host_instructions, pages, results, slurm, tidy, workloads};
 
 /// What a step is for, and with which others it shares a budget of time.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,6 +56,7 @@ const STEPS: &[Step] = &[
     Step("fmt",     Group::Build, "the code is formatted",          |_| fmt::run(true)),
     Step("tidy",    Group::Rest,  "the repository rules hold",      |_| tidy::run()),
     Step("deps",    Group::Rest,  "crates depend in one direction", |_| deps::run()),
+    Step("deny",    Group::Rest,  "licences of dependencies fit",   |_| deny::run()),
     Step("docs",    Group::Rest,  "links in the documents resolve", |_| docs::run()),
     Step("codegen", Group::Rest,  "generated files are up to date", |_| codegen::run(true)),
     Step("results", Group::Rest,  "pages of results are current",   |_| results::check_all()),

@@ -10,6 +10,7 @@ mod ci;
 mod codegen;
 mod command_line;
 mod counters;
+mod deny;
 mod deps;
 mod divergence_table;
 mod docs;

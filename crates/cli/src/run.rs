@@ -106,7 +106,9 @@ pub struct Args {
     /// Stop where a register or memory is read that was never written
     #[arg(long, help_heading = "Execution")]
     report_uninitialised: bool,
-    /// In the end, compare all of memory with what the reference interpreter computes, of the original where kernels are virtual
+    /// In the end, compare all of memory with what the reference interpreter computes
+    ///
+    /// Where kernels are virtual, it runs the originals.
     #[arg(long, help_heading = "Execution")]
     check: bool,
 

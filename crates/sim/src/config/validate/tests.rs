@@ -19,8 +19,6 @@ fn single_values() {
     );
     refused(&["sm.fetch.ibuffer=1"], "`sm.fetch.width` is 2, more than `sm.fetch.ibuffer`, 1, holds");
     refused(&["l2.input_queue=0"], "`l2.input_queue` must be from 1 to 65536, not 0");
-    refused(&["l2.inbox=4294967295"], "`l2.inbox` must be from 1 to 65536, not 4294967295");
-    refused(&["l2.line=256"], "`l2.line` must be a power of two from 32 to 128, not 256");
     refused(&["dram.banks=128"], "`dram.banks` must be a power of two from 1 to 64, not 128");
     refused(&["sm.warp_width=7"], "`sm.warp_width` must be 4, 8, 16 or 32, not 7");
     refused(&["mechanism.issue=''"], "`mechanism.issue` must name a mechanism");
@@ -45,15 +43,6 @@ fn combinations() {
     refused(
         &["dram.address.channel_shift=6"],
         "`dram.address.channel_shift` is 6, so that a line of the L2, 128 bytes, is in several channels",
-    );
-    refused(&["l2.sector=8"], "`l2.sector` is 8, so that a line has 16 sectors, more than 8");
-    refused(
-        &["dram.channels=256", "l2.slices=8"],
-        "`dram.channels` makes 2048 slices with `l2.slices`, more than the 1024 ports of the interconnect",
-    );
-    refused(
-        &["l2.mshr_entries=65536", "l2.mshr_merges=65536"],
-        "`l2.mshr_merges` makes room for 4294967296 accesses with `l2.mshr_entries`, which is too many",
     );
     for (letter, fields) in
         [('R', format!("{}.BBBB.C.SSSSSS", "R".repeat(33))), ('C', format!("R.BBBB.{}.SSSSSS", "C".repeat(33)))]
