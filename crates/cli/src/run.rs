@@ -107,8 +107,6 @@ pub struct Args {
     #[arg(long, help_heading = "Execution")]
     report_uninitialised: bool,
     /// In the end, compare all of memory with what the reference interpreter computes
-    ///
-    /// Where kernels are virtual, it runs the originals.
     #[arg(long, help_heading = "Execution")]
     check: bool,
 
