@@ -18,6 +18,7 @@
 //! * [`overview`]: the picture of all experiments; [`timeline`]: how warps run and wait in one point.
 //! * [`chart`], [`lanes`], [`phases`], [`gangs`]: a table, what lanes did, how warps waited and went together, as a [`drawing`], which [`svg`] and [`png`] write in their
 //!   formats, with the [`font`] that comes with the program.
+//! * [`printed`], [`sample`]: tables read back from pages, and the runs that show whether some of their cells are true.
 //! * [`report`], [`summary`], [`markdown`]: the page with all of it, the page about several experiments, and tables in the book.
 #![forbid(unsafe_code)]
 
@@ -44,8 +45,10 @@ mod parameters;
 pub mod phases;
 pub mod png;
 pub mod point;
+pub mod printed;
 pub mod record;
 pub mod report;
+pub mod sample;
 pub mod slurm;
 pub mod store;
 pub mod summary;
