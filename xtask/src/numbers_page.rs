@@ -11,10 +11,13 @@ use raddle_lab::agreement::{Class, RULES};
 use raddle_lab::experiment::BUILT_IN;
 use raddle_lab::markdown::{self, MEANS, SINGLE};
 use raddle_lab::numbers::{Counts, Number};
+use raddle_lab::printed;
 
 use crate::Result;
 use crate::files::root;
-use crate::results::{filled, made_by, parts};
+use crate::marks::{filled, parts};
+use crate::page_checks;
+use crate::results::made_by;
 
 const PAGE: &str = "docs/src/results/numbers.md";
 const README: &str = "README.md";
@@ -45,9 +48,34 @@ pub fn renew(experiment: &Experiment, numbers: &[Number]) -> Result {
     }
     let path = root().join(PAGE);
     let page = fs::read_to_string(&path)?;
-    let own = format!("{}\n{}.\n\n{}", title(experiment), made_by(experiment), markdown::numbers(numbers));
-    fs::write(&path, replaced(&page, &[(&experiment.name, own), (RULES_PART, format!("{RULES}\n"))])?)?;
+    fs::write(
+        &path,
+        replaced(&page, &[(&experiment.name, part(experiment, numbers)), (RULES_PART, format!("{RULES}\n"))])?,
+    )?;
     Ok(())
+}
+
+/// The part of an experiment.
+fn part(experiment: &Experiment, numbers: &[Number]) -> String {
+    format!("{}\n{}.\n\n{}", title(experiment), made_by(experiment), markdown::numbers(numbers))
+}
+
+/// Where the part of an experiment is not of these numbers.
+pub fn differences(experiment: &Experiment, numbers: &[Number]) -> Result<Vec<String>> {
+    if !has_numbers(experiment) {
+        return Ok(Vec::new());
+    }
+    let page = fs::read_to_string(root().join(PAGE))?;
+    page_checks::differences(PAGE, &page, &[(experiment.name.clone(), part(experiment, numbers))])
+}
+
+/// The lines of the tables of an experiment's part.
+pub fn lines(experiment: &Experiment) -> Result<Vec<Vec<String>>> {
+    let page = fs::read_to_string(root().join(PAGE))?;
+    let of_page = parts(&page)?;
+    let part = of_page.iter().find(|(name, _)| *name == experiment.name).map_or("", |(_, text)| text);
+    let tables = [MEANS, SINGLE].map(|what| part.split_once(&format!("{what}, ")).map_or("", |(_, rest)| rest));
+    Ok(tables.into_iter().flat_map(|text| printed::lines(text).into_iter().skip(1)).collect())
 }
 
 /// A page with new texts in some of its parts.

@@ -17,63 +17,88 @@ use raddle_lab::chart::{Layout, draw};
 use raddle_lab::experiment::{BUILT_IN, Figure, Large};
 use raddle_lab::figure::Values;
 use raddle_lab::fill::{self, Filled};
-use raddle_lab::numbers::numbers;
+use raddle_lab::numbers::{Number, numbers};
 use raddle_lab::overview::{Overview, WIDTHS};
 use raddle_lab::report::headline_table;
 use raddle_lab::svg::svg;
 use raddle_lab::table::Table;
-use raddle_lab::work::Results as _;
+use raddle_lab::work::Results;
 use raddle_lab::{Experiment, Grid, Store, machines, markdown};
 use raddle_workloads::manifest::Paper;
 
 use crate::Result;
 use crate::files::{root, run_cargo, target};
-use crate::{divergence_table, numbers_page, workload_table};
+use crate::marks::{filled, parts, with_marks};
+use crate::page_checks::{self, Page};
+use crate::{divergence_table, numbers_page, page_sample, workload_table};
 
 /// The options of `cargo xtask results`.
 #[derive(clap::Args)]
 pub struct Args {
     /// Only the pages of these experiments
     names: Vec<String>,
-    /// Run nothing; fail if a page is not of this experiment and this version of the model
+    /// Write nothing; fail if a page is not of this experiment and this version of the model, or its numbers do not
+    /// go together, or a sample of them is run again and gives others
     #[arg(long)]
     check: bool,
-    /// Folder of results, which are not run again [default: target/results]
-    #[arg(long, value_name = "FOLDER")]
+    /// Write nothing; run the experiments again, and say where the pages differ from what they give
+    #[arg(long, conflicts_with = "check")]
+    verify: bool,
+    /// The word that chooses the sample of `--check` [default: the hash of the commit]
+    #[arg(long, value_name = "HASH", requires = "check")]
+    sample: Option<String>,
+    /// Folder of results, which are not run again [default: target/results, with `--verify` an empty one]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "check")]
     store: Option<PathBuf>,
 }
 
-/// Runs experiments and writes their tables or, with `--check`, looks whether they can still be true.
+/// Runs experiments and writes their tables or, with `--check` or `--verify`, looks whether those there are true.
 pub fn run(args: &Args) -> Result {
-    if args.check {
-        return check_all();
-    }
     let known: Vec<&str> = BUILT_IN.iter().map(|built_in| built_in.0).collect();
     if let Some(name) = args.names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(format!("there is no experiment `{name}`; there are {}", known.join(", ")).into());
     }
     let is_wanted = |name: &&str| args.names.is_empty() || args.names.iter().any(|wanted| wanted == name);
     let pages: Vec<&str> = known.into_iter().filter(is_wanted).collect();
+    if args.check {
+        return check(&pages, args.sample.as_deref());
+    }
+    if args.verify {
+        return verify(&pages, args.store.as_deref());
+    }
     let store = args.store.clone().unwrap_or_else(|| target().join("results"));
     let shown = pages.into_iter().map(|name| renew(name, &store)).collect::<Result<Vec<_>>>()?;
     numbers_page::count()?;
-    let of_papers = BUILT_IN.iter().map(|(name, _)| experiment(name)).collect::<Result<Vec<_>>>()?;
-    let mut of_papers = of_papers.iter().filter(|experiment| numbers_page::has_numbers(experiment));
-    if of_papers.all(|of_paper| shown.iter().any(|(experiment, _)| experiment.name == of_paper.name)) {
-        let overview = Overview::new(shown.iter().map(|(experiment, tables)| (experiment, &tables[..])));
-        fs::write(root().join(OVERVIEW), svg(&overview.drawing(WIDTHS[0]), true) + "\n")?;
+    if let Some(overview) = overview(&shown)? {
+        fs::write(root().join(OVERVIEW), overview)?;
         println!("results: wrote {OVERVIEW}");
     }
     Ok(())
 }
 
-/// The picture of all experiments.
-const OVERVIEW: &str = "docs/src/results/overview.svg";
+/// The picture of all experiments, when all that have numbers of a paper are there.
+pub fn overview(shown: &[(Experiment, Vec<Table>)]) -> Result<Option<String>> {
+    let of_papers = BUILT_IN.iter().map(|(name, _)| experiment(name)).collect::<Result<Vec<_>>>()?;
+    let mut of_papers = of_papers.iter().filter(|experiment| numbers_page::has_numbers(experiment));
+    let is_shown = |of_paper: &Experiment| shown.iter().any(|(experiment, _)| experiment.name == of_paper.name);
+    if !of_papers.all(is_shown) {
+        return Ok(None);
+    }
+    let overview = Overview::new(shown.iter().map(|(experiment, tables)| (experiment, &tables[..])));
+    Ok(Some(svg(&overview.drawing(WIDTHS[0]), true) + "\n"))
+}
 
-/// Checks every page of results without running anything.
+/// The picture of all experiments.
+pub const OVERVIEW: &str = "docs/src/results/overview.svg";
+
+/// Checks every page of results: as texts, its numbers beside each other, and a sample of them by running it again.
 pub fn check_all() -> Result {
-    let mut older = Vec::new();
-    for (name, _) in BUILT_IN {
+    check(&BUILT_IN.iter().map(|(name, _)| *name).collect::<Vec<_>>(), None)
+}
+
+fn check(names: &[&str], sample: Option<&str>) -> Result {
+    let (mut older, mut pages) = (Vec::new(), Vec::new());
+    for name in names {
         let page = page(name);
         let text = fs::read_to_string(root().join(&page)).map_err(|e| format!("{page}: {e}"))?;
         let experiment = experiment(name)?;
@@ -81,17 +106,56 @@ pub fn check_all() -> Result {
             older.push(*name);
             continue;
         }
-        check(&experiment, &text)
+        check_text(&experiment, &text)
             .and_then(|()| check_benchmarks(&experiment, &text).map_err(|e| e.to_string()))
             .map_err(|what| format!("{page}: {what}; regenerate with `cargo xtask results {name}`"))?;
         numbers_page::check(&experiment)?;
+        pages.push(Page::read(experiment, text)?);
     }
     numbers_page::check_counts()?;
-    println!("results: {} pages are of this version of the model", BUILT_IN.len() - older.len());
+    println!("results: {} pages are of this version of the model", pages.len());
     if !older.is_empty() {
         println!("results: older, and say so: {}", older.join(", "));
     }
-    Ok(())
+    page_checks::check(&pages)?;
+    page_sample::check(&pages, sample)
+}
+
+/// Runs experiments again and compares all that is written of them with what is there.
+fn verify(names: &[&str], store: Option<&Path>) -> Result {
+    let own = target().join("verify");
+    if store.is_none() && own.exists() {
+        fs::remove_dir_all(&own)?;
+    }
+    let store = store.unwrap_or(&own);
+    let (mut wrong, mut shown) = (Vec::new(), Vec::new());
+    for name in names {
+        let path = root().join(page(name));
+        let text = fs::read_to_string(&path)?;
+        let found = parts(&text)?;
+        let date = found.iter().find(|(part, _)| *part == RUN).and_then(|(_, text)| date_of(text)).unwrap_or_default();
+        let made = made(name, store, date)?;
+        let mut new = made.parts;
+        new.extend(benchmarks(&made.experiment, &text)?);
+        let mut of_page = page_checks::differences(&page(name), &text, &new)?;
+        if let Some(picture) = made.picture {
+            of_page.extend(page_checks::different_file(&path.with_extension("svg"), &picture)?);
+        }
+        of_page.extend(numbers_page::differences(&made.experiment, &made.numbers)?);
+        println!("results: {}: {} differences", page(name), of_page.len());
+        wrong.extend(of_page);
+        shown.push((made.experiment, made.tables));
+    }
+    if let Some(overview) = overview(&shown)? {
+        wrong.extend(page_checks::different_file(&root().join(OVERVIEW), &overview)?);
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+/// The date in the part about the run.
+fn date_of(run: &str) -> Option<&str> {
+    let (before, _) = run.split_once(".\n")?;
+    before.rsplit_once(", on ").map(|(_, date)| date)
 }
 
 /// What a page says whose numbers come from an earlier version of the model or of its experiment. It stands at the beginning of a
@@ -105,7 +169,7 @@ fn without_older(page: &str) -> String {
     format!("{before}{behind}")
 }
 
-fn page(name: &str) -> String {
+pub fn page(name: &str) -> String {
     format!("docs/src/results/{name}.md")
 }
 
@@ -114,20 +178,34 @@ fn experiment(name: &str) -> Result<Experiment> {
     Ok(Experiment::parse(&name, &text)?)
 }
 
-/// Runs what is missing of an experiment and writes its tables, which come back.
-fn renew(name: &str, store: &Path) -> Result<(Experiment, Vec<Table>)> {
+/// What is written of an experiment.
+struct Made {
+    experiment: Experiment,
+    tables: Vec<Table>,
+    /// The parts of its page, but for those of benchmarks.
+    parts: Vec<(String, String)>,
+    /// The figure its page begins with.
+    picture: Option<String>,
+    numbers: Vec<Number>,
+}
+
+/// Runs what is missing of an experiment and makes what is written of it.
+fn made(name: &str, store: &Path, date: &str) -> Result<Made> {
     let experiment = experiment(name)?;
-    let date = Command::new("date").args(["-u", "+%Y-%m-%d"]).output()?;
-    let date = String::from_utf8(date.stdout)?;
     let (mut figures, mut on) = measured(&experiment, store)?;
     if let Some((large, numbers)) = large(&experiment)? {
         let (of_large, on_large) = measured(&large, store)?;
         numbers.into_iter().zip(of_large).for_each(|(number, figure)| figures[number] = figure);
         on.extend(on_large);
     }
+    written(experiment, figures, &on, date)
+}
+
+/// What is written of an experiment with these figures on these machines.
+fn written(experiment: Experiment, figures: Vec<Shown>, on: &[Filled], date: &str) -> Result<Made> {
     let (tables, sections): (Vec<Table>, Vec<String>) = figures.into_iter().unzip();
-    let machines = machines::markdown(&experiment, &on);
-    let mut parts = vec![("run".to_owned(), format!("{}, on {}.\n{machines}", made_by(&experiment), date.trim()))];
+    let machines = machines::markdown(&experiment, on);
+    let mut parts = vec![(RUN.to_owned(), format!("{}, on {date}.\n{machines}", made_by(&experiment)))];
     for (table, section) in tables.iter().zip(sections) {
         if table.missing() > 0 {
             return Err(format!("{} values of figure `{}` are missing", table.missing(), table.name).into());
@@ -135,12 +213,31 @@ fn renew(name: &str, store: &Path) -> Result<(Experiment, Vec<Table>)> {
         parts.push((table.name.clone(), section));
     }
     let numbers = numbers(&experiment, &tables);
+    let opening = opening(&experiment, &tables, &numbers);
+    let picture = opening.map(|(picture, text)| {
+        parts.push((HEADLINE.to_owned(), text));
+        picture
+    });
+    Ok(Made { experiment, tables, parts, picture, numbers })
+}
+
+/// The figure a page begins with, and the part that shows it.
+pub fn opening(experiment: &Experiment, tables: &[Table], numbers: &[Number]) -> Option<(String, String)> {
+    let table = headline_table(experiment, tables)?;
+    let (picture, all) = (format!("{}.svg", experiment.name), numbers_page::link(experiment));
+    let text = markdown::opening(&table, numbers, &picture, &all);
+    Some((svg(&draw(&table, Layout::OPENINGS[0]), true) + "\n", text))
+}
+
+/// Runs what is missing of an experiment and writes its tables, which come back.
+fn renew(name: &str, store: &Path) -> Result<(Experiment, Vec<Table>)> {
+    let date = Command::new("date").args(["-u", "+%Y-%m-%d"]).output()?;
+    let date = String::from_utf8(date.stdout)?;
+    let Made { experiment, tables, mut parts, picture, numbers } = made(name, store, date.trim())?;
     let path = root().join(page(name));
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    if let Some(table) = headline_table(&experiment, &tables) {
-        let (picture, all) = (format!("{name}.svg"), numbers_page::link(&experiment));
-        fs::write(path.with_extension("svg"), svg(&draw(&table, Layout::OPENINGS[0]), true) + "\n")?;
-        parts.push((HEADLINE.to_owned(), markdown::opening(&table, &numbers, &picture, &all)));
+    if let Some(picture) = picture {
+        fs::write(path.with_extension("svg"), picture)?;
     }
     numbers_page::renew(&experiment, &numbers)?;
     let old = fs::read_to_string(&path).unwrap_or_else(|_| format!("# {}\n", experiment.title));
@@ -152,7 +249,7 @@ fn renew(name: &str, store: &Path) -> Result<(Experiment, Vec<Table>)> {
 }
 
 /// What an experiment shows at a larger size, as an experiment of its own, with the numbers its figures have in the whole.
-fn large(experiment: &Experiment) -> Result<Option<(Experiment, Vec<usize>)>> {
+pub fn large(experiment: &Experiment) -> Result<Option<(Experiment, Vec<usize>)>> {
     let Some(Large { size, figures }) = experiment.large.clone() else { return Ok(None) };
     let mut large = Experiment { size, ..experiment.clone() };
     large.keep_figures(figures.iter().map(|number| experiment.figures[*number].name.as_str()))?;
@@ -184,24 +281,38 @@ fn measured(experiment: &Experiment, store: &Path) -> Result<(Vec<Shown>, Vec<Fi
         let options: Vec<&str> = options.iter().map(String::as_str).chain(["--store", folder]).collect();
         run_cargo(&[&raddle[..], &options].concat())?;
     }
-    let values = Values::read(experiment, &grid, &Store::open(store)?)?;
-    let on = fill::machines(experiment, &grid, &values);
+    shown(experiment, &grid, &Store::open(store)?)
+}
+
+/// The same from results.
+fn shown(experiment: &Experiment, grid: &Grid, results: &impl Results) -> Result<(Vec<Shown>, Vec<Filled>)> {
+    let values = Values::read(experiment, grid, results)?;
+    let on = fill::machines(experiment, grid, &values);
     let shown = |figure: &Figure| {
-        let mut table = values.table(experiment, figure);
-        table.about += &format!("; size {size}");
+        let table = table(experiment, figure, &values);
         let section = markdown::section(&machines::marked(&table, &on));
         (table, section)
     };
     Ok((experiment.figures.iter().map(shown).collect(), on))
 }
 
+/// The table of a figure, which says for which size it is.
+pub fn table(experiment: &Experiment, figure: &Figure, values: &Values<'_>) -> Table {
+    let mut table = values.table(experiment, figure);
+    table.about += &format!("; size {}", experiment.size);
+    table
+}
+
 /// The part a page begins with.
-const HEADLINE: &str = "headline";
+pub const HEADLINE: &str = "headline";
+
+/// The part that says what was run.
+pub const RUN: &str = "run";
 
 /// The parts of an experiment's page, in their order, without those of benchmarks.
 fn wanted(experiment: &Experiment) -> Vec<&str> {
     let headline = experiment.headline.iter().map(|_| HEADLINE);
-    headline.chain(["run"]).chain(experiment.figures.iter().map(|figure| figure.name.as_str())).collect()
+    headline.chain([RUN]).chain(experiment.figures.iter().map(|figure| figure.name.as_str())).collect()
 }
 
 /// What a page says about its run, but for the date.
@@ -216,70 +327,6 @@ pub fn made_by(experiment: &Experiment) -> String {
         command(experiment),
         of_large.unwrap_or_default()
     )
-}
-
-/// A page in which every part has its marks: those that had none come behind the part before them, the first below the
-/// title.
-pub fn with_marks(page: &str, wanted: &[&str]) -> Result<String> {
-    let mut text = page.to_owned();
-    for (n, name) in wanted.iter().enumerate() {
-        if parts(&text)?.iter().any(|(known, _)| known == name) {
-            continue;
-        }
-        let marks = format!("\n{START}{name} -->\n{END}\n");
-        let at = match n.checked_sub(1).map(|before| format!("{START}{} -->\n", wanted[before])) {
-            None => text.find('\n').map_or(text.len(), |at| at + 1),
-            Some(before) => {
-                let from = text.find(&before).ok_or("a mark is missing")?;
-                let end = text[from..].find(END).ok_or("a part has no end")?;
-                (from + end + END.len() + 1).min(text.len())
-            }
-        };
-        text.insert_str(at, &marks);
-    }
-    Ok(text)
-}
-
-const START: &str = "<!-- results: ";
-const END: &str = "<!-- results: end -->";
-
-/// The parts of a page: name and text.
-pub fn parts(page: &str) -> std::result::Result<Vec<(&str, &str)>, String> {
-    let mut parts = Vec::new();
-    let mut rest = page;
-    while let Some((_, behind)) = rest.split_once(START) {
-        let (name, behind) = behind.split_once(" -->\n").ok_or("a mark has no end")?;
-        let (text, behind) = behind.split_once(END).ok_or_else(|| format!("part `{name}` has no end"))?;
-        if text.contains(START) {
-            return Err(format!("part `{name}` has no end"));
-        }
-        parts.push((name, text));
-        rest = behind;
-    }
-    Ok(parts)
-}
-
-/// A page with new texts in its parts, which must be these.
-pub fn filled(page: &str, new: &[(String, String)]) -> Result<String> {
-    let old = parts(page)?;
-    let mut found: Vec<&str> = old.iter().map(|(name, _)| *name).collect();
-    let mut wanted: Vec<&str> = new.iter().map(|(name, _)| name.as_str()).collect();
-    found.sort_unstable();
-    wanted.sort_unstable();
-    if found != wanted {
-        return Err(format!("its parts are {}, those to write are {}", found.join(", "), wanted.join(", ")).into());
-    }
-    let mut text = String::new();
-    let mut rest = page;
-    for (name, _) in old {
-        let new = new.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text);
-        let (before, behind) = rest.split_once(START).ok_or("a mark is missing")?;
-        let (_, behind) = behind.split_once(" -->\n").ok_or("a mark has no end")?;
-        let (_, behind) = behind.split_once(END).ok_or("a part has no end")?;
-        text += &format!("{before}{START}{name} -->\n\n{new}\n{END}");
-        rest = behind;
-    }
-    Ok(text + rest)
 }
 
 /// The paper whose benchmarks a part of this name shows.
@@ -320,7 +367,7 @@ fn same_parts<'a>(found: &[(&str, &str)], wanted: impl Iterator<Item = &'a str>)
 }
 
 /// Whether a page can be what the experiment gives with this version of the model.
-fn check(experiment: &Experiment, page: &str) -> std::result::Result<(), String> {
+fn check_text(experiment: &Experiment, page: &str) -> std::result::Result<(), String> {
     let parts = parts(page)?;
     same_parts(&parts, wanted(experiment).into_iter())?;
     let made_by = made_by(experiment);
@@ -348,6 +395,9 @@ fn check(experiment: &Experiment, page: &str) -> std::result::Result<(), String>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use raddle_lab::Record;
+    use raddle_lab::record::KernelCounts;
+    use raddle_lab::work::InMemory;
 
     const TEXT: &str = "title = 'T'\nworkloads = ['bfs']\nsize = 'tiny'\n\
         [[axis]]\nname = 'i'\nkey = 'mechanism.issue'\nvalues = ['lrr', 'gto']\n\
@@ -374,15 +424,14 @@ mod tests {
         let experiment = Experiment::parse("t", TEXT).unwrap();
         let good = page_of(&format!("{}, on 2000-01-01.", made_by(&experiment)), "B");
         assert!(good.contains("Words stay.\n"), "{good}");
-        assert_eq!(check(&experiment, &good), Ok(()));
+        assert_eq!(check_text(&experiment, &good), Ok(()));
         let epoch = format!("epoch {}", raddle_sim::EPOCH);
         let old = good.replace(&epoch, &format!("epoch {}", raddle_sim::EPOCH - 1));
-        assert!(check(&experiment, &old).unwrap_err().contains("may be old"));
-        assert!(check(&experiment, &good.replace("--size tiny", "--size small")).is_err());
-        assert!(check(&experiment, &good.replace("### B", "### C")).unwrap_err().contains("title `B`"));
-        assert!(check(&experiment, &good.replace("results: b", "results: c")).unwrap_err().contains("run, a, c"));
-        assert!(check(&experiment, &good.replacen("| --- |", "", 1)).unwrap_err().contains("no table"));
-        assert!(check(&experiment, &good.replacen(END, "", 1)).unwrap_err().contains("no end"));
+        assert!(check_text(&experiment, &old).unwrap_err().contains("may be old"));
+        assert!(check_text(&experiment, &good.replace("--size tiny", "--size small")).is_err());
+        assert!(check_text(&experiment, &good.replace("### B", "### C")).unwrap_err().contains("title `B`"));
+        assert!(check_text(&experiment, &good.replace("results: b", "results: c")).unwrap_err().contains("run, a, c"));
+        assert!(check_text(&experiment, &good.replacen("| --- |", "", 1)).unwrap_err().contains("no table"));
     }
 
     #[test]
@@ -405,21 +454,54 @@ mod tests {
         let text = format!("{TEXT}[headline]\ndoes = 'D'\nfigure = 'a'\nbar = 'gto'\nrows = ['mean']\n");
         let experiment = Experiment::parse("t", &text).unwrap();
         let old = page_of(&format!("{}, on 2000-01-01.", made_by(&experiment)), "B");
-        assert!(check(&experiment, &old).unwrap_err().contains("those of the experiment are headline, run, a, b"));
+        assert!(check_text(&experiment, &old).unwrap_err().contains("those of the experiment are headline, run, a, b"));
         let new = with_marks(&old, &wanted(&experiment)).unwrap();
         assert!(new.starts_with("# T\n\n<!-- results: headline -->\n<!-- results: end -->\n"), "{new}");
-        assert!(check(&experiment, &new).unwrap_err().contains("begin with a figure"));
+        assert!(check_text(&experiment, &new).unwrap_err().contains("begin with a figure"));
         let good = new.replacen(" -->\n", " -->\n\n![A](t.svg)\n\n", 1);
-        assert_eq!(check(&experiment, &good), Ok(()));
+        assert_eq!(check_text(&experiment, &good), Ok(()));
         assert_eq!(with_marks(&new, &wanted(&experiment)).unwrap(), new, "nothing comes twice");
     }
 
+    /// What is written of an experiment in which every run takes other cycles.
+    fn made_of(text: &str) -> Made {
+        let experiment = Experiment::parse("t", text).unwrap();
+        let grid = Grid::new(&experiment).unwrap();
+        let mut results = InMemory::default();
+        for (n, point) in grid.points.iter().enumerate() {
+            let kernels = vec![KernelCounts { cycles: 1000 + 37 * n as u64, ..KernelCounts::default() }];
+            results.keep(Record { identity: point.identity(), checked: 1, kernels }).unwrap();
+        }
+        let (figures, on) = shown(&experiment, &grid, &results).unwrap();
+        written(experiment, figures, &on, "2000-01-01").unwrap()
+    }
+
     #[test]
-    fn what_is_between_the_marks_is_replaced() {
-        let page = page_of("new", "B");
-        let again =
-            filled(&page, &[("run".into(), "x\n".into()), ("a".into(), "y\n".into()), ("b".into(), "z\n".into())]);
-        assert_eq!(parts(&again.unwrap()).unwrap(), [("run", "\nx\n\n"), ("a", "\ny\n\n"), ("b", "\nz\n\n")]);
-        assert!(filled(&page, &[("run".into(), String::new())]).is_err());
+    fn every_digit_of_a_page_that_is_forged_is_named_with_its_part() {
+        let text = TEXT.replace("'bfs'", "'bfs', 'spmv'").replace("title = 'A'", "title = 'A'\nagainst = 'speedup'");
+        let text = text.replace(
+            "[[figure]]\nname = 'b'",
+            "paper = [{ row = 'mean', bar = 'gto', value = 1.5 }]\n[[figure]]\nname = 'b'",
+        );
+        let text =
+            format!("{text}[fill]\nwaves = 2\n[headline]\ndoes = 'D'\nfigure = 'a'\nbar = 'gto'\nrows = ['mean']\n");
+        let made = made_of(&text);
+        let page = with_marks("# T\n", &wanted(&made.experiment)).unwrap();
+        let page = filled(&page, &made.parts).unwrap();
+        assert_eq!(page_checks::differences("t.md", &page, &made.parts).unwrap(), [""; 0]);
+        for (name, text) in parts(&page).unwrap() {
+            let start = text.as_ptr() as usize - page.as_ptr() as usize;
+            let digits = text.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(at, _)| start + at);
+            let mut count = 0;
+            for at in digits {
+                let other = (page.as_bytes()[at] - b'0' + 1) % 10;
+                let forged = format!("{}{other}{}", &page[..at], &page[at + 1..]);
+                let found = page_checks::differences("t.md", &forged, &made.parts).unwrap();
+                assert!(found.len() == 1 && found[0].starts_with(&format!("t.md: part `{name}`: ")), "{found:?}");
+                count += 1;
+            }
+            assert!(count > 5, "{name}: {text}");
+        }
+        assert_eq!(date_of(&made.parts[0].1), Some("2000-01-01"));
     }
 }

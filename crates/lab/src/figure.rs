@@ -272,6 +272,21 @@ impl<'g> Values<'g> {
         if groups.len() > 1 { groups } else { Vec::new() }
     }
 
+    /// The workloads that the mean of this name is over.
+    #[must_use]
+    pub fn members(&self, experiment: &Experiment, figure: &Figure, mean: &str) -> Vec<&'static str> {
+        let mut groups = self.groups(experiment, figure).into_iter();
+        let group = groups.find(|group| mean.strip_prefix("mean, ") == Some(&group.name));
+        let of_group = |name: &&str| group.as_ref().is_none_or(|group| group.workloads.contains(name));
+        self.programs(figure).map(|n| self.grid.programs[n].workload.name).filter(of_group).collect()
+    }
+
+    /// Repetitions of each run.
+    #[must_use]
+    pub fn repeats(&self) -> usize {
+        self.grid.repeats()
+    }
+
     /// Means over groups and over all, then rows of workloads or kernels.
     fn rows_by_subject(&self, experiment: &Experiment, figure: &Figure, row: &MakeRow<'_>) -> Vec<TableRow> {
         let programs = &self.grid.programs;

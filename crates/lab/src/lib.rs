@@ -19,6 +19,7 @@
 //! * [`overview`]: the picture of all experiments; [`timeline`]: how warps run and wait in one point.
 //! * [`chart`], [`lanes`], [`phases`], [`gangs`]: a table, what lanes did, how warps waited and went together, as a [`drawing`], which [`svg`] and [`png`] write in their
 //!   formats, with the [`font`] that comes with the program.
+//! * [`printed`], [`sample`]: tables read back from pages, and the runs that show whether some of their cells are true.
 //! * [`report`], [`summary`], [`markdown`]: the page with all of it, the page about several experiments, and tables in the book.
 #![forbid(unsafe_code)]
 
@@ -45,8 +46,10 @@ mod parameters;
 pub mod phases;
 pub mod png;
 pub mod point;
+pub mod printed;
 pub mod record;
 pub mod report;
+pub mod sample;
 pub mod slurm;
 pub mod store;
 pub mod summary;
@@ -66,25 +69,43 @@ pub use store::Store;
 
 #[cfg(test)]
 mod epoch {
-    /// A line of the list: the epoch, and the checksum of the golden cycles then.
+    use crate::Key;
+
+    /// The golden files, in the order of the counts of runs in the list.
+    const GOLDEN: [&str; 3] = [
+        include_str!("../../../tests/golden/cycles.txt"),
+        include_str!("../../../tests/golden/divergence.txt"),
+        include_str!("../../../tests/golden/mechanisms.txt"),
+    ];
+
+    /// The checksum of the heads and the first runs of the golden files; of those that have none, nothing.
+    fn sum(counts: &[usize]) -> String {
+        let first = |(text, count): (&&str, &usize)| text.split_inclusive('\n').take(count + 1).collect::<String>();
+        Key::of(GOLDEN.iter().zip(counts).map(first).collect::<String>().as_bytes()).short()
+    }
+
     #[test]
     fn golden_cycles_that_changed_raise_the_epoch() {
-        let golden = concat!(
-            include_str!("../../../tests/golden/cycles.txt"),
-            include_str!("../../../tests/golden/divergence.txt")
-        );
         let list = include_str!("../../../tests/golden/epochs.txt");
-        let lines: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
-        let epochs: Vec<u32> = lines.iter().filter_map(|line| line.split(' ').next()?.parse().ok()).collect();
-        assert!(epochs.windows(2).all(|pair| pair[0] < pair[1]), "epochs go up");
-        let (epoch, sum) = (raddle_sim::EPOCH, crate::Key::of(golden.as_bytes()).short());
-        let now = format!("{epoch} {sum}");
-        assert_eq!(
-            lines.last().copied(),
-            Some(now.as_str()),
-            "the golden cycles have changed: raise `raddle_sim::EPOCH` and add `{} {sum}` to tests/golden/epochs.txt \
-             (where rows were only added, replace the checksum instead)",
-            epoch + 1
-        );
+        let lines = list.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(' ').collect::<Vec<_>>());
+        let lines: Vec<Vec<&str>> = lines.collect();
+        let epochs: Vec<u32> = lines.iter().filter_map(|line| line[0].parse().ok()).collect();
+        assert!(epochs.is_sorted() && epochs.len() == lines.len(), "epochs go up");
+        let now = raddle_sim::EPOCH;
+        assert_eq!(epochs.last(), Some(&now), "the last line of tests/golden/epochs.txt is of another epoch");
+        let all = GOLDEN.map(|text| text.lines().count() - 1);
+        let line = |epoch: u32| format!("{epoch} {} {}", sum(&all), all.map(|count| count.to_string()).join(" "));
+        let mut counts = Vec::new();
+        for of_now in lines.iter().filter(|line| line[0] == now.to_string()) {
+            counts = of_now[2..].iter().map(|count| count.parse().unwrap()).collect();
+            assert_eq!(
+                sum(&counts),
+                of_now[1],
+                "golden runs have changed since `{}`: raise `raddle_sim::EPOCH` and add `{}` to tests/golden/epochs.txt",
+                of_now.join(" "),
+                line(now + 1)
+            );
+        }
+        assert_eq!(counts, all, "there are new golden runs: add `{}` to tests/golden/epochs.txt", line(now));
     }
 }

@@ -7,7 +7,7 @@ use crate::table::{Table, TableRow};
 use std::fmt::Write as _;
 
 /// Behind the name of a row whose runs did not fill their machine.
-const MARK: &str = "°";
+pub(crate) const MARK: &str = "°";
 
 /// The title of the table, which is folded away.
 const SUMMARY: &str = "Machine of each workload";
@@ -16,7 +16,8 @@ const COLUMNS: [&str; 9] =
     ["workload", "size", "SMs", "channels", "DRAM MHz", "blocks", "places", "waves", "slots without a warp"];
 
 /// A row of the table of machines.
-fn cells(filled: &Filled) -> [String; 9] {
+#[must_use]
+pub fn cells(filled: &Filled) -> [String; 9] {
     let of_fill =
         filled.fill.map(|fill| [fill.blocks.to_string(), fill.places().to_string(), format!("{:.2}", fill.waves())]);
     let [blocks, places, waves] = of_fill.unwrap_or_else(|| ["-", "-", "-"].map(str::to_owned));

@@ -2,7 +2,7 @@
 
 use crate::chart::{number, small};
 use crate::numbers::{Counts, Number};
-use crate::table::{Cell, Gap, Table};
+use crate::table::{Cell, Gap, Table, TableRow};
 use std::fmt::Write as _;
 
 /// A value with its spread, as in `≈1.005 ±0.010`, and what it is over where that is not all: `1.04 (8 of 9)`. Where
@@ -45,12 +45,7 @@ pub fn section(table: &Table) -> String {
         let bold = if row.is_mean { "**" } else { "" };
         let _ = write!(text, "\n| {bold}{}{bold} |", escape(&row.name));
         for cell in &row.cells {
-            let cell_of = cell.as_ref().ok();
-            let paper = cell_of.and_then(|cell| cell.paper).map(|p| format!("paper {}", number(p)));
-            let other = cell_of.and_then(Cell::by_other_reading).map(|other| format!("other {}", table.number(other)));
-            let more: Vec<String> = [paper, other].into_iter().flatten().collect();
-            let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join(", ")) };
-            let _ = write!(text, " {bold}{}{bold}{more} |", value(table, cell));
+            let _ = write!(text, " {} |", self::cell(table, row, cell));
         }
     }
     text.push('\n');
@@ -61,6 +56,18 @@ pub fn section(table: &Table) -> String {
         let _ = write!(text, "\nThe other values are by our other reading of the paper: {}.", table.reading);
     }
     text.trim_end().to_owned() + "\n"
+}
+
+/// A cell of a section: ours, what the paper prints, and our other reading of it.
+#[must_use]
+pub fn cell(table: &Table, row: &TableRow, cell: &Result<Cell, Gap>) -> String {
+    let bold = if row.is_mean { "**" } else { "" };
+    let cell_of = cell.as_ref().ok();
+    let paper = cell_of.and_then(|cell| cell.paper).map(|p| format!("paper {}", number(p)));
+    let other = cell_of.and_then(Cell::by_other_reading).map(|other| format!("other {}", table.number(other)));
+    let more: Vec<String> = [paper, other].into_iter().flatten().collect();
+    let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join(", ")) };
+    format!("{bold}{}{bold}{more}", value(table, cell))
 }
 
 /// The means of stacked bars: a row for each bar, a column for each part.

@@ -101,6 +101,21 @@ impl Cell {
     }
 }
 
+/// Whether a value is missing, or is a mean that is not over all it should be.
+#[must_use]
+pub fn is_missing(cell: &Result<Cell, Gap>) -> bool {
+    match cell {
+        Ok(cell) => {
+            let of_reading = cell.reading.as_ref().is_some_and(|reading| match reading {
+                Ok(other) => other.over.is_some_and(|over| over.lacking > 0),
+                Err(gap) => gap.is_lacking(),
+            });
+            of_reading || cell.over.is_some_and(|over| over.lacking > 0)
+        }
+        Err(gap) => gap.is_lacking(),
+    }
+}
+
 /// A row with a cell for each bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableRow {
@@ -180,16 +195,6 @@ impl Table {
     /// missing.
     #[must_use]
     pub fn missing(&self) -> usize {
-        let is_missing = |cell: &&Result<Cell, Gap>| match cell {
-            Ok(cell) => {
-                let of_reading = cell.reading.as_ref().is_some_and(|reading| match reading {
-                    Ok(other) => other.over.is_some_and(|over| over.lacking > 0),
-                    Err(gap) => gap.is_lacking(),
-                });
-                of_reading || cell.over.is_some_and(|over| over.lacking > 0)
-            }
-            Err(gap) => gap.is_lacking(),
-        };
-        self.rows.iter().flat_map(|row| &row.cells).filter(is_missing).count()
+        self.rows.iter().flat_map(|row| &row.cells).filter(|cell| is_missing(cell)).count()
     }
 }

@@ -72,16 +72,25 @@ impl Experiment {
                 let mut choices = figure.fixed.clone();
                 row.iter().for_each(|(axis, choice)| choices[*axis] = *choice);
                 choices[figure.bars] = *bar;
-                let mut all = with_baseline(figure, choices.clone());
-                if let Some(other) = figure.by_other_reading() {
-                    all.extend(with_baseline(&other, other.read_as(&choices)));
-                }
+                let all = figure.taken(&choices);
                 let workloads = self.workloads.iter().enumerate().filter(|(_, name)| figure.shows(name));
                 let of = |n: usize| all.iter().map(move |choices| (choices.clone(), n)).collect::<Vec<_>>();
                 shown.extend(workloads.flat_map(|(n, _)| of(n)));
             }
         }
         shown
+    }
+}
+
+impl Figure {
+    /// The choices whose runs a value at these choices takes: its own, its baseline, and both by our other reading.
+    #[must_use]
+    pub fn taken(&self, choices: &[usize]) -> Vec<Vec<usize>> {
+        let mut all = with_baseline(self, choices.to_vec());
+        if let Some(other) = self.by_other_reading() {
+            all.extend(with_baseline(&other, other.read_as(choices)));
+        }
+        all
     }
 }
 

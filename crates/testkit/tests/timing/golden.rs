@@ -1,11 +1,18 @@
-//! Golden cycles: small kernels on every preset with several schedulers take exactly the cycles they took.
+//! Golden cycles: small kernels on every preset with every mechanism take exactly the cycles they took.
 //!
-//! `UPDATE_GOLDEN=1` rewrites the file; a commit that changes it says why.
+//! `UPDATE_GOLDEN=1` rewrites the files; a commit that changes them says why. New runs come last in their file, so that
+//! `epochs.txt` can say of the others that they have not changed.
 
 use crate::common::{folder, presets, with_divergence, with_fetch, with_issue};
+use crate::slices::slices;
+use crate::virtual_blocks::on_virtual_blocks;
+use raddle_ptx::transform::Form;
+use raddle_sim::config::{MachineConfig, PRESETS};
 use raddle_sim::gpu::RunOptions;
-use raddle_testkit::reference::{self, Case};
-use raddle_testkit::timing::run;
+use raddle_sim::seam::Seam;
+use raddle_testkit::reference::{self, Case, Expected};
+use raddle_testkit::timing::{machine, run};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Kernel, size, preset, issue scheduler; behind a `+` the fetch scheduler, where it is not the preset's.
@@ -58,6 +65,73 @@ const DIVERGENCE: [(&str, usize, &str, &str, &str); 14] = [
     ("reduce", 4096, "fx5800", "by-block", "tbc"),
 ];
 
+/// Kernel, size, preset, and words: `sms=1` is a machine with so many SMs, `slices=4` are slices of so many lanes,
+/// `blocks=software` puts the kernel in a loop over logical blocks, and all others change the machine, below `mechanism`.
+const MECHANISMS: [(&str, usize, &str, &str); 59] = [
+    ("diverge", 512, "gtx480", "divergence=pdom divergence.first=taken"),
+    ("leaving", 1024, "gtx480", "divergence=pdom"),
+    ("leaving", 1024, "gtx480", "divergence=pdom divergence.first=taken"),
+    ("leaving", 1024, "gtx480", "divergence=pdom-lcp"),
+    ("leaving", 1024, "gtx480", "divergence=pdom-lcp divergence.first=taken"),
+    ("leaving", 1024, "fx5800", "divergence=tbc issue=by-block"),
+    ("leaving", 1024, "fx5800", "divergence=tbc-lcp issue=by-block"),
+    ("leaving", 1024, "fx5800", "divergence=dwf issue=majority"),
+    ("leaving", 1024, "fx5800", "divergence=dwf-wb issue=majority"),
+    ("diverge", 512, "fx5800", "divergence=tbc divergence.compactor=off issue=by-block"),
+    ("diverge", 512, "fx5800", "divergence=tbc issue=by-block issue.blocks=rrb"),
+    ("diverge", 512, "fx5800", "divergence=tbc-lcp issue=by-block issue.blocks=srr issue.inside=gto"),
+    ("diverge", 512, "fx5800-deep", "divergence=dwf issue=pdom-priority"),
+    ("bfs", 1024, "fx5800", "divergence=dwf issue=lowest-pc"),
+    ("matmul", 48, "gtx480", "issue=two-level issue.active=3"),
+    ("stencil", 64, "gtx480", "sms=1 issue=two-level"),
+    ("stencil", 64, "gtx480", "sms=1 issue=gates"),
+    ("stencil", 64, "gtx480", "sms=1 issue=gates issue.active=3"),
+    ("stencil", 64, "gtx480", "sms=1 issue=origami"),
+    ("stencil", 64, "gtx480", "sms=1 issue=origami issue.phase=100 issue.most_phases=1"),
+    ("reduce", 8192, "gtx480", "issue=pro"),
+    ("stencil", 64, "gtx480-v3", "issue=pro"),
+    ("reduce", 8192, "gtx480", "issue=saws issue.inside=lrr"),
+    ("stencil", 64, "gtx480-v3", "issue=mwf-lrr fetch=cff"),
+    ("stencil", 64, "gtx480-v3", "issue=mwf-gto fetch=fef"),
+    ("reduce", 8192, "gtx480", "issue=mwf-gto fetch=fef"),
+    ("bfs", 1024, "gtx480", "dispatch=fill-first"),
+    ("reduce", 8192, "fx5800", "dispatch=fill-first"),
+    ("bfs", 1024, "gtx480", "dispatch=round-robin dispatch.first=5"),
+    ("diverge", 256, "vws-sm", "slices=16"),
+    ("diverge", 256, "vws-sm", "slices=8"),
+    ("diverge", 256, "vws-sm", "slices=4"),
+    ("diverge", 256, "vws-sm", "slices=4 ganging=vws"),
+    ("diverge", 256, "vws-sm", "slices=8 ganging=vws"),
+    ("diverge", 256, "vws-sm", "slices=4 ganging=vws ganging.gangs=1"),
+    ("diverge", 256, "vws-sm", "slices=4 ganging=vws ganging.order=gto"),
+    ("diverge", 256, "vws-sm", "slices=4 ganging=vws ganging.order=lrr issue=lrr"),
+    ("diverge", 256, "vws-sm", "slices=4 ganging=vws ganging.order=lpc issue=lowest-pc"),
+    ("diverge", 256, "vws-sm", "slices=4 ganging=vws ganging.order=lgto"),
+    ("diverge", 256, "vws-sm", "slices=4 ganging=vws ganging.reform=opportunistic"),
+    ("diverge", 256, "vws-sm", "slices=4 ganging=vws ganging.reform=sync ganging.wait=20"),
+    ("matmul", 32, "vws-sm", "slices=4 ganging=vws ganging.split=group"),
+    ("matmul", 32, "vws-sm", "slices=4 ganging=vws ganging.split=impatient"),
+    ("bfs", 512, "vws-sm", "slices=4 ganging=vws ganging.reform=opportunistic ganging.split=impatient"),
+    ("reduce", 4096, "vws-sm", "slices=4 ganging=vws"),
+    ("matmul", 48, "gtx480", "gating=watch"),
+    ("matmul", 48, "gtx480", "gating=conventional"),
+    ("matmul", 48, "gtx480", "gating=blackout issue=gates"),
+    ("matmul", 48, "gtx480", "gating=folding issue=origami"),
+    ("matmul", 48, "gtx480", "gating=folding gating.shift=true"),
+    ("matmul", 48, "gtx480", "gating=folding gating.wake=issue"),
+    ("diverge", 512, "gtx480", "gating=folding gating.adaptive=false"),
+    ("stencil", 64, "gtx480", "gating=conventional gating.break_even=20 gating.wake_up=6"),
+    ("stencil", 64, "gtx480", "blocks=software"),
+    ("stencil", 64, "gtx480", "blocks=same-lane"),
+    ("diverge", 1024, "gtx480", "blocks=same-lane issue=vtw"),
+    ("diverge", 1024, "gtx480", "blocks=slowest-lane issue=vtw issue.since=start"),
+    ("diverge", 1024, "gtx480", "blocks=lowest-lane issue=vtw issue.every=100"),
+    ("diverge", 1024, "fx5800", "blocks=slowest-lane issue=gto"),
+];
+
+/// Virtual blocks of a kernel in a loop over logical ones.
+const VIRTUAL_BLOCKS: u32 = 3;
+
 fn case(kernel: &str, size: usize) -> Case {
     match kernel {
         "vecadd" => reference::vecadd(size),
@@ -66,18 +140,70 @@ fn case(kernel: &str, size: usize) -> Case {
         "bfs" => reference::bfs(size),
         "stencil" => reference::stencil(size),
         "reduce" => reference::reduce(size),
+        "leaving" => leaving(size),
         other => panic!("there is no kernel {other}"),
     }
 }
 
-/// Cycles and instructions of a kernel on a machine.
-fn measure(kernel: &str, size: usize, preset: &str, scheduler: &str, model: &str) -> (u64, u64) {
+/// Threads that leave a loop early: what likely-convergence points are for.
+fn leaving(threads: usize) -> Case {
+    let walk = |thread: u32| {
+        let mut x = thread.wrapping_mul(2_654_435_761);
+        for round in 0..24 {
+            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let high = x >> 16;
+            if high & 1 == 0 {
+                x = x.wrapping_add(round);
+                x ^= x << 3;
+            } else {
+                x ^= high;
+                if high & 15 == 15 {
+                    break;
+                }
+                x = x.wrapping_mul(3);
+            }
+        }
+        x
+    };
+    Case {
+        name: "leaving".to_owned(),
+        source: include_str!("kernels/leaving.ptx").to_owned(),
+        kernel: "leaving".to_owned(),
+        grid: [threads.div_ceil(128) as u32, 1, 1],
+        block: [128, 1, 1],
+        buffers: vec![vec![0; threads]],
+        scalars: Vec::new(),
+        expected: Expected::Words((0..threads as u32).map(walk).collect()),
+        thread_insts: None,
+    }
+}
+
+/// A preset with a scheduler, which may have a fetch scheduler behind a `+`, and a divergence model.
+fn simple(preset: &str, scheduler: &str, model: &str) -> MachineConfig {
     let presets = presets();
     let config = &presets.iter().find(|p| p.0 == preset).expect("a preset").1;
     let (scheduler, fetch) = scheduler.split_once('+').unwrap_or((scheduler, config.mechanism.fetch.name()));
-    let config = with_divergence(&with_fetch(&with_issue(config, scheduler), fetch), model);
-    let result = run(&case(kernel, size), &config, RunOptions::default());
+    with_divergence(&with_fetch(&with_issue(config, scheduler), fetch), model)
+}
+
+/// Cycles and instructions of a kernel on a machine.
+fn measure(kernel: &str, size: usize, config: &MachineConfig) -> (u64, u64) {
+    let result = run(&case(kernel, size), config, RunOptions::default());
     (result.cycles, result.total().sm.warp_insts)
+}
+
+/// A machine by words, and the form its kernel is put in.
+fn by_words(preset: &str, words: &str) -> (MachineConfig, Option<Form>) {
+    let (mut set, mut form) = (Vec::new(), None);
+    for (key, value) in words.split(' ').filter_map(|word| word.split_once('=')) {
+        match key {
+            "sms" => set.push(format!("gpu.sms={value}")),
+            "slices" => set.extend(slices(value.parse().expect("lanes"))),
+            "blocks" => form = Some(Form::named(value).expect("a form")),
+            _ => set.push(format!("mechanism.{key}={value}")),
+        }
+    }
+    (machine(preset, &set), form)
 }
 
 /// Compares lines, the first of which is a head, with those of a file.
@@ -105,7 +231,7 @@ fn cycles_are_what_they_were() {
     let mut text =
         format!("{:<10}{:>6}  {:<13}{:<12}{:>8}{:>12}\n", "kernel", "size", "preset", "issue", "cycles", "warp_insts");
     for (kernel, size, preset, scheduler) in RUNS {
-        let (cycles, insts) = measure(kernel, size, preset, scheduler, "pdom");
+        let (cycles, insts) = measure(kernel, size, &simple(preset, scheduler, "pdom"));
         let _ = writeln!(text, "{kernel:<10}{size:>6}  {preset:<13}{scheduler:<12}{cycles:>8}{insts:>12}");
     }
     compare("cycles.txt", &text);
@@ -118,8 +244,68 @@ fn cycles_under_divergence_models_are_what_they_were() {
         "kernel", "size", "preset", "issue", "divergence", "cycles", "warp_insts"
     );
     for (kernel, size, preset, scheduler, model) in DIVERGENCE {
-        let (cycles, insts) = measure(kernel, size, preset, scheduler, model);
+        let (cycles, insts) = measure(kernel, size, &simple(preset, scheduler, model));
         let _ = writeln!(text, "{kernel:<10}{size:>6}  {preset:<13}{scheduler:<11}{model:<10}{cycles:>8}{insts:>12}");
     }
     compare("divergence.txt", &text);
+}
+
+#[test]
+fn what_mechanisms_do_is_what_it_was() {
+    let mut text = format!(
+        "{:<9}{:>5}  {:<12}{:<76}{:>7}{:>11}{:>8}{:>11}{:>6}{:>9}{:>8}\n",
+        "kernel",
+        "size",
+        "preset",
+        "mechanisms",
+        "cycles",
+        "warp_insts",
+        "fetches",
+        "l1d_misses",
+        "dram",
+        "dark",
+        "gatings"
+    );
+    for (kernel, size, preset, words) in MECHANISMS {
+        let (config, form) = by_words(preset, words);
+        let case = match form {
+            Some(form) => on_virtual_blocks(case(kernel, size), form, VIRTUAL_BLOCKS),
+            None => case(kernel, size),
+        };
+        let result = run(&case, &config, RunOptions::default());
+        let (total, dram) = (result.total(), result.dram_total());
+        let dark: u64 = [&total.int, &total.fp].iter().map(|lanes| lanes.uncompensated + lanes.compensated).sum();
+        let _ = writeln!(
+            text,
+            "{kernel:<9}{size:>5}  {preset:<12}{words:<76}{:>7}{:>11}{:>8}{:>11}{:>6}{dark:>9}{:>8}",
+            result.cycles,
+            total.sm.warp_insts,
+            total.l1i.accesses,
+            total.l1d.misses,
+            dram.reads + dram.writes,
+            total.int.gatings + total.fp.gatings
+        );
+    }
+    compare("mechanisms.txt", &text);
+}
+
+#[test]
+fn every_mechanism_preset_and_form_of_virtual_blocks_has_a_golden_run() {
+    let mut runs: Vec<(&str, MachineConfig)> = RUNS.map(|(_, _, p, issue)| (p, simple(p, issue, "pdom"))).to_vec();
+    runs.extend(DIVERGENCE.map(|(_, _, p, issue, model)| (p, simple(p, issue, model))));
+    let by_words = MECHANISMS.map(|(_, _, p, words)| (p, by_words(p, words)));
+    runs.extend(by_words.iter().map(|(p, (config, _))| (*p, config.clone())));
+    let chosen =
+        |seam: Seam| runs.iter().map(|(_, c)| seam.choice(&c.mechanism).name().to_owned()).collect::<BTreeSet<_>>();
+    for mechanism in raddle_mech::registry().iter() {
+        let (seam, name) = (mechanism.info.seam, mechanism.info.name);
+        assert!(chosen(seam).contains(name), "no golden run has mechanism.{}={name}", seam.key());
+    }
+    for preset in PRESETS {
+        assert!(runs.iter().any(|(name, _)| *name == preset.name), "no golden run is on {}", preset.name);
+    }
+    for form in Form::ALL {
+        let has = |(_, (_, of)): &(&str, (MachineConfig, Option<Form>))| *of == Some(form);
+        assert!(by_words.iter().any(has), "no golden run has virtual blocks of the form {}", form.name());
+    }
 }

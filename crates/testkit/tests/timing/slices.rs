@@ -11,7 +11,7 @@ use raddle_testkit::reference::{self, Case, KERNELS};
 use raddle_testkit::timing::{machine, run};
 
 /// What makes slices of this many lanes of a preset, with as many ports of the instruction cache.
-fn slices(lanes: u32) -> Vec<String> {
+pub fn slices(lanes: u32) -> Vec<String> {
     let count = 32 / lanes;
     let set = [
         format!("sm.warp_width={lanes}"),

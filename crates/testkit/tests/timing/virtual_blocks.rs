@@ -16,7 +16,7 @@ use std::cell::Cell;
 const ORDERS: [ThreadOrder; 3] = [ThreadOrder::SameLane, ThreadOrder::SlowestLane, ThreadOrder::LowestLane];
 
 /// A case with its kernel in a loop over logical blocks, on so many virtual ones.
-fn on_virtual_blocks(case: Case, form: Form, blocks: u32) -> Case {
+pub fn on_virtual_blocks(case: Case, form: Form, blocks: u32) -> Case {
     let options = Options { form, ..Options::default() };
     let done = virtualize(&case.source, &options, |_| true).unwrap();
     assert!(done.refused.is_empty(), "{:?}", done.refused);
