@@ -96,7 +96,7 @@ impl Coverage {
 }
 
 /// The `.ptx` files in a folder and the folders in it, in the order of their names.
-fn kernel_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+pub(crate) fn kernel_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let named = |e: std::io::Error| format!("{}: {e}", folder.display());
     let mut entries = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(named)? {

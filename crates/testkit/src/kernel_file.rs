@@ -6,12 +6,13 @@ mod timed;
 mod value;
 
 use crate::engine::Engine;
-use directive::{Arg, Expect, Run};
+use directive::{Arg, Expect};
 use raddle_exec::{DeviceMemory, Fault, Image, KernelLayout, Launch, Report, RunError};
 use raddle_ptx::source::LineIndex;
 use std::path::Path;
 use std::sync::Arc;
 
+pub(crate) use directive::Run;
 pub use timed::{Timed, check_timed, run_functional, run_timed};
 
 /// Runs a kernel file under every engine, warp width and instruction-set level.
@@ -49,7 +50,7 @@ pub fn check_text(source: &str) -> Result<(), String> {
 }
 
 /// The module and the launches of a file.
-fn read(source: &str) -> Result<(Arc<raddle_ptx::Module>, Vec<Run>), String> {
+pub(crate) fn read(source: &str) -> Result<(Arc<raddle_ptx::Module>, Vec<Run>), String> {
     let (module, diagnostics) = raddle_ptx::load(source);
     if !diagnostics.is_empty() {
         let lines = LineIndex::new(source);
@@ -71,19 +72,20 @@ pub fn only_faults(source: &str) -> Result<bool, String> {
     Ok(directive::parse(source)?.iter().all(|run| run.trap.is_some()))
 }
 
-struct Test<'t> {
-    module: &'t Arc<raddle_ptx::Module>,
-    source: &'t str,
-    run: &'t Run,
-    width: u32,
+/// A launch of a kernel file at a warp width.
+pub(crate) struct Test<'t> {
+    pub(crate) module: &'t Arc<raddle_ptx::Module>,
+    pub(crate) source: &'t str,
+    pub(crate) run: &'t Run,
+    pub(crate) width: u32,
 }
 
 /// A launch with its memory.
-struct Ready<'t> {
-    memory: DeviceMemory,
-    image: Image,
-    layout: KernelLayout,
-    launch: Launch,
+pub(crate) struct Ready<'t> {
+    pub(crate) memory: DeviceMemory,
+    pub(crate) image: Image,
+    pub(crate) layout: KernelLayout,
+    pub(crate) launch: Launch,
     /// Buffers by name.
     addresses: Vec<(&'t str, u64)>,
 }
@@ -102,7 +104,7 @@ impl<'t> Test<'t> {
         Ok(names.zip(ready.buffers()?).filter(|(name, _)| ordered(name)).map(|(_, bytes)| bytes).collect())
     }
 
-    fn prepare(&self) -> Result<Ready<'t>, String> {
+    pub(crate) fn prepare(&self) -> Result<Ready<'t>, String> {
         let mut memory = DeviceMemory::new();
         let image = Image::load(self.module.clone(), &mut memory).map_err(|e| e.to_string())?;
         let kernel = match &self.run.kernel {

@@ -8,6 +8,7 @@
 //! - [`accuracy`]: how close the two are, as a page of the book.
 //! - [`differential`]: generated programs, compiled for the device and for the host, whose memory
 //!   after the run must be the same.
+//! - [`fuzz`]: kernels and files with random changes, which must not break anything.
 
 #![forbid(unsafe_code)]
 
@@ -15,6 +16,8 @@ pub mod accuracy;
 pub mod coverage;
 pub mod differential;
 pub mod engine;
+pub mod fuzz;
 pub mod kernel_file;
 pub mod reference;
+mod rng;
 pub mod timing;

@@ -5,7 +5,7 @@
 
 use super::{Core, Effect, Issue, LaneFault, Lanes, Row, lanes_in};
 use crate::calls::MAX_STACK_BYTES;
-use crate::decode::{Builtin, CallSite, Entry, SavedRegs};
+use crate::decode::{Argument, Builtin, CallSite, Entry, SavedRegs};
 use crate::fault::FaultKind;
 use crate::lanes::LANES;
 use crate::memory::{Global, Region, region};
@@ -85,8 +85,12 @@ impl Core<'_> {
         self.rows[row].stack[own] = stack;
         // Room for the largest frame: what is passed may be more than the callee takes.
         self.rows[row].local.grow(callee + self.program.largest_frame);
-        for &(from, to, bytes) in &site.args {
-            self.copy_local(row, own, frame + from, callee + to, bytes);
+        for arg in &site.args {
+            if arg.is_kernel_parameter {
+                self.copy_parameter(row, own, *arg, callee);
+            } else {
+                self.copy_local(row, own, frame + arg.from, callee + arg.to, arg.bytes);
+            }
         }
         if let Some(saved) = &site.saved {
             self.save(row, own, saved.clone());
@@ -133,6 +137,14 @@ impl Core<'_> {
         }
     }
 
+    /// Passes a parameter of the kernel on.
+    fn copy_parameter(&mut self, row: usize, lane: usize, arg: Argument, callee: u32) {
+        let params = self.launch.params.iter().skip(arg.from as usize).take(arg.bytes as usize);
+        for (byte, to) in params.zip(u64::from(callee + arg.to)..) {
+            self.rows[row].local.write(to, 1, lane, u64::from(*byte));
+        }
+    }
+
     /// Keeps the caller's registers: a function that calls itself uses the same slots again.
     fn save(&mut self, row: usize, lane: usize, range: SavedRegs) {
         let regs = self.file.row(fit(row));
@@ -172,8 +184,12 @@ impl Core<'_> {
         let (row, own) = (home.row as usize, usize::from(home.lane));
         let frame = *self.frame_pointer(lanes, lane);
         let argument = |core: &Self, n: usize| {
-            let (from, _, bytes) = site.args.get(n).copied().unwrap_or_default();
-            core.rows[row].local.read(u64::from(frame + from), bytes.min(8) as u8, own)
+            let Argument { from, is_kernel_parameter, bytes, .. } = site.args.get(n).copied().unwrap_or_default();
+            if is_kernel_parameter {
+                let bytes = core.launch.params.iter().skip(from as usize).take(bytes.min(8) as usize);
+                return bytes.rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+            }
+            core.rows[row].local.read(u64::from(frame + from), low8(bytes.min(8).into()), own)
         };
         let text = |core: &Self, address: u64| core.string(memory, address, lanes, lane);
         match builtin {

@@ -1,6 +1,6 @@
 //! Branches, calls, returns.
 
-use super::{Builtin, CallSite, Decoded, Decoder, SavedRegs, malformed};
+use super::{Argument, Builtin, CallSite, Decoded, Decoder, SavedRegs, malformed};
 use crate::image::{LoadError, abi_offsets, frame_bytes};
 use crate::op::{Class, NO_PC, Op, Slot};
 use raddle_ptx::ir::{FuncId, Inst, InstId, LabelId, Operand, VarId};
@@ -115,11 +115,18 @@ impl Decoder<'_> {
         };
         let place = |v: &VarId| frame.offset(*v).unwrap_or(0);
         let bytes = |v: &VarId| frame_bytes(self.image.module.var(*v).size);
-        for (n, v) in returns.iter().enumerate() {
+        // Parameters of the kernel are not in its frame, and cannot be written.
+        for (n, v) in returns.iter().enumerate().filter(|(_, v)| self.layout.param(**v).is_none()) {
             site.returns.push((offsets[n], place(v), bytes(v)));
         }
         for (n, v) in args.iter().enumerate() {
-            site.args.push((place(v), offsets[returns.len() + n], bytes(v)));
+            let param = self.layout.param(*v);
+            site.args.push(Argument {
+                from: param.map_or(place(v), |param| param.offset),
+                is_kernel_parameter: param.is_some(),
+                to: offsets[returns.len() + n],
+                bytes: bytes(v),
+            });
         }
         if self.layout.recursive {
             site.saved = Some(self.own_registers(f));

@@ -60,7 +60,8 @@ impl AtomicOp {
 impl Decoder<'_> {
     /// Where an access looks and from which register or constant it counts.
     fn address(&mut self, op: &mut Op, f: usize, inst: &Inst, address: &Address) {
-        let in_kernel = self.placed[f].id == self.layout.kernel;
+        let is_variable = matches!(address.base, Base::Var(_));
+        let in_kernel = self.placed[f].id == self.layout.kernel && (is_variable || !inst.has(Word::ParamFunc));
         let space = match inst.space() {
             None => MemSpace::Generic,
             Some(Space::Global | Space::Tex | Space::Reg) => MemSpace::Global,
@@ -126,8 +127,10 @@ impl Decoder<'_> {
 
     /// A kernel parameter at a known place is a constant of the launch.
     fn param_constant(&mut self, op: &mut Op) {
-        let end = op.aux.checked_add(u64::from(op.access.bytes));
-        if end.is_none_or(|end| end > u64::from(self.layout.param_bytes)) {
+        let bytes = u64::from(op.access.bytes);
+        let end = op.aux.checked_add(bytes);
+        if end.is_none_or(|end| end > u64::from(self.layout.param_bytes)) || !op.aux.is_multiple_of(bytes) {
+            // A fault of the thread that comes here.
             return;
         }
         let bank = op.d_bank[0];

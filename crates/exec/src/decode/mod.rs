@@ -33,12 +33,25 @@ pub struct CallSite {
     pub frame_size: u32,
     /// What the call takes of the stack.
     pub call_bytes: u32,
-    /// Arguments: (offset in the caller's frame, offset in the callee's, bytes).
-    pub args: Vec<(u32, u32, u32)>,
+    /// Arguments, in order.
+    pub args: Vec<Argument>,
     /// Return values: (offset in the callee's frame, offset in the caller's, bytes).
     pub returns: Vec<(u32, u32, u32)>,
     /// Registers of the caller to be kept when the callee may be the caller again.
     pub saved: Option<SavedRegs>,
+}
+
+/// An argument of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Argument {
+    /// Offset in the caller's frame, or in the parameters of the kernel.
+    pub from: u32,
+    /// Whether it is a parameter of the kernel itself.
+    pub is_kernel_parameter: bool,
+    /// Offset in the callee's frame.
+    pub to: u32,
+    /// Size.
+    pub bytes: u32,
 }
 
 /// Where a function begins, and what it needs.

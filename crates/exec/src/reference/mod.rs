@@ -24,6 +24,7 @@ mod float;
 mod integer;
 mod logic;
 mod memory;
+mod order;
 mod special;
 mod step;
 mod texture;
@@ -38,6 +39,7 @@ use crate::image::{Image, KernelLayout};
 use crate::memory::DeviceMemory;
 use crate::{Fault, FaultKind, Launch, Report, ThreadId};
 use barrier::Barrier;
+pub use order::Order;
 use raddle_ptx::ir::{InstId, Module};
 use step::{Step, Stop};
 use thread::{Bytes, Cta, Registers, State, Thread};
@@ -51,11 +53,13 @@ pub struct Options {
     pub quantum: u64,
     /// Blocks that may be under way at the same time, 1 or more.
     pub resident: usize,
+    /// In which order blocks and threads take turns.
+    pub order: Order,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { warp_width: 32, quantum: 2000, resident: 120 }
+        Self { warp_width: 32, quantum: 2000, resident: 120, order: Order::Forward }
     }
 }
 
@@ -74,9 +78,10 @@ pub fn run(
         warp_width: options.warp_width.clamp(1, 32),
         quantum: options.quantum.max(1),
         resident: options.resident.max(1),
+        order: options.order,
     };
     let env = Env { module: &image.module, image, layout, launch, options };
-    let mut machine = Machine { env, memory, report: Report::default() };
+    let mut machine = Machine { env, memory, report: Report::default(), turns: 0 };
     match machine.grid() {
         Ok(()) => Ok(machine.report),
         Err(fault) => Err(Fault { output: machine.report.output, ..fault }),
@@ -96,6 +101,8 @@ struct Machine<'a> {
     env: Env<'a>,
     memory: &'a mut DeviceMemory,
     report: Report,
+    /// Turns of blocks so far.
+    turns: u64,
 }
 
 impl Machine<'_> {
@@ -107,7 +114,7 @@ impl Machine<'_> {
             // Everyone here has used a whole turn: as many again may help them on.
             let wanted = (2 * resident.len()).clamp(1, self.env.options.resident);
             while next < total && resident.len() < wanted {
-                let mut cta = self.start(next)?;
+                let mut cta = self.start(self.env.options.order.place(next, total))?;
                 next += 1;
                 self.turn(&mut cta).map_err(|f| self.explain(f, &resident, &cta))?;
                 if !cta.is_finished() {
@@ -161,16 +168,19 @@ impl Machine<'_> {
 
     /// Runs a block until it is finished or every thread that could go on has used its quantum.
     fn turn(&mut self, cta: &mut Cta) -> Result<(), Fault> {
+        let Options { quantum, order, .. } = self.env.options;
+        self.turns += 1;
         for thread in &mut cta.threads {
-            thread.budget = self.env.options.quantum;
+            thread.budget = order.budget(quantum, self.turns, thread.index);
         }
         let width = self.env.options.warp_width as usize;
+        let warps = cta.threads.len().div_ceil(width);
         loop {
             let mut moved = false;
-            for first in (0..cta.threads.len()).step_by(width) {
+            for first in (0..warps).map(|n| order.index(n, warps) * width) {
                 let warp = first..(first + width).min(cta.threads.len());
                 loop {
-                    for t in warp.clone() {
+                    for t in (0..warp.len()).map(|n| first + order.index(n, warp.len())) {
                         moved |= self.run_thread(cta, t)?;
                     }
                     if !self.collectives(cta, warp.clone())? {

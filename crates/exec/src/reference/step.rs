@@ -4,7 +4,7 @@ use super::Env;
 use super::thread::{Bytes, Cta, Thread};
 use crate::memory::DeviceMemory;
 use crate::{Fault, FaultKind, Image, Report, ThreadId};
-use raddle_ptx::ir::{Function, Inst, InstId, Operand, RegId, VarId};
+use raddle_ptx::ir::{Function, Imm, Inst, InstId, Operand, RegId, VarId};
 use raddle_ptx::isa::{Opcode, Type, Word};
 use raddle_ptx::num::fit;
 
@@ -172,6 +172,7 @@ impl<'s> Step<'s> {
         let raw = match operand {
             Operand::Reg(reg) => self.register(*reg)?,
             Operand::Not(reg) => self.register(*reg)? ^ 1,
+            Operand::Imm(Imm::Int(value)) if ty == Type::Pred => u64::from(*value != 0),
             Operand::Imm(imm) => imm.bits(ty),
             Operand::Special(special) => self.special(*special),
             Operand::VarAddress(var, offset) => self.var_address(*var).wrapping_add_signed(*offset),

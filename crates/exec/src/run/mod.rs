@@ -102,6 +102,17 @@ struct Block {
     warps: Vec<Warp>,
 }
 
+impl Block {
+    /// Has threads go on that wait to reconverge, as nobody else can: others may wait for them, or for their end. False
+    /// when there are none.
+    fn let_go(&mut self) -> bool {
+        let mut waiting = self.warps.iter_mut().filter(|w| w.parts.waiting() != 0).peekable();
+        let any = waiting.peek().is_some();
+        waiting.for_each(|w| w.parts.let_go());
+        any
+    }
+}
+
 /// How a warp's turn ended.
 enum Turn {
     /// It did something.
@@ -197,7 +208,7 @@ impl Runner<'_> {
             if block.warps.iter().all(|w| w.parts.is_done()) {
                 return Ok(true);
             }
-            if moved == 0 {
+            if moved == 0 && !block.let_go() {
                 return Err(Box::new(self.deadlock(block)));
             }
             // All wait for one warp that goes on and on: it may be waiting for another block.

@@ -57,7 +57,9 @@ impl Runner<'_> {
             let group: Vec<usize> = (0..warp.parts.splits.len()).filter(|i| together(&warp.parts.splits[*i])).collect();
             let here = group.iter().fold(0, |m, i| m | warp.parts.splits[*i].mask);
             if wanted & warp.parts.live & !here == 0 {
-                return Some(group.into_iter().filter(|i| warp.parts.splits[*i].mask & wanted != 0).collect());
+                // Also one that does not name itself, so that it goes on once those it names are gone.
+                let named = wanted | s.mask;
+                return Some(group.into_iter().filter(|i| warp.parts.splits[*i].mask & named != 0).collect());
             }
         }
         None

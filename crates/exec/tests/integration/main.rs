@@ -1,4 +1,5 @@
 //! Tests of the crate as its users see it.
 
+mod early_exit;
 mod forms;
 mod gtx480;

@@ -246,6 +246,7 @@ impl Divergence for Pdom {
         let state = self.warps[warp.index()].as_mut()?;
         let anywhere = |mask: u32| state.syncs.iter().any(|(m, any)| *m == mask && *any);
         let splits = &state.parts.splits;
+        // With the one that waits even where it does not name itself: it goes on once those it names are gone.
         let complete = splits.iter().find_map(|s| {
             let State::Sync(wanted) = s.state else { return None };
             let own = anywhere(s.mask);
@@ -253,7 +254,7 @@ impl Divergence for Pdom {
                 .iter()
                 .filter(|o| matches!(o.state, State::Sync(_)) && (o.pc == s.pc || own && anywhere(o.mask)));
             let here = together.fold(0, |m, o| m | o.mask);
-            (wanted & state.parts.live & !here == 0).then_some((s.pc, own, wanted))
+            (wanted & state.parts.live & !here == 0).then_some((s.pc, own, wanted | s.mask))
         });
         let (pc, own, wanted) = complete?;
         let mut mask = 0;

@@ -20,7 +20,6 @@
 mod compile;
 mod execute;
 mod generate;
-mod rng;
 
 use std::fs;
 use std::ops::Range;

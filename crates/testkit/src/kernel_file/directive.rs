@@ -6,24 +6,24 @@ use raddle_ptx::isa::Type;
 
 /// One launch with its inputs and what is expected.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Run {
-    pub(super) grid: [u32; 3],
-    pub(super) block: [u32; 3],
-    pub(super) kernel: Option<String>,
-    pub(super) shared: u32,
-    pub(super) widths: Vec<u32>,
-    pub(super) args: Vec<Arg>,
-    pub(super) expects: Vec<Expect>,
-    pub(super) prints: Vec<String>,
-    pub(super) trap: Option<String>,
+pub(crate) struct Run {
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) kernel: Option<String>,
+    pub(crate) shared: u32,
+    pub(crate) widths: Vec<u32>,
+    pub(crate) args: Vec<Arg>,
+    pub(crate) expects: Vec<Expect>,
+    pub(crate) prints: Vec<String>,
+    pub(crate) trap: Option<String>,
     /// Buffers whose contents depend on the order of threads.
-    pub(super) unordered: Vec<String>,
-    pub(super) textures: Vec<(String, Texture)>,
+    pub(crate) unordered: Vec<String>,
+    pub(crate) textures: Vec<(String, Texture)>,
 }
 
 /// A kernel argument.
 #[derive(Clone, Debug)]
-pub(super) enum Arg {
+pub(crate) enum Arg {
     /// A pointer to these bytes.
     Buffer { name: String, bytes: Vec<u8>, ty: Type, count: usize },
     /// The bytes themselves.
@@ -32,11 +32,11 @@ pub(super) enum Arg {
 
 /// What a buffer must hold.
 #[derive(Clone, Debug)]
-pub(super) struct Expect {
-    pub(super) name: String,
-    pub(super) ty: Type,
-    pub(super) ulp: u64,
-    pub(super) values: Vec<Value>,
+pub(crate) struct Expect {
+    pub(crate) name: String,
+    pub(crate) ty: Type,
+    pub(crate) ulp: u64,
+    pub(crate) values: Vec<Value>,
 }
 
 /// All runs of a file.

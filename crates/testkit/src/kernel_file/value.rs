@@ -4,7 +4,7 @@ use raddle_ptx::isa::Type;
 
 /// An expected value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     /// These bits.
     Bits(u64),
     /// Any NaN.

@@ -418,11 +418,13 @@ impl Block {
             self.syncs.iter().filter(here).filter(|b| together(a, b)).fold(0, |lanes, b| lanes | b.lanes)
         };
         let complete = self.syncs.iter().filter(here).find(|s| s.wanted & live & !lanes_with(s) == 0).copied()?;
+        // Also one that does not name itself: it goes on once those it names are gone.
+        let named = complete.wanted | complete.lanes;
         let taken: Vec<SyncWait> = self
             .syncs
             .iter()
             .filter(here)
-            .filter(|s| together(&complete, s) && s.lanes & complete.wanted != 0)
+            .filter(|s| together(&complete, s) && s.lanes & named != 0)
             .copied()
             .collect();
         let mut mask = 0;

@@ -14,7 +14,7 @@ mod scope;
 mod shared;
 mod ty;
 
-use super::rng::Rng;
+use crate::rng::Rng;
 use scope::Scope;
 
 /// What a program is mostly made of.

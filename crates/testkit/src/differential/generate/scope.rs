@@ -1,7 +1,7 @@
 //! Where a generated program is written: text, variables in reach, and integer expressions.
 
 use super::{Shape, ty::Ty};
-use crate::differential::rng::Rng;
+use crate::rng::Rng;
 
 /// Something an expression may read.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The integer types of generated programs.
 
-use crate::differential::rng::Rng;
+use crate::rng::Rng;
 
 /// An integer type of the prelude.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
