@@ -1,6 +1,7 @@
 //! Experiments, their store and what happens to it when things go wrong.
 
 use super::{Folder, raddle, root};
+use raddle_testkit::missing;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -246,7 +247,7 @@ impl Drop for Mount<'_> {
 fn a_full_disk_damages_nothing() {
     let folder = Folder::new().with("e.toml", EXPERIMENT);
     let path = folder.0.join("small");
-    let Some(mount) = Mount::new(&path, 64) else { return };
+    let Some(mount) = Mount::new(&path, 64) else { return missing("the right to mount a file system") };
     let full = folder.raddle(&["lab", "run", "e.toml", "--store", "small/store"]);
     assert!(full.code == 2 && full.err.contains("cannot write"), "{}", full.err);
     let kept = results(&folder, "small/store");
