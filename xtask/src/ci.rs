@@ -151,7 +151,7 @@ fn test(closing: &mut Closing) -> Result {
     if std::io::stderr().is_terminal() {
         args.extend(["--color", "always"]);
     }
-    let mut child = cargo(&args).stderr(Stdio::piped()).spawn()?;
+    let mut child = cargo(&args).env(raddle_testkit::CI, "1").stderr(Stdio::piped()).spawn()?;
     if let Some(stderr) = child.stderr.take() {
         // A test may print anything, also what is not UTF-8.
         for line in BufReader::new(stderr).split(b'\n') {

@@ -4,6 +4,7 @@
 //! - [`kernel_file`]: `.ptx` tests with the memory they must leave behind.
 //! - [`coverage`]: which instructions the kernel files use.
 //! - [`mod@reference`]: the kernels of the reference simulator with their inputs and outputs.
+//! - [`missing`]: what a test does where it cannot run.
 //! - [`timing`]: the same kernels on the timing model, beside what the reference simulator measured.
 //! - [`accuracy`]: how close the two are, as a page of the book.
 //! - [`differential`]: generated programs, compiled for the device and for the host, whose memory
@@ -21,3 +22,14 @@ pub mod kernel_file;
 pub mod reference;
 mod rng;
 pub mod timing;
+
+/// The variable that `cargo xtask ci` sets for tests.
+pub const CI: &str = "RADDLE_CI";
+
+/// Says that something a test needs is not there. The test may then pass without having tested anything, but not in CI.
+///
+/// # Panics
+/// In CI.
+pub fn missing(what: impl std::fmt::Display) {
+    assert!(std::env::var_os(CI).is_none(), "a test cannot run in CI: {what}");
+}

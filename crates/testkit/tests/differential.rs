@@ -2,12 +2,12 @@
 //! host, must leave the same memory. The whole of it is `cargo xtask differential`.
 
 use raddle_testkit::differential::{build_cases, find_compiler};
+use raddle_testkit::missing;
 
 #[test]
 fn forty_programs_leave_the_memory_the_host_leaves() {
     if let Err(error) = find_compiler() {
-        assert!(std::env::var_os("CI").is_none(), "{error}");
-        return;
+        return missing(error);
     }
     let directory = std::env::temp_dir().join(format!("raddle-differential-{}", std::process::id()));
     let cases = build_cases(1000..1040, &directory).unwrap_or_else(|e| panic!("{e}"));

@@ -3,6 +3,7 @@
 use super::Folder;
 use super::lab::{EXPERIMENT, POINTS, report, results, start, undisturbed};
 use raddle_lab::Store;
+use raddle_testkit::missing;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -171,7 +172,7 @@ impl Drop for Mount<'_> {
 fn a_full_disk_damages_nothing() {
     let folder = Folder::new().with("e.toml", EXPERIMENT);
     let path = folder.0.join("small");
-    let Some(mount) = Mount::new(&path, 64) else { return };
+    let Some(mount) = Mount::new(&path, 64) else { return missing("the right to mount a file system") };
     let full = folder.raddle(&["lab", "run", "e.toml", "--store", "small/store"]);
     assert!(full.code == 2 && full.err.contains("cannot write"), "{}", full.err);
     let kept = results(&folder, "small/store");
@@ -187,7 +188,7 @@ fn a_full_disk_damages_nothing() {
 fn a_full_disk_is_not_cleaned_up() {
     let folder = Folder::new().with("e.toml", EXPERIMENT);
     let path = folder.0.join("small");
-    let Some(_mount) = Mount::new(&path, 4096) else { return };
+    let Some(_mount) = Mount::new(&path, 4096) else { return missing("the right to mount a file system") };
     for shard in ["0/2", "1/2"] {
         let ran = folder.raddle(&["lab", "worker", "e.toml", "--shard", shard, "--store", "small/store"]);
         assert_eq!(ran.code, 0, "{}", ran.err);
