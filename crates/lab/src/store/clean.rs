@@ -30,7 +30,7 @@ pub struct Cleaned {
     pub dropped: usize,
     /// Segments of writers that are at work and were left alone.
     pub busy: usize,
-    /// Pieces of segments that are no record and were put aside, and their bytes.
+    /// Pieces of segments that are no record and were put aside.
     pub damaged: usize,
     /// Bytes of these pieces.
     pub damaged_bytes: u64,
