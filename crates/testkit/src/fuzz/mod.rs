@@ -8,8 +8,8 @@
 //! * [`kernel`]: kernel files, changed so that they still load.
 //! * [`execute`]: such a kernel on every functional engine; [`timed`]: on the timing model.
 //! * [`damage`]: files of any kind, changed so that they may be wrong.
-//! * [`orders`]: the reference interpreter in several orders of threads, which says what can be compared.
-//! * [`panics`], [`reduce`]: panics as results, and findings made small.
+//! * `orders`: the reference interpreter in several orders of threads, which says what can be compared.
+//! * `panics`, `reduce`: panics as results, and findings made small.
 //!
 //! The case with seed `s` is the same whatever runs before it: a run of one case from `s` on repeats it.
 
