@@ -15,7 +15,6 @@ mod regs;
 mod remote;
 mod texture;
 
-use crate::calls::MAX_STACK_BYTES;
 use crate::decode::Program;
 use crate::fault::{Fault, FaultKind, ThreadId};
 use crate::image::{LoadError, MAX_SHARED_BYTES};
@@ -167,7 +166,7 @@ impl<'p> Core<'p> {
             file: RegFile::new(program),
             rows: Vec::new(),
             thread_specials: thread_specials(program, launch, width),
-            local_bytes: program.layout.local_bytes.min(MAX_STACK_BYTES),
+            local_bytes: program.layout.local_bytes,
             ctas: Vec::new(),
             free_slots: Vec::new(),
             gone: Vec::new(),
@@ -471,10 +470,6 @@ fn check_launch(program: &Program, launch: &Launch, width: u32) -> Result<(), Lo
     let shared = u64::from(program.layout.static_shared) + u64::from(launch.dynamic_shared);
     if shared > MAX_SHARED_BYTES {
         return wrong(format!("a block has {shared} bytes of shared memory, there can be {MAX_SHARED_BYTES}"));
-    }
-    let frame = program.layout.frame(program.layout.kernel).size;
-    if frame > MAX_STACK_BYTES {
-        return wrong(format!("the kernel has {frame} bytes of local memory, a thread can have {MAX_STACK_BYTES}"));
     }
     let wanted = program.layout.param_bytes as usize;
     if launch.params.len() < wanted {

@@ -6,7 +6,6 @@ mod control;
 mod memory;
 mod warp;
 
-use crate::calls::MAX_STACK_BYTES;
 use crate::image::{Image, KernelLayout, LoadError};
 use crate::lanes::{Kernels, LANES, Level};
 use crate::op::{Access, Bank, CONST, Class, NO_PC, NONE, NOT, Op, Origin, Slot};
@@ -193,8 +192,6 @@ struct Decoder<'i> {
     /// Constants by value.
     known32: HashMap<u32, Slot>,
     known64: HashMap<u64, Slot>,
-    /// Places in `placed`.
-    place: HashMap<FuncId, usize>,
 }
 
 /// 32-bit registers, or predicates, of a kernel with all functions it may call.
@@ -233,7 +230,6 @@ impl<'i> Decoder<'i> {
             carry: None,
             known32: HashMap::new(),
             known64: HashMap::new(),
-            place: HashMap::new(),
         }
     }
 
@@ -297,7 +293,6 @@ impl<'i> Decoder<'i> {
                 return Err(LoadError::Unsupported(text));
             }
             self.program.entries.insert(id, Entry { pc: next, frame: self.layout.frame(id).size });
-            self.place.insert(id, self.placed.len());
             self.placed.push(Placed {
                 id,
                 function,
@@ -315,8 +310,7 @@ impl<'i> Decoder<'i> {
             next += size;
         }
         [self.program.r32, self.program.r64, self.program.preds] = base;
-        let largest = self.program.entries.values().map(|e| e.frame).max().unwrap_or(0);
-        self.program.largest_frame = largest.min(MAX_STACK_BYTES);
+        self.program.largest_frame = self.program.entries.values().map(|e| e.frame).max().unwrap_or(0);
         Ok(())
     }
 

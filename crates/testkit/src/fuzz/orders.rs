@@ -61,7 +61,7 @@ impl Outcome {
         Self { ending, memory: Vec::new(), text }
     }
 
-    /// Whether nothing can go on.
+    /// Whether it is deadlocked.
     pub(super) fn is_deadlock(&self) -> bool {
         self.ending == Ending::Fault("deadlock")
     }
