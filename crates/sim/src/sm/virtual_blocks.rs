@@ -176,8 +176,10 @@ impl Sm<'_> {
             let (phases, issued) = (&self.phases, &self.issued);
             map.leave(number, |n| phases.progress(WarpId(first + n), issued));
         }
-        // Nobody uses shared memory for the next iteration before all have left this one.
-        if map.all_have_left(map.iteration(number)) {
+        // Nobody uses shared memory for the next iteration before all have left this one; but the first iteration may be
+        // under way before all have come to it.
+        let iteration = map.iteration(number);
+        if iteration > 0 && map.all_have_left(iteration) {
             self.core.clear_shared(slot);
         }
         self.refresh(warp);

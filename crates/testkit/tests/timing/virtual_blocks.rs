@@ -170,6 +170,61 @@ fn every_order_gives_the_right_memory() {
     }
 }
 
+/// Blocks of 768 threads whose first deed in a logical block is to put a number into shared memory.
+fn handing_over(blocks: u32) -> Case {
+    let source = "\
+.version 6.0
+.target sm_60
+.address_size 64
+.visible .entry hand(.param .u64 out)
+{
+    .reg .b32 %r<12>;
+    .reg .b64 %d<4>;
+    .shared .b32 hands[768];
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r6, hands;
+    mad.lo.u32 %r7, %r2, 4, %r6;
+    mov.u32 %r1, %ctaid.x;
+    mad.lo.u32 %r8, %r1, 768, %r2;
+    st.shared.u32 [%r7], %r8;
+    bar.sync 0;
+    mov.u32 %r9, 767;
+    sub.u32 %r9, %r9, %r2;
+    mad.lo.u32 %r10, %r9, 4, %r6;
+    ld.shared.u32 %r11, [%r10];
+    ld.param.u64 %d1, [out];
+    mad.wide.u32 %d2, %r8, 4, %d1;
+    red.global.add.u32 [%d2], %r11;
+    ret;
+}
+";
+    let expected = (0..blocks).flat_map(|block| (0..768).map(move |t| block * 768 + 767 - t)).collect();
+    Case {
+        name: "hand".to_owned(),
+        source: source.to_owned(),
+        kernel: "hand".to_owned(),
+        grid: [blocks, 1, 1],
+        block: [768, 1, 1],
+        buffers: vec![vec![0; blocks as usize * 768]],
+        scalars: Vec::new(),
+        expected: Expected::Words(expected),
+        thread_insts: None,
+    }
+}
+
+/// A warp may begin its first logical block before the last warp has come to it.
+#[test]
+fn nobody_clears_what_the_first_logical_block_has_put_into_shared_memory() {
+    for issue in ["gto", "lrr", "vtw"] {
+        let config = with_issue(&machine("gtx480", &["gpu.sms=1"]), issue);
+        for order in ORDERS {
+            let case = on_virtual_blocks(handing_over(5), Form::Hardware(order), 2);
+            let result = run(&case, &config, RunOptions::default());
+            assert!(matches!(result.ending, Ending::Completed), "{:?}", result.ending);
+        }
+    }
+}
+
 /// A kernel that takes three logical blocks; each body begins with `%r1` the block, `%r2` the thread, `%r3` the warp.
 fn by_hand(threads: u32, body: &str) -> String {
     format!(
