@@ -6,6 +6,7 @@ use crate::out::{self, grouped};
 use crate::ptx::virtualize::FormArgs;
 use crate::run;
 use clap::Subcommand;
+use raddle_ptx::transform::{self, Form, ThreadOrder};
 use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::stats_table::write_csv;
 use raddle_runtime::timing::{TimingOptions, Watch};
@@ -24,7 +25,8 @@ pub enum Command {
     /// Run workloads in several ways and compare their results with the right ones
     #[command(after_help = "\
 Each is run without time with warps of 4, 8, 16 and 32 lanes, and on the timing model of the preset
-gtx480 with warps of 32 and of 8 lanes; a workload that is written for one width only with that one.
+gtx480 with warps of 32 and of 8 lanes; a workload that is written for one width only with that one. The
+timing model runs each with its kernels in a loop over logical blocks too, on two SMs.
 
 Examples:
   raddle workloads check
@@ -120,14 +122,31 @@ pub fn run(command: &Command) -> Result<Exit, Failure> {
     }
 }
 
+/// A way in which workloads are checked.
+#[derive(Clone, Copy)]
+struct Way {
+    engine: Engine,
+    width: u32,
+    /// Kernels loop over logical blocks. On two SMs, so that they do; one does not hold all blocks of `stencil-sync`, which wait
+    /// for each other.
+    is_virtual: bool,
+}
+
+impl Way {
+    const fn new(engine: Engine, width: u32) -> Self {
+        Self { engine, width, is_virtual: false }
+    }
+}
+
 /// The ways in which workloads are checked.
-const WAYS: [(Engine, u32); 6] = [
-    (Engine::Fast, 4),
-    (Engine::Fast, 8),
-    (Engine::Fast, 16),
-    (Engine::Fast, 32),
-    (Engine::Timing, 32),
-    (Engine::Timing, 8),
+const WAYS: [Way; 7] = [
+    Way::new(Engine::Fast, 4),
+    Way::new(Engine::Fast, 8),
+    Way::new(Engine::Fast, 16),
+    Way::new(Engine::Fast, 32),
+    Way::new(Engine::Timing, 32),
+    Way::new(Engine::Timing, 8),
+    Way { engine: Engine::Timing, width: 32, is_virtual: true },
 ];
 
 /// The workloads of these names; all when there are none.
@@ -158,11 +177,10 @@ fn for_each<T: Send>(workloads: &[&Workload], job: impl Fn(&Workload) -> T + Syn
 }
 
 fn check(args: &CheckArgs) -> Result<Exit, Failure> {
-    let mut ways: Vec<(Engine, u32)> = WAYS.to_vec();
+    let mut ways = WAYS.to_vec();
     if !args.engine.is_empty() {
-        let others = [Engine::Gather, Engine::Reference].map(|engine| (engine, 32));
-        ways.extend(others);
-        ways.retain(|(engine, _)| args.engine.contains(engine));
+        ways.extend([Engine::Gather, Engine::Reference].map(|engine| Way::new(engine, 32)));
+        ways.retain(|way| args.engine.contains(&way.engine));
     }
     let mut is_good = true;
     for lines in for_each(&named(&args.names)?, |workload| check_one(workload, &ways, args.size)) {
@@ -221,15 +239,16 @@ struct Lines {
     is_good: bool,
 }
 
-fn check_one(workload: &Workload, ways: &[(Engine, u32)], size: Size) -> Lines {
+fn check_one(workload: &Workload, ways: &[Way], size: Size) -> Lines {
     let mut lines = Lines { is_good: true, ..Lines::default() };
     let only = workload.module().and_then(|module| workload.manifest(&module)).map(|m| m.warp_width);
     let only = only.unwrap_or_default();
-    for (engine, width) in ways.iter().copied().filter(|(_, width)| only.is_none_or(|only| only == *width)) {
+    for &way in ways.iter().filter(|way| only.is_none_or(|only| only == way.width)) {
         let start = Instant::now();
-        let result = check_way(workload, engine, width, size);
+        let result = check_way(workload, way, size);
         let (name, seconds) = (workload.name, start.elapsed().as_secs_f64());
-        let head = format!("{name:<16}  {:<9}  {width:>2} lanes  ", engine.name());
+        let kind = if way.is_virtual { "virtual" } else { "" };
+        let head = format!("{name:<16}  {:<9}  {:>2} lanes  {kind:<7}  ", way.engine.name(), way.width);
         lines.text += &match result {
             Ok(insts) => format!("{head}{:>14} thread-instructions  {seconds:>7.2} s\n", grouped(insts)),
             Err(error) => {
@@ -242,20 +261,24 @@ fn check_one(workload: &Workload, ways: &[(Engine, u32)], size: Size) -> Lines {
 }
 
 /// Runs a workload in one way and gives the thread-instructions, or what is wrong.
-fn check_way(workload: &Workload, engine: Engine, width: u32, size: Size) -> Result<u64, Error> {
-    let timing = match engine {
-        Engine::Timing => Some(Box::new(TimingOptions::new(machine(width)?.config))),
+fn check_way(workload: &Workload, way: Way, size: Size) -> Result<u64, Error> {
+    let timing = match way.engine {
+        Engine::Timing => Some(Box::new(TimingOptions::new(machine(way)?.config))),
         _ => None,
     };
-    let engine = EngineOptions { engine, warp_width: width };
+    let engine = EngineOptions { engine: way.engine, warp_width: way.width };
     let setup = Setup::new(RunOptions { engine, timing, ..RunOptions::default() });
-    let module = workload.module()?;
+    let mut module = workload.module()?;
+    if way.is_virtual {
+        let form = Form::Hardware(ThreadOrder::SameLane);
+        module = module.virtualize(&transform::Options { form, ..transform::Options::default() })?.0;
+    }
     let ran = workload.run(&module, &setup, Watch::default(), &Request::new(size))?;
     let insts = ran.thread_insts();
     let [least, most] = size.limits();
     match ran.wrong {
         Some(wrong) => Err(wrong),
-        None if !(least..=most).contains(&insts) => {
+        None if !way.is_virtual && !(least..=most).contains(&insts) => {
             let limits = format!("size {size} has {} to {}", grouped(least), grouped(most));
             Err(Error::Wrong(format!("{} thread-instructions; {limits}", grouped(insts))))
         }
@@ -264,9 +287,10 @@ fn check_way(workload: &Workload, engine: Engine, width: u32, size: Size) -> Res
 }
 
 /// The machine of the timing runs.
-fn machine(width: u32) -> Result<Machine, Problem> {
-    let widths = ["sm.warp_width", "sm.simd_width"].map(|key| format!("{key}={width}"));
-    let set = [&widths[..], &["mechanism.divergence=pdom".to_owned()]].concat();
+fn machine(way: Way) -> Result<Machine, Problem> {
+    let widths = ["sm.warp_width", "sm.simd_width"].map(|key| format!("{key}={}", way.width));
+    let mut set = [&widths[..], &["mechanism.divergence=pdom".to_owned()]].concat();
+    set.extend(way.is_virtual.then(|| "gpu.sms=2".to_owned()));
     Machine::load(Source::Preset("gtx480"), &set).map_err(|problems| {
         let problems: Vec<String> = problems.iter().map(|p| p.message.clone()).collect();
         Problem::new(problems.join("; "))
