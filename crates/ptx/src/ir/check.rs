@@ -184,6 +184,10 @@ impl Checker<'_> {
                     _ => return Err(site.wrong(&format!("2 or 4 parts that make up {ty}"))),
                 };
                 let loose = OperandSpec { loose: part == Type::B8, ..site.spec.clone() };
+                let is_long = |o: &Operand| matches!(o, Operand::Reg(reg) if self.function.reg(*reg).ty.bits() > 32);
+                if part == Type::B8 && list.iter().any(is_long) {
+                    return Err(site.wrong("parts of a byte each, in registers of at most 32 bits"));
+                }
                 list.iter().try_for_each(|o| self.element(Site { spec: &loose, ..site }, o, part))
             }
             Operand::VarAddress(..) | Operand::Func(_) if site.spec.shape == Shape::Any && !site.spec.written => {

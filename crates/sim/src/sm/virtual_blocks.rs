@@ -328,6 +328,9 @@ impl Sm<'_> {
     /// virtual one.
     pub(super) fn logical_barrier_text(&self, slot: u32, number: u8) -> Option<String> {
         let map = self.virtual_blocks.as_ref()?.map(slot)?;
+        if u32::from(number) >= OWN_BARRIER {
+            return Some("some of its lanes wait for its next logical block, the others are elsewhere".to_owned());
+        }
         let (own, arrived) = (named(number), self.core.barrier_state(slot, number).0);
         let [low, high] = map.under_way();
         let iteration = if bank(low) == u32::from(number - own) { low } else { high };

@@ -165,6 +165,13 @@ impl<'t> Kernel<'t> {
         self.insts().any(counts)
     }
 
+    /// Whether lanes that can part look at others of their warp without waiting for them: what they see depends on who is there.
+    fn asks_who_is_there(&self) -> bool {
+        let looks = |inst: &Inst| matches!(inst.opcode, Opcode::Shfl | Opcode::Vote) && !inst.has(Word::Sync);
+        let parts = |inst: &Inst| inst.opcode == Opcode::Brx || inst.opcode == Opcode::Bra && inst.guard.is_some();
+        self.insts().any(looks) && self.insts().any(parts)
+    }
+
     /// The operations for which lanes of a warp come together.
     fn warp_operations(&self) -> impl Iterator<Item = &Inst> {
         let is_warp = |inst: &&Inst| match inst.opcode {
@@ -187,7 +194,12 @@ impl<'t> Kernel<'t> {
         let forward = Options { warp_width: width, ..Options::default() };
         let first = self.interpret(&forward, limit, false)?;
         let is_scheduled = SCHEDULED.iter().any(|word| self.source.contains(word));
-        if first.ending == Ending::Limit || is_scheduled || !self.names_all_lanes() || self.counts_at_barriers() {
+        if first.ending == Ending::Limit
+            || is_scheduled
+            || self.asks_who_is_there()
+            || !self.names_all_lanes()
+            || self.counts_at_barriers()
+        {
             return Ok((None, 1));
         }
         if self.interpret(&forward, limit, true)? != first {

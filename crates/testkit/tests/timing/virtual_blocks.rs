@@ -278,6 +278,17 @@ fn shared_memory_waits_until_all_have_left_the_block_before() {
     assert_eq!(told[0], "waits with shared memory until all warps have left the logical block before");
 }
 
+/// Half of a warp asks for its next logical block, the others wait for them behind it.
+#[test]
+fn a_warp_of_which_only_some_lanes_want_a_block_is_reported() {
+    let source = "// run: grid=1 block=32\n// arg: out u32[1] = zero\n.version 6.0\n.target sm_60\n.address_size 64\n\
+                  .visible .entry k(.param .u64 out)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<3>;\nmov.u32 %r1, %laneid;\n\
+                  setp.ge.u32 %p1, %r1, 16;\n@%p1 bra End;\nraddle.next_tbid.u32 %r2, 3;\nEnd:\nret;\n}\n";
+    let result = stuck(source);
+    let Ending::Deadlock(warps) = &result.ending else { panic!("not a deadlock: {:?}", result.ending) };
+    assert_eq!(warps[0].waits, "some of its lanes wait for its next logical block, the others are elsewhere");
+}
+
 /// Barriers as they are come to and left: time, warp, whether it comes.
 #[derive(Default)]
 struct Barriers(Vec<(u16, bool)>);
