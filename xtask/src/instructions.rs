@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use raddle_ptx::isa::{Form, OperandSpec, Shape, Slot, Type, TypeRef, Word, forms, unsupported};
+use raddle_ptx::isa::{Form, Opcode, OperandSpec, Shape, Slot, Type, TypeRef, Word, forms, unsupported};
+use raddle_sim::config::{Machine, OpTiming, Source};
+use raddle_sim::kernel::UnitKind;
+use raddle_sim::op_timing::{self, Numbers, Work};
 use raddle_testkit::coverage::Coverage;
 
 use crate::Result;
@@ -42,6 +45,17 @@ These are known and refused by name, with the version that introduced them.
 | --- | --- | --- |
 ";
 
+const TIMES: &str = "
+## Units and times
+
+Where each operation is executed on the preset `gtx480`, its latency and the cycles before the unit takes the next one. The keys are
+under `sm.latency`; half precision takes the time of integers. The time of memory operations is that of
+[memory](../timing-model.md#memory).
+
+| operations | integers | single precision | double precision |
+| --- | --- | --- | --- |
+";
+
 const LISTS: &str = "
 ## Lists of words
 
@@ -67,6 +81,8 @@ pub fn page() -> Result<String> {
         }
         let _ = writeln!(text, "| {} | {} |", render(form), columns(form, coverage.of(form.id).files));
     }
+    text += TIMES;
+    times(&mut text)?;
     text += LISTS;
     for (name, words) in lists() {
         let words: Vec<String> = words.iter().map(|w| format!("`.{}`", w.as_str())).collect();
@@ -77,6 +93,34 @@ pub fn page() -> Result<String> {
         let _ = writeln!(text, "| `{}` | {}.{} | {} |", u.opcode, u.since.0, u.since.1, u.what);
     }
     Ok(text)
+}
+
+/// A row for each kind of work: its operations, and their unit and time by kind of numbers.
+fn times(text: &mut String) -> Result {
+    let none: [&str; 0] = [];
+    let machine = Machine::load(Source::Preset("gtx480"), &none).map_err(|problems| format!("{problems:?}"))?;
+    let sm = &machine.config.sm;
+    for work in Work::ALL.into_iter().filter(|work| *work != Work::Unsupported) {
+        let executed = |opcode: &&Opcode| forms().iter().any(|form| form.opcode == **opcode);
+        let opcodes = Opcode::ALL.iter().filter(|opcode| op_timing::work(**opcode) == work).filter(executed);
+        let opcodes: Vec<String> = opcodes.map(|opcode| format!("`{opcode}`")).collect();
+        let cells = Numbers::ALL.map(|numbers| {
+            let OpTiming { latency, interval } = op_timing::timing(&sm.latency, work, numbers);
+            let exists = match work {
+                Work::Mul24 | Work::Mad24 => numbers == Numbers::Int,
+                Work::Transcendental | Work::Fma => numbers != Numbers::Int,
+                _ => true,
+            };
+            match op_timing::unit(sm, work, numbers) {
+                _ if !exists => "-".to_owned(),
+                UnitKind::Mem => "load-store unit".to_owned(),
+                UnitKind::Sp => format!("SP, {latency}, {interval}"),
+                UnitKind::Sfu => format!("SFU, {latency}, {interval}"),
+            }
+        });
+        let _ = writeln!(text, "| {} | {} |", opcodes.join(" "), cells.join(" | "));
+    }
+    Ok(())
 }
 
 fn variant_count(form: &Form) -> usize {

@@ -72,9 +72,13 @@ A share agrees within 2 points or a quarter of the paper's value, a whole number
 each of these agrees partly from half of the paper's value to twice it.";
 
 impl Rule {
-    /// How our value stands beside the paper's.
+    /// How our value stands beside the paper's. Gains and shares count as they are printed, so that a page says what its digits do.
     #[must_use]
     pub fn class(self, ours: f64, paper: f64) -> Class {
+        let ours = match self {
+            Self::Gain(_) | Self::Share => (ours * 1000.0).round() / 1000.0,
+            Self::Count | Self::Amount => ours,
+        };
         let (ours, paper, near) = match self {
             Self::Gain(neutral) => (ours - neutral, paper - neutral, POINTS),
             Self::Share => (ours, paper, POINTS),
@@ -109,6 +113,7 @@ mod tests {
         assert_eq!([class(1.02, 1.0), class(0.97, 1.0), class(1.5, 1.0)], [Agrees, DoesNot, DoesNot], "no gain at all");
         assert_eq!([class(0.99, 1.01), class(0.985, 1.01)], [Agrees, DoesNot], "another sign");
         assert_eq!(Rule::Gain(0.0).class(0.05, 0.06), Agrees, "differences");
+        assert_eq!([class(1.0204, 1.0), class(1.0206, 1.0)], [Agrees, DoesNot], "as printed");
     }
 
     #[test]

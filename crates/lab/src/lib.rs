@@ -72,10 +72,11 @@ mod epoch {
     use crate::Key;
 
     /// The golden files, in the order of the counts of runs in the list.
-    const GOLDEN: [&str; 3] = [
+    const GOLDEN: [&str; 4] = [
         include_str!("../../../tests/golden/cycles.txt"),
         include_str!("../../../tests/golden/divergence.txt"),
         include_str!("../../../tests/golden/mechanisms.txt"),
+        include_str!("../../../tests/golden/launches.txt"),
     ];
 
     /// The checksum of the heads and the first runs of the golden files; of those that have none, nothing.

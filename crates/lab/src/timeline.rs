@@ -15,7 +15,7 @@ use raddle_runtime::measure::{BlockRecord, Recorder};
 pub enum Blocks {
     /// Those with these numbers in the grid.
     Numbers(Vec<u64>),
-    /// The first that become resident on SM 0.
+    /// The first that become resident on the SM that gets the first block.
     First(usize),
 }
 
@@ -59,7 +59,11 @@ impl Timeline {
             Blocks::Numbers(numbers) => {
                 numbers.iter().filter_map(|number| blocks.iter().find(|block| block.cta == *number)).collect()
             }
-            Blocks::First(count) => blocks.iter().filter(|block| block.sm == 0).take(*count).collect(),
+            Blocks::First(count) => {
+                // Blocks of a later launch begin on whichever SM is next.
+                let sm = blocks.first().map(|block| block.sm);
+                blocks.iter().filter(|block| Some(block.sm) == sm).take(*count).collect()
+            }
         };
         if shown.is_empty() {
             return Err(format!("no such block of `{}` has run at size {}", self.kernel, point.size));

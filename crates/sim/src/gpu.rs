@@ -18,6 +18,7 @@ use crate::parallel::{Apart, Crew, Sleep, Work, lock};
 use crate::residency::Residency;
 use crate::result::{Ending, LaunchResult};
 use crate::seam::{Assignment, DispatchView, Dispatcher, Mechanisms};
+use crate::sm::kept::Kept;
 use crate::sm::{Mail, Sm};
 use raddle_exec::memory::{DeviceMemory, Merge};
 use raddle_exec::printf::{self, MAX_KEPT};
@@ -97,10 +98,14 @@ pub struct RunOptions<'o> {
     pub source: Option<&'o str>,
 }
 
-/// A GPU. Its memory system outlives launches.
+/// A GPU. Its memory system, what its SMs keep and whose turn it is to get a block outlive launches.
 pub struct Gpu<'m> {
     config: &'m MachineConfig,
     memory: MemorySystem,
+    /// By SM; none before the first launch.
+    kept: Vec<Kept>,
+    /// Goes on where the launch before ended.
+    dispatcher: Option<Box<dyn Dispatcher>>,
     now: Cycle,
 }
 
@@ -111,7 +116,7 @@ impl<'m> Gpu<'m> {
     /// When the machine makes no sense.
     pub fn new(config: &'m MachineConfig) -> Result<Self, GpuError> {
         let memory = MemorySystem::new(config).map_err(|e| GpuError::Machine(e.to_string()))?;
-        Ok(Self { config, memory, now: 0 })
+        Ok(Self { config, memory, kept: Vec::new(), dispatcher: None, now: 0 })
     }
 
     /// Runs a launch to its end.
@@ -130,9 +135,13 @@ impl<'m> Gpu<'m> {
         let kernel = TimedKernel::new(program, self.config);
         let most = Residency::new(self.config, program, launch, options.registers)?.ctas;
         let mut sms = Vec::new();
-        for id in 0..fit(self.config.gpu.sms) {
+        let dispatcher = match self.dispatcher.take() {
+            Some(dispatcher) => dispatcher,
+            None => mechanisms.dispatcher().map_err(GpuError::Machine)?,
+        };
+        for (id, kept) in (0..).zip(self.take_kept()) {
             let own = mechanisms.for_sm().map_err(GpuError::Machine)?;
-            sms.push(Sm::new(id, self.config, &kernel, launch, own, most)?);
+            sms.push(Sm::new(id, self.config, &kernel, launch, own, most, kept)?);
         }
         if options.never_skip {
             sms.iter_mut().for_each(Sm::never_skip);
@@ -151,7 +160,7 @@ impl<'m> Gpu<'m> {
         let memory = RwLock::new(memory);
         let work = Parts { sms: &sms, partitions: &partitions, memory: &memory };
         let mut run = Run {
-            dispatcher: mechanisms.dispatcher().map_err(GpuError::Machine)?,
+            dispatcher,
             window: Cycle::from(self.config.gpu.window.max(1)),
             start: self.now,
             gpu: self,
@@ -179,7 +188,18 @@ impl<'m> Gpu<'m> {
             let _over = crew.ends_with();
             run.until_done()
         });
-        Ok(run.finish(ending, &kernel))
+        let (result, dispatcher) = run.finish(ending, &kernel);
+        self.dispatcher = Some(dispatcher);
+        let kept = sms.into_iter().map(|seat| seat.sm.into_inner().unwrap_or_else(PoisonError::into_inner).into_kept());
+        self.kept = kept.collect();
+        Ok(result)
+    }
+
+    /// What the launch before has left of each SM; cold ones after a launch that could not start.
+    fn take_kept(&mut self) -> Vec<Kept> {
+        let config = self.config;
+        let kept = std::mem::take(&mut self.kept);
+        if kept.is_empty() { (0..fit(config.gpu.sms)).map(|sm| Kept::new(config, sm)).collect() } else { kept }
     }
 }
 
@@ -525,7 +545,7 @@ impl Run<'_, '_, '_, '_> {
         self.sms.iter().flat_map(|sm| lock(&sm.sm).blocked_warps(self.options.source)).collect()
     }
 
-    fn finish(mut self, ending: Ending, kernel: &TimedKernel<'_>) -> LaunchResult {
+    fn finish(mut self, ending: Ending, kernel: &TimedKernel<'_>) -> (LaunchResult, Box<dyn Dispatcher>) {
         let memory = self.work.hold();
         self.sms.iter().for_each(|s| lock(&s.sm).run_until(&mut s.mail(), self.gpu.now, &memory));
         self.gpu.memory.make_up(self.gpu.now);
@@ -542,7 +562,7 @@ impl Run<'_, '_, '_, '_> {
         let completed = matches!(ending, Ending::Completed);
         let trailing = if completed { trailing } else { 0 };
         let sms: Vec<_> = self.sms.iter().map(|seat| lock(&seat.sm)).collect();
-        LaunchResult::collect(
+        let result = LaunchResult::collect(
             &sms,
             &self.gpu.memory,
             crate::result::Summary {
@@ -555,6 +575,7 @@ impl Run<'_, '_, '_, '_> {
                 schedulers: self.gpu.config.sm.schedulers(),
             },
             kernel,
-        )
+        );
+        (result, self.dispatcher)
     }
 }

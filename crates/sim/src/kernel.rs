@@ -1,7 +1,9 @@
 //! A decoded kernel with everything the pipeline asks about an instruction resolved once.
 
 use crate::config::{MachineConfig, OpTiming};
+use crate::op_timing::{self, Numbers, Work, work};
 use raddle_exec::Program;
+use raddle_exec::op::Origin;
 use raddle_exec::op::{Class, MemSpace, NONE, Op};
 use raddle_ptx::ir::{Base, Function, Inst, Operand, RegId, Space};
 use raddle_ptx::isa::{Opcode, Type, Word};
@@ -156,9 +158,10 @@ impl TimedOp {
     }
 }
 
-/// Where parameters are in the constant address space.
-const PARAM_BASE: u64 = raddle_exec::memory::PARAM_WINDOW;
-const CONST_BASE: u64 = raddle_exec::memory::CONST_WINDOW;
+/// Where parameters are in memory, as in GPGPU-Sim.
+const PARAM_BASE: u64 = 0;
+/// Where constants are.
+const CONST_BASE: u64 = 0;
 
 /// Registers the scoreboard can tell apart.
 pub const MAX_REGISTERS: usize = 1 << 16;
@@ -184,7 +187,14 @@ pub struct TimedKernel<'p> {
     pub ops: Vec<TimedOp>,
     /// Registers the scoreboard keeps for a thread: every register of every function has its own number.
     pub registers: usize,
+    /// Where each operation is in memory.
+    code: Vec<u64>,
+    /// Bytes of an instruction.
+    instruction_bytes: u64,
 }
+
+/// Where the code of a module begins: all its functions, one behind the other in the order of the file.
+const CODE_BASE: u64 = 0xF000_0000;
 
 impl<'p> TimedKernel<'p> {
     /// Resolves a program for a machine.
@@ -210,7 +220,27 @@ impl<'p> TimedKernel<'p> {
         for (op, nesting) in ops.iter_mut().zip(nesting(&program.ops)) {
             op.nesting = nesting;
         }
-        Self { program, ops, registers }
+        let instruction_bytes = u64::from(config.sm.fetch.instruction_bytes);
+        let mut next = CODE_BASE;
+        let mut starts = Vec::with_capacity(module.functions.len());
+        for function in &module.functions {
+            starts.push(next);
+            next += function.insts.len() as u64 * instruction_bytes;
+        }
+        let place = |origin: &Origin| starts[origin.func.index()] + origin.inst.index() as u64 * instruction_bytes;
+        let code = program.origins.iter().map(place).collect();
+        Self { program, ops, registers, code, instruction_bytes }
+    }
+
+    /// Where an operation is in memory; those behind the program lie behind its last.
+    #[inline]
+    #[must_use]
+    pub fn address(&self, pc: u32) -> u64 {
+        let known = self.code.len() as u64;
+        match self.code.get(pc as usize) {
+            Some(address) => *address,
+            None => self.code.last().unwrap_or(&CODE_BASE) + (u64::from(pc) + 1 - known) * self.instruction_bytes,
+        }
     }
 }
 
@@ -327,42 +357,11 @@ fn data_kind(inst: &Inst) -> DataKind {
 
 /// Unit, latency and what the load-store unit does.
 fn place(config: &MachineConfig, op: &Op, inst: &Inst, out: &mut TimedOp) {
-    let l = &config.sm.latency;
-    let ty = inst.ty();
-    let kind = match ty {
-        Type::F64 => DataKind::F64,
-        Type::F32 => DataKind::F32,
-        _ => DataKind::Int,
-    };
+    let (work, numbers) = (work(inst.opcode), Numbers::of(inst.ty()));
     out.data = data_kind(inst);
-    let pick = |int: OpTiming, f32: OpTiming, f64: OpTiming| match kind {
-        DataKind::F64 => f64,
-        DataKind::F32 => f32,
-        _ => int,
-    };
-    let arithmetic = match inst.opcode {
-        Opcode::Add | Opcode::Addc | Opcode::Sub | Opcode::Subc => Some(pick(l.int_add, l.f32_add, l.f64_add)),
-        Opcode::Max | Opcode::Min => Some(pick(l.int_max, l.f32_max, l.f64_max)),
-        Opcode::Mul => Some(pick(l.int_mul, l.f32_mul, l.f64_mul)),
-        Opcode::Mad | Opcode::Madc => Some(pick(l.int_mad, l.f32_mad, l.f64_mad)),
-        Opcode::Fma => Some(pick(l.f32_fma, l.f32_fma, l.f64_fma)),
-        Opcode::Div => Some(pick(l.int_div, l.f32_div, l.f64_div)),
-        Opcode::Sqrt | Opcode::Sin | Opcode::Cos | Opcode::Ex2 | Opcode::Lg2 | Opcode::Rsqrt | Opcode::Rcp => {
-            Some(l.transcendental)
-        }
-        Opcode::Shfl => Some(l.shuffle),
-        _ => None,
-    };
-    if let Some(timing) = arithmetic {
-        let special = matches!(
-            inst.opcode,
-            Opcode::Sqrt | Opcode::Sin | Opcode::Cos | Opcode::Ex2 | Opcode::Lg2 | Opcode::Rsqrt | Opcode::Rcp
-        );
-        let multiplies = matches!(inst.opcode, Opcode::Mul | Opcode::Mad | Opcode::Madc) && kind == DataKind::Int;
-        let on_sfu =
-            special || inst.opcode == Opcode::Div || kind == DataKind::F64 || multiplies && config.sm.units.sfu_int_mul;
-        out.timing = timing;
-        out.unit = if on_sfu && config.sm.units.sfu > 0 { UnitKind::Sfu } else { UnitKind::Sp };
+    out.unit = op_timing::unit(&config.sm, work, numbers);
+    out.timing = op_timing::timing(&config.sm.latency, work, numbers);
+    if work != Work::Memory {
         return;
     }
     out.bytes = op.access.bytes.max(1);
@@ -370,16 +369,14 @@ fn place(config: &MachineConfig, op: &Op, inst: &Inst, out: &mut TimedOp) {
     out.space = op.access.space;
     out.mem = match inst.opcode {
         Opcode::Ld | Opcode::Ldu if matches!(op.access.space, MemSpace::Const | MemSpace::Param) => MemKind::Const,
-        Opcode::Ld | Opcode::Ldu => MemKind::Load,
         Opcode::St => MemKind::Store,
         Opcode::Atom | Opcode::Red => MemKind::Atomic,
         Opcode::Tex | Opcode::Tld4 => MemKind::Texture,
         Opcode::Membar | Opcode::Fence => MemKind::Fence,
-        _ => return,
+        _ => MemKind::Load,
     };
-    out.unit = UnitKind::Mem;
     out.data = DataKind::Mem;
-    out.bypass_l1 = inst.has(Word::Cg) || inst.has(Word::Cv) || inst.has(Word::Volatile) || out.mem == MemKind::Atomic;
+    out.bypass_l1 = inst.has(Word::Cg) || out.mem == MemKind::Atomic;
     if out.mem == MemKind::Const {
         out.fixed_address = fixed_address(op, inst);
     }

@@ -22,6 +22,7 @@ pub mod job;
 pub mod kernel;
 mod logical_blocks;
 pub mod mem;
+pub mod op_timing;
 pub mod packet;
 mod parallel;
 pub mod residency;
@@ -34,4 +35,4 @@ pub mod stats;
 /// different epochs are not compared; those of one epoch are good whatever else changed. `tests/golden/epochs.txt` has
 /// the checksum of the golden cycles at each epoch, and a test of `raddle-lab` fails when they have changed and this
 /// has not.
-pub const EPOCH: u32 = 3;
+pub const EPOCH: u32 = 4;

@@ -1,10 +1,21 @@
 //! Writes the page that compares the timing model with the reference simulator to standard output: `accuracy`.
 #![allow(clippy::print_stdout, reason = "its output is the page")]
 
-use raddle_testkit::accuracy::{Row, measure, page};
+use raddle_testkit::accuracy::{Measured, Row, held, measure, page};
 use raddle_testkit::timing::{self, Point};
 
 fn main() {
     let measured = |points: Vec<Point>| points.iter().map(measure).collect::<Vec<Row>>();
-    print!("{}", page(&measured(timing::kernels()), &measured(timing::small()), &measured(timing::micros())));
+    let held = held();
+    let (counted, apart): (Vec<_>, Vec<_>) = held.iter().partition(|run| run.counts());
+    let runs = |runs: &[&raddle_testkit::accuracy::Held]| runs.iter().map(|run| run.measure()).collect::<Vec<Row>>();
+    let all = Measured {
+        held: runs(&counted),
+        apart: runs(&apart),
+        several: counted.iter().filter(|run| run.launches() > 1).map(|run| run.kernel.clone()).collect(),
+        kernels: measured(timing::kernels()),
+        small: measured(timing::small()),
+        micro: measured(timing::micros()),
+    };
+    print!("{}", page(&all));
 }

@@ -60,10 +60,16 @@ pub struct Prepared {
     pub output: (u64, usize),
 }
 
-/// The folder of the reference results.
+/// The folder of the results the model was calibrated with.
 #[must_use]
 pub fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference/gtx480")
+    folder_of("gtx480")
+}
+
+/// The folder of a set of results.
+#[must_use]
+pub fn folder_of(set: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/reference").join(set)
 }
 
 fn read(name: &str) -> String {
@@ -77,7 +83,18 @@ fn read(name: &str) -> String {
 /// When the file is missing or malformed: it is part of the repository.
 #[must_use]
 pub fn rows(file: &str) -> Vec<Value> {
-    serde_json::from_str(&read(file)).unwrap_or_else(|e| panic!("{file}: {e}"))
+    rows_of("gtx480", file)
+}
+
+/// The rows of a table of a set of results.
+///
+/// # Panics
+/// When the file is missing or malformed: it is part of the repository.
+#[must_use]
+pub fn rows_of(set: &str, file: &str) -> Vec<Value> {
+    let path = folder_of(set).join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{file}: {e}"))
 }
 
 /// A kernel at the size the reference was measured at.

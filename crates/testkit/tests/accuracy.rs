@@ -1,6 +1,6 @@
 //! The timing model against the reference simulator, and against the page of the book that says how close it is.
 
-use raddle_testkit::accuracy::{PAGE, Row, differences, goldens, mean_and_max, measure};
+use raddle_testkit::accuracy::{Held, PAGE, Row, differences, goldens, held, mean_and_max, measure};
 use raddle_testkit::timing::{self, Point};
 use std::path::Path;
 
@@ -10,27 +10,39 @@ const MEAN: f64 = 10.0;
 const EACH: f64 = 20.0;
 /// Most a micro run may be.
 const MICRO: f64 = 10.0;
+/// Most the mean of runs the model was not calibrated with may be, and one of them.
+const HELD: [f64; 2] = [2.0, 10.0];
+/// Runs whose error is chance or the reference's own: see the README of the set.
+const ODD: [(&str, &str); 3] = [("const_table", "lrr"), ("page-view-count", "gto"), ("page-view-count", "lrr")];
+/// Of so many runs of that set, a test makes one.
+const SAMPLE: usize = 5;
 
 fn page() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE);
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Runs points; every cycle count must be the page's, and no error larger than `most`.
-fn check(points: &[Point], most: f64) -> Vec<Row> {
+/// What is wrong with runs: cycles that are not the page's, errors larger than `most`.
+fn wrong(rows: &[Row], most: f64) -> String {
     let goldens = goldens(&page());
-    let rows: Vec<Row> = points.iter().map(measure).collect();
     let mut wrong = String::new();
-    for row in &rows {
+    for row in rows {
         let key = (row.name.clone(), row.scheduler.clone());
         let (cycles, golden) = (row.ours.cycles, goldens.get(&key));
         if golden != Some(&cycles) {
             wrong += &format!("{} {}: {cycles} cycles, {PAGE} says {golden:?}\n", row.name, row.scheduler);
         }
-        if row.error().abs() > most {
+        if row.error().abs() > most && !ODD.contains(&(&row.name, &row.scheduler)) {
             wrong += &format!("{} {}: {:.1} % off the reference\n", row.name, row.scheduler, row.error());
         }
     }
+    wrong
+}
+
+/// Runs points; every cycle count must be the page's, and no error larger than `most`.
+fn check(points: &[Point], most: f64) -> Vec<Row> {
+    let rows: Vec<Row> = points.iter().map(measure).collect();
+    let wrong = wrong(&rows, most);
     assert!(wrong.is_empty(), "{wrong}if this is meant, run `cargo xtask accuracy` and commit the page");
     rows
 }
@@ -44,6 +56,30 @@ fn small_sizes_take_the_cycles_of_the_page() {
 fn micro_runs_take_the_cycles_of_the_page() {
     let rows = check(&timing::micros(), MICRO);
     assert!(rows.iter().all(Row::same_instructions), "instruction counts");
+}
+
+#[test]
+fn runs_the_model_was_not_calibrated_with_take_the_cycles_of_the_page() {
+    let rows: Vec<Row> = held().iter().step_by(SAMPLE).map(Held::measure).collect();
+    let wrong = wrong(&rows, HELD[1]);
+    assert!(wrong.is_empty(), "{wrong}if this is meant, run `cargo xtask accuracy` and commit the page");
+}
+
+/// The page's own figures of all those runs keep the bounds.
+#[test]
+fn the_page_keeps_the_bounds_of_runs_the_model_was_not_calibrated_with() {
+    let goldens = goldens(&page());
+    let error = |run: &&Held| {
+        let ours = goldens[&(run.kernel.clone(), run.scheduler.clone())] as f64;
+        100.0 * (ours / run.cycles() as f64 - 1.0).abs()
+    };
+    let all = held();
+    let each: Vec<f64> =
+        all.iter().filter(|run| !ODD.contains(&(&run.kernel, &run.scheduler))).map(|run| error(&run)).collect();
+    let counted: Vec<f64> = all.iter().filter(|run| run.counts()).map(|run| error(&run)).collect();
+    assert_eq!((each.len(), counted.len()), (83, 66));
+    assert!(each.iter().all(|error| *error <= HELD[1]), "{each:?}");
+    assert!(counted.iter().sum::<f64>() / 66.0 <= HELD[0], "{counted:?}");
 }
 
 /// The page's own figures for the six kernels keep the bounds; that they are true is the next test.

@@ -79,7 +79,7 @@ fn workloads_are_listed_checked_and_measured() {
     assert!(listed.out.starts_with("name "), "{}", listed.out);
     assert!(listed.out.contains("\nmri-q  "), "{}", listed.out);
     let checked = raddle(&root(), &["workloads", "check", "scalar-prod", "walsh"]);
-    assert_eq!((checked.code, checked.out.lines().count()), (0, 12), "{}", checked.out);
+    assert_eq!((checked.code, checked.out.lines().count()), (0, 14), "{}", checked.out);
     let measured = raddle(&root(), &["measure", "barriers", "scalar-prod", "--size", "tiny"]);
     assert!(measured.out.starts_with("scalar_prod: 8 blocks, 128 warps\n  waiting at barriers"), "{}", measured.out);
 }

@@ -1,13 +1,13 @@
 //! Blocks in turn to all SMs.
 //!
 //! # What it models
-//! In each cycle every SM with room gets one block, starting after the SM served last, and each launch at the same SM.
+//! In each cycle every SM with room gets one block, starting after the SM served last, in the launch before too.
 //!
 //! # Source
 //! GPGPU-Sim's block scheduler.
 //!
 //! # Parameters
-//! The SM that is served first. Which one it is should not matter: what changes with it is noise.
+//! The SM that is served first, in the first launch. Which one it is should not matter: what changes with it is noise.
 //!
 //! # Simplifications
 //! What room an SM has is looked at once per window, so the room of a block that ends is given away in the next one.
@@ -32,7 +32,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// The SM that gets the first block of a launch, modulo the number of SMs.
+    /// The SM that gets the first block of the first launch, modulo the number of SMs.
     #[schemars(range(min = 0, max = 65535))]
     pub first: u32,
 }

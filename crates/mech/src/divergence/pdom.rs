@@ -20,7 +20,7 @@
 
 use raddle_exec::op::{NO_PC, Op};
 use raddle_exec::splits::{Group, Meeting, Splits, State, add_by_target};
-use raddle_sim::config::MachineConfig;
+use raddle_sim::config::{FirstSide, MachineConfig};
 use raddle_sim::seam::{Cause, Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,23 +33,13 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     refuses: &[],
 };
 
-/// Which side of a branch runs first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum First {
-    /// The side without the highest lane, as GPGPU-Sim does.
-    #[default]
-    LowLanes,
-    /// The side that jumps.
-    Taken,
-}
-
 /// Parameters.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Which side of a branch runs first: `low-lanes` (the side without the highest lane) or `taken`.
-    pub first: First,
+    /// Which side of a branch runs first: `low-lanes` (the side without the highest lane) or `taken`; as the machine does
+    /// when left out.
+    pub first: Option<FirstSide>,
 }
 
 struct Warp {
@@ -63,7 +53,7 @@ struct Warp {
 
 /// The model.
 pub struct Pdom {
-    first: First,
+    first: FirstSide,
     /// Parts meet at likely-convergence points too.
     likely: bool,
     warps: Vec<Option<Warp>>,
@@ -77,7 +67,13 @@ impl Pdom {
     pub fn new(config: Config, machine: &MachineConfig) -> Self {
         let slots = (machine.sm.threads / machine.sm.warp_width.max(1)) as usize;
         let warps = (0..slots).map(|_| None).collect();
-        Self { first: config.first, likely: false, warps, groups: Vec::new(), deepest: 1 }
+        Self {
+            first: config.first.unwrap_or(machine.sm.first_side),
+            likely: false,
+            warps,
+            groups: Vec::new(),
+            deepest: 1,
+        }
     }
 
     /// The same with likely-convergence points.
@@ -117,7 +113,7 @@ impl Pdom {
     /// Parts the running part: each group goes its way, the last one first.
     fn part(&mut self, warp: WarpId, meeting: Meeting, table: &mut WarpTable) {
         let Some(state) = &mut self.warps[warp.index()] else { return };
-        if self.first == First::LowLanes {
+        if self.first == FirstSide::LowLanes {
             // The group of the highest lane runs last.
             self.groups.sort_by_key(|g| u32::MAX - g.mask.checked_ilog2().unwrap_or(0));
         }

@@ -37,10 +37,10 @@ pub struct Fef {
 }
 
 impl Fef {
-    /// Starts with the first warp.
+    /// Starts as `lrr` does.
     #[must_use]
-    pub fn new(_: NoConfig, _: &MachineConfig) -> Self {
-        Self { next: 0 }
+    pub fn new(_: NoConfig, machine: &MachineConfig) -> Self {
+        Self { next: super::lrr::second(machine).index() }
     }
 }
 

@@ -34,11 +34,18 @@ pub struct Lrr {
 }
 
 impl Lrr {
-    /// Starts with the first warp.
+    /// As if it had just served the first warp, as GPGPU-Sim's starts: the second is the first that is fetched for.
     #[must_use]
     pub fn new(_: NoConfig, machine: &MachineConfig) -> Self {
-        Self { next: WarpId(0), slots: (machine.sm.threads / machine.sm.warp_width.max(1)) as usize }
+        let slots = (machine.sm.threads / machine.sm.warp_width.max(1)) as usize;
+        Self { next: second(machine), slots }
     }
+}
+
+/// The second warp, of each slice.
+pub(super) fn second(machine: &MachineConfig) -> WarpId {
+    let slots = machine.sm.threads / machine.sm.warp_width.max(1);
+    WarpId::at(if machine.sm.slices < slots { machine.sm.slices as usize } else { 0 })
 }
 
 impl FetchScheduler for Lrr {

@@ -90,6 +90,8 @@ pub struct SmConfig {
     pub shared_bytes: u32,
     /// Warps issue one instruction at a time: the next only when the one before has been written back.
     pub single_in_flight: bool,
+    /// Which side of a branch a warp runs first when its lanes part.
+    pub first_side: FirstSide,
     /// Instruction fetch.
     pub fetch: FetchConfig,
     /// Issue.
@@ -112,6 +114,10 @@ pub struct SmConfig {
     pub l1c: CacheConfig,
     /// Texture cache.
     pub l1t: CacheConfig,
+    /// A fence waits until the stores before it are acknowledged too, not only until its loads have come.
+    pub fence_waits_for_stores: bool,
+    /// A fence empties the L1 data cache of its SM when it is done.
+    pub fence_empties_l1d: bool,
     /// Replies the load-store unit holds before the port to the interconnect stalls.
     pub response_queue: u32,
     /// Replies the SM's port of the interconnect holds.
@@ -124,6 +130,16 @@ impl SmConfig {
     pub fn schedulers(&self) -> u32 {
         self.issue.schedulers * self.slices.max(1)
     }
+}
+
+/// Which side of a branch a warp runs first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstSide {
+    /// The side that jumps.
+    Taken,
+    /// The side without the highest lane.
+    LowLanes,
 }
 
 /// Instruction fetch.

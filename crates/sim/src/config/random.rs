@@ -1,8 +1,8 @@
 //! Random machines, for tests: small, odd, and valid.
 
 use super::{
-    CacheConfig, Choice, Coalescing, CollectorConfig, DramConfig, DramScheduler, FetchConfig, L2Config, LatencyConfig,
-    Machine, MachineConfig, OpTiming, SetIndex, Source, UnitsConfig, WritePolicy,
+    CacheConfig, Choice, Coalescing, CollectorConfig, DramConfig, DramScheduler, FetchConfig, FirstSide, L2Config,
+    LatencyConfig, Machine, MachineConfig, OpTiming, SetIndex, Source, UnitsConfig, WritePolicy,
 };
 use raddle_ptx::num::fit;
 
@@ -77,6 +77,9 @@ fn sm(config: &mut MachineConfig, pick: &mut Pick) {
     sm.shared_bytes = pick.of(&[32_768, 49_152]);
     sm.single_in_flight = pick.once_in(4);
     sm.coalescing = pick.of(&[Coalescing::WholeWarp, Coalescing::WholeWarp, Coalescing::HalfWarp]);
+    sm.first_side = pick.of(&[FirstSide::Taken, FirstSide::LowLanes]);
+    sm.fence_waits_for_stores = pick.once_in(2);
+    sm.fence_empties_l1d = pick.once_in(2);
     sm.response_queue = pick.queue(1);
     sm.ejection_buffer = pick.queue(1);
     sm.issue.schedulers = pick.from(1, 4);

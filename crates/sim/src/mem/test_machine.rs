@@ -2,8 +2,8 @@
 
 use crate::config::{
     AddressConfig, CacheConfig, Choice, ClockConfig, Coalescing, CollectorConfig, DramConfig, DramScheduler,
-    DramTiming, FetchConfig, GpuConfig, InterconnectConfig, IssueConfig, L2Config, LatencyConfig, MachineConfig,
-    MechanismConfig, OpTiming, SetIndex, SharedConfig, SmConfig, UnitsConfig, WritePolicy,
+    DramTiming, FetchConfig, FirstSide, GpuConfig, InterconnectConfig, IssueConfig, L2Config, LatencyConfig,
+    MachineConfig, MechanismConfig, OpTiming, SetIndex, SharedConfig, SmConfig, UnitsConfig, WritePolicy,
 };
 
 /// GTX 480 on the memory side; the SM is a plausible one.
@@ -90,6 +90,9 @@ fn sm() -> SmConfig {
         register_grain: 4,
         shared_bytes: 49152,
         single_in_flight: false,
+        first_side: FirstSide::Taken,
+        fence_waits_for_stores: false,
+        fence_empties_l1d: true,
         fetch: FetchConfig {
             ideal: false,
             ibuffer: 2,

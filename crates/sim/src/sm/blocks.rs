@@ -32,6 +32,9 @@ impl Sm<'_> {
     }
 
     fn start_block(&mut self, now: Cycle, cta: u64) {
+        if self.residents.iter().all(Option::is_none) {
+            self.turns.begin(now + 1);
+        }
         let slot = self.core.start_cta(cta);
         let (first_row, rows) = self.core.cta_rows(slot);
         let width = self.config.sm.warp_width;
@@ -116,6 +119,9 @@ impl Sm<'_> {
         self.core.end_cta(slot);
         self.mechanisms.divergence.end_cta(slot, &mut self.table);
         self.ended_ctas.push((now, resident.cta));
+        if self.residents.iter().all(Option::is_none) {
+            self.turns.end(now + 1);
+        }
         self.counters.ctas += 1;
         self.phases.end_block(slot, u64::from(self.warps_per_cta), now, &mut self.counters);
         self.emit(now, EventKind::CtaEnd { cta: resident.cta, slot });

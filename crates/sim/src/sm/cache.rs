@@ -15,8 +15,8 @@ counters! {
     pub struct CacheCounters {
         accesses: Events, "reads and writes that were accepted";
         hits: Events, "reads and writes that found their line";
-        pending_hits: Events, "reads that joined an outstanding miss";
-        misses: Events, "reads that sent for their line, and writes that went through";
+        pending_hits: Events, "reads that joined an outstanding miss, and writes to a line that was on its way";
+        misses: Events, "reads that sent for their line, and writes that did not find theirs";
         reservation_fails: Events, "accesses that were refused (no free line, no free entry, queue full) and tried again";
         writebacks: Events, "changed lines written back when they were replaced";
     }
@@ -266,7 +266,8 @@ impl Cache {
     /// Writes: `request` goes through, or the line takes it and no request is needed (a hit).
     pub fn write(&mut self, request: Request, now: Cycle) -> Answer {
         let line = self.line_of(request.address);
-        let found = self.probe(line).0.filter(|i| self.lines[*i].state != State::Reserved);
+        let there = self.probe(line).0;
+        let found = there.filter(|i| self.lines[*i].state != State::Reserved);
         let stays = request.purpose == Purpose::LocalWrite && self.config.write == WritePolicy::GlobalThroughLocalBack
             || self.config.write == WritePolicy::Back;
         if let Some(index) = found
@@ -281,12 +282,16 @@ impl Cache {
         if self.queue_full(0) {
             return self.fail();
         }
+        self.counters.accesses += 1;
         if let Some(index) = found {
             self.lines[index].state = State::Invalid;
+            self.counters.hits += 1;
+        } else if there.is_some() {
+            self.counters.pending_hits += 1;
+        } else {
+            self.counters.misses += 1;
         }
         self.queue.push_back(request);
-        self.counters.accesses += 1;
-        self.counters.misses += 1;
         Answer::Miss
     }
 
@@ -301,10 +306,31 @@ impl Cache {
         let (line, slot) = (e.line, e.slot);
         self.ready.push_back(token);
         if self.config.allocate_on_miss {
+            // Only an access counts as a use of the line.
             self.lines[slot].state = State::Valid;
-            self.lines[slot].last = now;
         } else if let (None, Some(room)) = self.probe(line) {
             self.replace(room, line, State::Valid, now);
+        }
+    }
+
+    /// Forgets all lines, changed ones too; those on their way still come.
+    pub fn invalidate(&mut self) {
+        self.version += 1;
+        for line in self.lines.iter_mut().filter(|l| l.state != State::Reserved) {
+            line.state = State::Invalid;
+        }
+    }
+
+    /// A launch begins: what the one before asked for has come, and nobody waits for it any more.
+    pub fn start_launch(&mut self) {
+        self.counters = CacheCounters::default();
+        self.queue.clear();
+        self.ready.clear();
+        self.wanted.fill(NO_LINE);
+        self.used = 0;
+        self.entries.iter_mut().for_each(|entry| entry.waiters.clear());
+        for line in self.lines.iter_mut().filter(|l| l.state == State::Reserved) {
+            line.state = State::Invalid;
         }
     }
 
@@ -437,5 +463,85 @@ mod tests {
         assert_eq!(write(&mut c, Purpose::GlobalWrite), Answer::Miss);
         assert_eq!(c.queue.len(), 1);
         assert_eq!(read(&mut c, 256, 3), Answer::Hit, "another line");
+    }
+
+    /// A step of a trace: at this time, read or write a line, with the answer.
+    fn follow(c: &mut Cache, trace: &[(u64, &str, u64, Answer)]) {
+        for (at, what, line, wanted) in trace {
+            let found = match *what {
+                "read" => c.read(line * 128, Purpose::GlobalRead, 1, *at),
+                "store" => c.write(Request { purpose: Purpose::GlobalWrite, ..c.request(line * 128, 32) }, *at),
+                _ => c.write(Request { purpose: Purpose::LocalWrite, ..c.request(line * 128, 32) }, *at),
+            };
+            assert_eq!(found, *wanted, "{what} of line {line} at {at}");
+        }
+    }
+
+    /// All lines that were sent for come at this time, the first first.
+    fn all_come(c: &mut Cache, at: u64) {
+        while let Some(request) = c.queue.pop_front() {
+            if !request.purpose.is_write() {
+                (0..4).for_each(|_| c.fill(request.token, at));
+            }
+        }
+        while c.next_ready().is_some() {}
+    }
+
+    #[test]
+    fn lines_go_by_their_last_access_and_not_by_when_they_came() {
+        use Answer::{Hit, Miss};
+        // Two ways: lines 0, 2, 4 are of one set.
+        let mut c = cache(2, true);
+        follow(&mut c, &[(1, "read", 0, Miss), (2, "read", 2, Miss)]);
+        // Line 2 was asked for last; that line 0 comes long after it is no use of it.
+        let second = c.queue.pop_back().unwrap();
+        (0..4).for_each(|_| c.fill(second.token, 10));
+        all_come(&mut c, 50);
+        follow(&mut c, &[(60, "read", 4, Miss)]);
+        all_come(&mut c, 70);
+        follow(&mut c, &[(80, "read", 2, Hit), (81, "read", 4, Hit), (82, "read", 0, Miss)]);
+        all_come(&mut c, 90);
+        follow(&mut c, &[(91, "read", 4, Hit), (92, "read", 0, Hit), (93, "read", 2, Miss)]);
+    }
+
+    #[test]
+    fn stores_throw_lines_out_and_local_ones_stay_in_them() {
+        use Answer::{Hit, Miss, Pending};
+        let mut c = cache(2, true);
+        follow(&mut c, &[(1, "read", 0, Miss), (2, "store", 0, Miss), (3, "read", 0, Pending)]);
+        all_come(&mut c, 10);
+        follow(&mut c, &[(11, "read", 0, Hit), (12, "store", 0, Miss), (13, "read", 0, Miss)]);
+        all_come(&mut c, 20);
+        follow(&mut c, &[(21, "local", 0, Hit), (22, "local", 2, Miss), (23, "store", 4, Miss), (24, "read", 0, Hit)]);
+        let CacheCounters { accesses, hits, pending_hits, misses, .. } = c.counters;
+        // The store at 2 found its line on its way, that at 12 found it there.
+        assert_eq!([accesses, hits, pending_hits, misses], [10, 4, 2, 4]);
+    }
+
+    #[test]
+    fn a_cache_that_takes_lines_when_they_come_throws_out_nothing_before() {
+        use Answer::{Hit, Miss};
+        let mut c = cache(1, false);
+        follow(&mut c, &[(1, "read", 0, Miss)]);
+        all_come(&mut c, 10);
+        follow(&mut c, &[(11, "read", 0, Hit), (12, "read", 2, Miss), (13, "read", 0, Hit)]);
+        all_come(&mut c, 20);
+        follow(&mut c, &[(21, "read", 2, Hit), (22, "read", 0, Miss), (23, "read", 2, Hit), (24, "read", 1, Miss)]);
+        all_come(&mut c, 30);
+        follow(&mut c, &[(31, "read", 0, Hit), (32, "read", 1, Hit)]);
+    }
+
+    #[test]
+    fn a_launch_begins_with_the_lines_and_without_those_who_waited() {
+        let mut c = cache(2, true);
+        follow(&mut c, &[(1, "read", 0, Answer::Miss)]);
+        all_come(&mut c, 5);
+        follow(&mut c, &[(6, "read", 2, Answer::Miss)]);
+        c.start_launch();
+        assert!(c.is_quiet() && c.in_flight() == 0 && c.counters == CacheCounters::default());
+        follow(&mut c, &[(7, "read", 0, Answer::Hit), (8, "read", 2, Answer::Miss)]);
+        all_come(&mut c, 9);
+        c.invalidate();
+        follow(&mut c, &[(10, "read", 0, Answer::Miss)]);
     }
 }

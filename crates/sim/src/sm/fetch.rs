@@ -10,9 +10,6 @@ use crate::seam::{FetchView, WarpId, WarpSet};
 use raddle_ptx::num::{fit, low8, low16};
 use std::collections::VecDeque;
 
-/// Where instructions are in memory.
-const CODE_BASE: u64 = 0xF000_0000;
-
 /// Bytes of a line of a slice's cache.
 const L0_LINE: u64 = 32;
 
@@ -74,7 +71,6 @@ pub struct Fetch {
     pub cache: Cache,
     /// What has been fetched: the time it is there, for whom, and the operation. It is decoded in the cycle after that.
     buffer: VecDeque<(Cycle, Want, u32)>,
-    instruction_bytes: u64,
     sector: u32,
     l0: Vec<L0>,
     l0_lines: usize,
@@ -83,11 +79,10 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    pub(super) fn new(config: &MachineConfig, sm: u16, slots: usize) -> Self {
+    pub(super) fn new(config: &MachineConfig, cache: Cache, slots: usize) -> Self {
         Self {
-            cache: Cache::new(&config.sm.l1i, sm, config.l2.sector),
+            cache,
             buffer: VecDeque::new(),
-            instruction_bytes: u64::from(config.sm.fetch.instruction_bytes),
             sector: config.l2.sector,
             l0: vec![L0::default(); config.sm.slices as usize],
             l0_lines: (u64::from(config.sm.fetch.l0_bytes) / L0_LINE) as usize,
@@ -101,10 +96,6 @@ impl Fetch {
 
     pub(super) fn can_send(&self, port: &Port) -> bool {
         self.cache.queue.front().is_some_and(|r| port.accepts(r))
-    }
-
-    fn address(&self, pc: u32) -> u64 {
-        CODE_BASE + u64::from(pc) * self.instruction_bytes
     }
 }
 
@@ -200,7 +191,7 @@ impl Sm<'_> {
     }
 
     fn fill_l0_of(&mut self, slice: usize, pc: u32) {
-        let line = self.fetch.address(pc) / L0_LINE;
+        let line = self.kernel.address(pc) / L0_LINE;
         self.fetch.l0[slice].fill(line, self.fetch.l0_lines);
     }
 
@@ -208,7 +199,7 @@ impl Sm<'_> {
     #[inline(always)]
     fn look_up_code(&mut self, want: Want, now: Cycle) -> Answer {
         let pc = self.fronts[want.warp.index()].next_pc;
-        let address = self.fetch.address(pc);
+        let address = self.kernel.address(pc);
         let present = self.fetch.cache.is_present();
         let answer =
             if present { self.fetch.cache.read(address, Purpose::Inst, want.token(), now) } else { Answer::Hit };
@@ -261,7 +252,7 @@ impl Sm<'_> {
             }
             let Some(warp) = self.pick_fetch(slice, now) else { continue };
             let pc = self.fronts[warp.index()].next_pc;
-            let line = self.fetch.address(pc) / L0_LINE;
+            let line = self.kernel.address(pc) / L0_LINE;
             if self.fetch.l0_lines > 0 && self.fetch.l0[slice].has(line) {
                 self.counters.fetches += 1;
                 self.counters.fetches_l0 += 1;

@@ -85,8 +85,12 @@ impl Sm<'_> {
     pub(super) fn refresh(&mut self, warp: WarpId) {
         let info = self.table.get(warp);
         let front = &mut self.fronts[warp.index()];
-        if front.fence && front.is_drained() {
+        let sm = &self.config.sm;
+        if front.fence && front.has_its_results() && (front.stores == 0 || !sm.fence_waits_for_stores) {
             front.fence = false;
+            if sm.fence_empties_l1d {
+                self.ldst.l1d.invalidate();
+            }
             if self.pooled {
                 self.finish(warp);
                 return;
@@ -164,7 +168,8 @@ impl Sm<'_> {
             }
         }
         let hazard = match info.homes() {
-            None => self.scoreboard.check(op, info.row, info.mask),
+            // Lanes of a warp that have parted wait for each other's results.
+            None => self.scoreboard.check(op, info.row, self.warp_lanes << info.base),
             Some(_) => self.hazard_of(warp, info.mask, |row, lanes| self.scoreboard.check(op, row, lanes)),
         };
         match hazard {

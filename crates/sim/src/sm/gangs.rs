@@ -59,7 +59,7 @@ impl Gangs {
             until: vec![0; slots],
             waited: vec![0; slots],
             meets: Vec::new(),
-            next_fetch: 0,
+            next_fetch: usize::from(slots > slices),
             sizes: [0; 9],
             since: 0,
         }

@@ -119,8 +119,8 @@ impl Sm<'_> {
         }
         let mut scheduler = match self.config.sm.issue.rotate {
             false => 0,
-            true if count.is_power_of_two() => fit(now & (count as Cycle - 1)),
-            true => fit(now % count as Cycle),
+            true if count.is_power_of_two() => fit(self.turns.at(now) & (count as Cycle - 1)),
+            true => fit(self.turns.at(now) % count as Cycle),
         };
         for _ in 0..count {
             if used >> scheduler & 1 == 0 {

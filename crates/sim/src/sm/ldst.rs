@@ -70,12 +70,11 @@ pub(super) enum Stuck {
 }
 
 impl LoadStore {
-    pub(super) fn new(config: &MachineConfig, sm: u16) -> Self {
-        let cache = |c| Cache::new(c, sm, config.l2.sector);
+    pub(super) fn new(config: &MachineConfig, sm: u16, l1c: Cache, l1t: Cache) -> Self {
         Self {
-            l1d: cache(&config.sm.l1d),
-            l1c: cache(&config.sm.l1c),
-            l1t: cache(&config.sm.l1t),
+            l1d: Cache::new(&config.sm.l1d, sm, config.l2.sector),
+            l1c,
+            l1t,
             current: None,
             lookups: VecDeque::new(),
             shared: VecDeque::new(),

@@ -5,13 +5,13 @@ use super::coalesce::{Rules, bank_cycles, coalesce};
 use super::collector::InstId;
 use super::issue::Issuing;
 use crate::kernel::MemKind;
-use raddle_exec::core::{LaneFault, lanes_in};
+use raddle_exec::core::{Home, LaneFault, lanes_in};
 use raddle_exec::memory::{Global, Region, region};
 use raddle_exec::op::{Class, MemSpace};
 use raddle_ptx::num::fit;
 
-/// Where local memory is in the address space of the timing model.
-const LOCAL_BASE: u64 = 0x1_0000_0000;
+/// Where local memory is in the address space of the timing model: below the heap, as in GPGPU-Sim.
+const LOCAL_BASE: u64 = 0x1F88_0000;
 
 /// Where textures are.
 const TEXTURE_BASE: u64 = 0x100_0000_0000;
@@ -107,20 +107,27 @@ impl Sm<'_> {
             self.log.end_group(now);
         }
         if spaces.local != 0 {
-            let threads = u64::from(self.config.sm.threads) * u64::from(self.config.gpu.sms);
             let lanes = self.table.lanes(warp);
-            let first = u64::from(self.id) * u64::from(self.config.sm.threads);
             for lane in lanes_in(spaces.local) {
-                let home = lanes.home(lane);
-                let number = first + u64::from(home.row.saturating_sub(1)) * 32 + u64::from(home.lane);
                 let offset = match timed.space {
                     MemSpace::Local => addresses[lane],
                     _ => addresses[lane] - raddle_exec::memory::LOCAL_WINDOW,
                 };
-                addresses[lane] = LOCAL_BASE + (offset / 4 * threads + number) * 4;
+                addresses[lane] = self.local_address(lanes.home(lane), offset);
             }
         }
         Ok(Some(Footprint { addresses, spaces, fixed: None }))
+    }
+
+    /// Where a byte of a thread's local memory is: words of the same offset lie side by side, those of the threads of a block
+    /// first, then of the blocks in the same place of all SMs, then of their next places.
+    fn local_address(&self, home: Home, offset: u64) -> u64 {
+        let rows = u64::from(self.rows_per_cta);
+        let row = u64::from(home.row.saturating_sub(1));
+        let (place, row) = (row / rows, row % rows);
+        let block = place * u64::from(self.config.gpu.sms) + u64::from(self.id);
+        let thread = (block * rows + row) * 32 + u64::from(home.lane);
+        LOCAL_BASE + offset / 4 * self.local_stride + thread * 4
     }
 
     /// The requests of what an instruction touches.
@@ -153,7 +160,7 @@ impl Sm<'_> {
             coalesce(rules, addresses, spaces.constant, &mut entry.accesses);
         }
         if spaces.global != 0 {
-            let past = timed.bypass_l1 && !is_write || self.config.sm.l1d.sets == 0;
+            let past = timed.bypass_l1 || self.config.sm.l1d.sets == 0;
             let segment = if past { sector } else { self.config.sm.l1d.line.min(self.config.l2.line) };
             let rules = Rules { coalescing, lane_bytes, segment, sector, exclusive: false, is_write };
             coalesce(rules, addresses, spaces.global, &mut entry.accesses);
@@ -163,10 +170,8 @@ impl Sm<'_> {
             entry.local = true;
             let segment = if self.config.sm.l1d.sets == 0 { sector } else { self.config.sm.l1d.line };
             let rules = Rules { coalescing, lane_bytes: 4, segment, sector, exclusive: false, is_write };
-            let threads = u64::from(self.config.sm.threads) * u64::from(self.config.gpu.sms);
             for word in 0..lane_bytes.div_ceil(4) {
-                // Words of the same offset lie side by side for all threads.
-                let own = addresses.map(|address| address + u64::from(word) * threads * 4);
+                let own = addresses.map(|address| address + u64::from(word) * self.local_stride);
                 coalesce(rules, &own, spaces.local, &mut entry.accesses);
             }
             let count = entry.accesses.len() as u64;

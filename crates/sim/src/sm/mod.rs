@@ -19,6 +19,7 @@ mod gangs;
 mod index_map;
 mod issue;
 mod joint;
+pub mod kept;
 pub mod lanes;
 mod ldst;
 mod mail;
@@ -50,12 +51,13 @@ use fetch::Fetch;
 use front::Idle;
 use gangs::Gangs;
 use joint::Parts;
+use kept::{Kept, Turns};
 use ldst::LoadStore;
 use phases::{Phases, SeenBlocks};
 use pipeline::UnifiedPipeline;
 use port::Port;
 use raddle_exec::Launch;
-use raddle_exec::core::{Arrival, Core};
+use raddle_exec::core::{Arrival, Core, lanes_of};
 use raddle_exec::fault::Fault;
 use raddle_exec::memory::{DeviceMemory, StoreLog};
 use raddle_ptx::num::fit;
@@ -123,6 +125,15 @@ pub struct Sm<'k> {
     warps_per_cta: u16,
     /// Slots of a block: its warps begin in the first slice.
     slots_per_cta: u16,
+    /// Bytes from a word of local memory to the next word of the same thread: there is room for as many blocks as SMs hold, or
+    /// for all of the grid if that is less.
+    local_stride: u64,
+    /// All lanes of a warp.
+    warp_lanes: u32,
+    /// Whose turn it is to issue first.
+    turns: Turns,
+    /// Rows of registers of a block: 32 threads each.
+    rows_per_cta: u32,
     starts: VecDeque<(Cycle, u64)>,
     /// Blocks that ended in this window.
     ended_ctas: Vec<(Cycle, u64)>,
@@ -181,6 +192,7 @@ impl<'k> Sm<'k> {
         launch: &'k Launch,
         mut mechanisms: SmMechanisms,
         most_ctas: u32,
+        mut kept: Kept,
     ) -> Result<Self, GpuError> {
         let sm = &config.sm;
         mechanisms.divergence.start_launch(kernel.program).map_err(|(pc, why)| {
@@ -189,6 +201,9 @@ impl<'k> Sm<'k> {
         })?;
         let core = Core::new(kernel.program, launch, sm.warp_width).map_err(|e| GpuError::Launch(e.to_string()))?;
         let core = core.on_sm(u32::from(id), config.gpu.sms);
+        kept.start_launch();
+        let rows_per_cta = launch.threads_per_cta().div_ceil(32);
+        let local_places = u64::from(most_ctas).min(launch.ctas().div_ceil(u64::from(config.gpu.sms)));
         let slots = (sm.threads / sm.warp_width) as usize;
         let pool = mechanisms.divergence.pool(slots);
         let slots = pool.unwrap_or(slots).min(MAX_WARPS);
@@ -230,8 +245,8 @@ impl<'k> Sm<'k> {
             insts: InFlightTable::default(),
             slices: Slices::new(sm),
             gangs,
-            ldst: LoadStore::new(config, id),
-            fetch: Fetch::new(config, id, slots),
+            ldst: LoadStore::new(config, id, kept.l1c, kept.l1t),
+            fetch: Fetch::new(config, kept.l1i, slots),
             port: Port::new(&config.interconnect),
             parts: Parts::default(),
             log: StoreLog::default(),
@@ -240,6 +255,10 @@ impl<'k> Sm<'k> {
             virtual_blocks: virtual_blocks.map(Box::new),
             most_ctas,
             warps_per_cta: fit(warps_per_cta),
+            local_stride: local_places * u64::from(rows_per_cta) * u64::from(config.gpu.sms) * 128,
+            warp_lanes: lanes_of(sm.warp_width),
+            turns: kept.turns,
+            rows_per_cta,
             slots_per_cta: fit(warps_per_cta.next_multiple_of(sm.slices.max(1))),
             starts: VecDeque::new(),
             ended_ctas: Vec::new(),
@@ -260,6 +279,13 @@ impl<'k> Sm<'k> {
             last_issue: 0,
             pipeline: sm.units.unified.then(UnifiedPipeline::default),
         })
+    }
+
+    /// What the next launch finds.
+    #[must_use]
+    pub fn into_kept(self) -> Kept {
+        let LoadStore { l1c, l1t, .. } = self.ldst;
+        Kept { l1i: self.fetch.cache, l1c, l1t, turns: self.turns }
     }
 
     /// Collects events from now on; those of issue slots and requests only with `slots`.

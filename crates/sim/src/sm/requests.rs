@@ -103,7 +103,7 @@ impl Sm<'_> {
             MemKind::Const => self.read_only(inst, now, Purpose::Const),
             MemKind::Texture => self.read_only(inst, now, Purpose::Texture),
             MemKind::Atomic => self.hand_atomic(inst, now),
-            _ if op.bypass_l1 && op.mem == MemKind::Load || !self.ldst.l1d.is_present() => self.hand_past_l1(inst, now),
+            _ if op.bypass_l1 || !self.ldst.l1d.is_present() => self.hand_past_l1(inst, now),
             _ => self.hand_to_l1(inst, now),
         };
         if done {
@@ -137,7 +137,7 @@ impl Sm<'_> {
                 if self.regroups {
                     entry.for_each_row(|row, lanes| self.scoreboard.set_busy(row, lanes, false, false));
                 }
-                if entry.pending == 0 || !self.ldst.l1d.is_present() || entry.shared {
+                if entry.pending == 0 || !self.ldst.l1d.is_present() || op.bypass_l1 || entry.shared {
                     self.insts.release(inst);
                 }
                 self.refresh(warp);

@@ -81,7 +81,12 @@ impl Front {
     /// Whether nothing of it is left in the machine.
     #[must_use]
     pub fn is_drained(&self) -> bool {
-        self.in_flight == 0 && self.stores == 0 && self.atomics == 0
+        self.stores == 0 && self.has_its_results()
+    }
+
+    /// Whether all it has asked for has come; stores may be on their way.
+    pub fn has_its_results(&self) -> bool {
+        self.in_flight == 0 && self.atomics == 0
     }
 }
 

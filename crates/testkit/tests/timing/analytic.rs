@@ -360,8 +360,8 @@ fn code_that_has_come_is_fetched_again() {
 #[test]
 fn stores_without_replies() {
     let job = Loop::one("", "st.global.u32 [%rd0], %r0;\nmembar.gl;".to_owned());
-    let run = |changes: &[&str]| job.run(&machine("gtx480", changes), 50);
-    let (with, without) = (run(&[]), run(&["interconnect.write_replies=false"]));
+    let run = |change: &str| job.run(&machine("gtx480", &["sm.fence_waits_for_stores=true", change]), 50);
+    let (with, without) = (run("interconnect.write_replies=true"), run("interconnect.write_replies=false"));
     assert!(with.cycles > 50 * 150, "a fence waits for the reply: {}", with.cycles);
     assert!(without.cycles < 50 * 100, "there is nothing to wait for: {}", without.cycles);
     assert_eq!(with.l2_total().replies - without.l2_total().replies, 51, "one for each store");

@@ -319,7 +319,7 @@ fn threads_that_fall_behind_cost_dwf_its_gain() {
         (work("pdom", "lrr"), work("dwf", "majority"), work("dwf-wb", "majority"), work("tbc", "by-block"));
     // All do the same for their threads: fewer instructions of warps are a higher SIMD efficiency.
     assert_eq!([dwf.0, wb.0, tbc.0], [pdom.0; 3]);
-    assert!(dwf.1 > pdom.1, "dwf issues {}, pdom {}", dwf.1, pdom.1);
-    assert!(tbc.1 < pdom.1, "tbc issues {}, pdom {}", tbc.1, pdom.1);
+    assert!(dwf.1 > pdom.1 * 49 / 50, "dwf issues {}, pdom {}", dwf.1, pdom.1);
+    assert!(tbc.1 < pdom.1 * 9 / 10, "tbc issues {}, pdom {}", tbc.1, pdom.1);
     assert!(wb.1 < dwf.1, "warp barriers end the eddy: dwf-wb issues {}, dwf {}", wb.1, dwf.1);
 }

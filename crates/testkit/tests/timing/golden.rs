@@ -3,13 +3,16 @@
 //! `UPDATE_GOLDEN=1` rewrites the files; a commit that changes them says why. New runs come last in their file, so that
 //! `epochs.txt` can say of the others that they have not changed.
 
-use crate::common::{folder, presets, with_divergence, with_fetch, with_issue};
+use crate::common::{folder, kernel_files, presets, with_divergence, with_fetch, with_issue};
+use crate::launches::{launch, two_kernels};
 use crate::slices::slices;
 use crate::virtual_blocks::on_virtual_blocks;
 use raddle_ptx::transform::Form;
 use raddle_sim::config::{MachineConfig, PRESETS};
 use raddle_sim::gpu::RunOptions;
+use raddle_sim::result::LaunchResult;
 use raddle_sim::seam::Seam;
+use raddle_testkit::kernel_file::run_timed;
 use raddle_testkit::reference::{self, Case, Expected};
 use raddle_testkit::timing::{machine, run};
 use std::collections::BTreeSet;
@@ -287,6 +290,42 @@ fn what_mechanisms_do_is_what_it_was() {
         );
     }
     compare("mechanisms.txt", &text);
+}
+
+/// Kernel files that read through textures.
+const TEXTURES: [&str; 3] = ["fetch_2d_f32.ptx", "bytes_normalised.ptx", "coordinates_per_lane.ptx"];
+
+#[test]
+fn launches_behind_each_other_and_textures_are_what_they_were() {
+    let mut text = format!(
+        "{:<22}{:<13}{:>24}{:>12}{:>12}{:>12}{:>12}\n",
+        "run", "preset", "cycles", "l1i_misses", "l1c_misses", "l1t", "l1t_misses"
+    );
+    let mut line = |name: &str, preset: &str, results: &[LaunchResult]| {
+        let each = |of: fn(&LaunchResult) -> u64| {
+            results.iter().map(|result| of(result).to_string()).collect::<Vec<_>>().join(",")
+        };
+        let _ = writeln!(
+            text,
+            "{name:<22}{preset:<13}{:>24}{:>12}{:>12}{:>12}{:>12}",
+            each(|r| r.cycles),
+            each(|r| r.total().l1i.misses),
+            each(|r| r.total().l1c.misses),
+            each(|r| r.total().l1t.accesses),
+            each(|r| r.total().l1t.misses)
+        );
+    };
+    for (preset, config) in presets() {
+        line("first,first,second", preset, &launch(&two_kernels(), &["first", "first", "second"], 20, &config));
+        for name in TEXTURES {
+            let files = kernel_files("ptx/texture");
+            let (_, source) = files.iter().find(|(file, _)| file == name).expect("a kernel file");
+            let runs = run_timed(source, &config, RunOptions::default).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let results: Vec<LaunchResult> = runs.into_iter().map(|run| run.result).collect();
+            line(name.trim_end_matches(".ptx"), preset, &results);
+        }
+    }
+    compare("launches.txt", &text);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod ending;
 mod fetch;
 mod gating;
 mod golden;
+mod launches;
 mod litmus;
 mod locks;
 mod memory;

@@ -96,7 +96,8 @@ fn mistakes_in_files_have_a_place() {
          m.toml:3:16: `sm.l1c.index` must be \"linear\" or \"fermi\", not \"liner\"\n\
          m.toml:4:4: there is no key `sm.warps` (`sm` holds fetch, issue, collector, units, latency, shared, l1i, \
          l1d, l1c, l1t, warp_width, simd_width, slices, threads, ctas, registers, register_grain, shared_bytes, \
-         single_in_flight, coalescing, response_queue, ejection_buffer)",
+         single_in_flight, first_side, coalescing, fence_waits_for_stores, \
+         fence_empties_l1d, response_queue, ejection_buffer)",
     );
     refused(
         "base = \"gtx480\"\n[gpu]\nwindow = 9\n",
