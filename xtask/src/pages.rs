@@ -222,8 +222,33 @@ fn line_matches(shown: &str, line: &str) -> bool {
 
 /// What was printed, with `...` where the page had it in a line.
 fn renewed(shown: &[&str], printed: &[&str]) -> Vec<String> {
-    let pattern = |line: &&str| shown.iter().find(|shown| **shown != "..." && line_matches(shown, line)).copied();
-    printed.iter().map(|line| pattern(line).unwrap_or(line).to_owned()).collect()
+    let patterns = || shown.iter().filter(|shown| **shown != "..." && shown.contains("..."));
+    let line = |line: &&str| patterns().find_map(|shown| with_dots(shown, line)).unwrap_or_else(|| (*line).to_owned());
+    printed.iter().map(line).collect()
+}
+
+/// A line with the words of `shown` that have `...`, if the others are the same but for their numbers.
+fn with_dots(shown: &str, line: &str) -> Option<String> {
+    if line_matches(shown, line) {
+        return Some(shown.to_owned());
+    }
+    let same = |shown: &str, word: &str| {
+        let text = |word: &str| word.replace(|c: char| c.is_ascii_digit() || matches!(c, ',' | '.'), "");
+        shown.contains("...") || text(shown) == text(word)
+    };
+    let mut words = shown.split_whitespace();
+    let mut new = Vec::new();
+    for word in line.split(' ') {
+        new.push(match word {
+            "" => word,
+            _ => match words.next()? {
+                shown if !same(shown, word) => return None,
+                shown if shown.contains("...") => shown,
+                _ => word,
+            },
+        });
+    }
+    words.next().is_none().then(|| new.join(" "))
 }
 
 /// A text after a change: the lines with `-` and a space are replaced by those with `+` and a space.
@@ -345,6 +370,12 @@ not a step
         assert!(!lines_match(&["a ... s"], &["a 1.5 m"]));
         assert!(!lines_match(&["1.250"], &["1.251"]));
         assert_eq!(renewed(&["in ... s", "1.250", "..."], &["in 3 s", "1.251"]), ["in ... s", "1.251"]);
+        // The number beside it has changed too.
+        assert_eq!(
+            renewed(&["cycles  5,517  (in ... ms)"], &["cycles  520  (in 3.1 ms)"]),
+            ["cycles  520  (in ... ms)"]
+        );
+        assert_eq!(renewed(&["cycles  5,517  (in ... ms)"], &["slots  520  (in 3.1 ms)"]), ["slots  520  (in 3.1 ms)"]);
         assert!(is_progress("[####----------------] 90 of 450 done") && !is_progress("[a] b"));
     }
 
