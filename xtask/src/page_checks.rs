@@ -186,17 +186,25 @@ fn other_picture(path: &str, pictures: impl Iterator<Item = String>) -> Result<O
     Ok(first)
 }
 
-/// Pixels a shape may be away from where rounded values put it.
-const NEAR: f64 = 0.8;
+/// Pixels a shape may be away from where rounded values put it, and the ends of a range, which come from two of them.
+const NEAR: [f64; 2] = [0.8, 2.0];
 
 /// Where two pictures differ by more than rounding makes.
 fn first_difference(old: &str, new: &str) -> Option<String> {
     let (old_words, new_words) = (words(old), words(new));
-    let mut is_in_tag = false;
+    let (mut is_in_tag, mut is_line) = (false, false);
     for (n, (old, new)) in old_words.iter().zip(&new_words).enumerate() {
         let is_near = |old: f64, new: f64| {
             let digits = old_words[n].split_once('.').map_or(0, |(_, behind)| behind.len());
-            let most = if is_in_tag { NEAR } else { [1.0, 0.1, 0.01].get(digits).map_or(0.0, |digit| digit * 1.01) };
+            // A page has a spread in place of the ends of a range, and both it and the value are rounded.
+            let is_end = n > 0 && old_words[n - 1].ends_with(" to ")
+                || old_words.get(n + 1).is_some_and(|next| next.starts_with(" to "));
+            let last_digit = 1.01 * 0.1f64.powi(i32::try_from(digits).unwrap_or(0));
+            let most = match () {
+                () if is_in_tag => NEAR[usize::from(is_line)],
+                () if is_end || digits < 3 => last_digit,
+                () => 0.0,
+            };
             (old - new).abs() <= most
         };
         let same = match (old.parse(), new.parse()) {
@@ -209,6 +217,7 @@ fn first_difference(old: &str, new: &str) -> Option<String> {
         }
         if let Some(at) = old.rfind(['<', '>']) {
             is_in_tag = old[at..].starts_with('<');
+            is_line = old[at..].starts_with("<line");
         }
     }
     (old_words.len() != new_words.len()).then(|| "it has other shapes than the tables of the page make".to_owned())

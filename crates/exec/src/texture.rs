@@ -59,7 +59,15 @@ pub struct Texture {
     pub filter: Filter,
     /// Coordinates run from 0 to 1.
     pub normalized: bool,
+    /// Where it lies in memory, if that is known; without it, in a place of its own.
+    pub start: Option<u64>,
 }
+
+/// Where textures lie that are in no buffer, 4 GiB each.
+const APART: u64 = 0x100_0000_0000;
+
+/// Bytes of a block of a texture with several rows.
+const BLOCK: u64 = 128;
 
 impl Default for Texture {
     fn default() -> Self {
@@ -72,6 +80,7 @@ impl Default for Texture {
             address: AddressMode::default(),
             filter: Filter::default(),
             normalized: false,
+            start: None,
         }
     }
 }
@@ -115,10 +124,16 @@ impl Texture {
         }
     }
 
-    /// Where the texel that a fetch falls into (the first of those it blends) begins, in bytes from the start of the
-    /// texture; `None` outside.
+    /// Where the texel that a fetch falls into (the first of those it blends) lies, if this is the launch's texture
+    /// `number`; `None` outside.
     #[must_use]
-    pub fn place_of(&self, coords: Coords) -> Option<u64> {
+    pub fn address_of(&self, number: usize, coords: Coords) -> Option<u64> {
+        let start = self.start.unwrap_or(APART + ((number as u64) << 32));
+        self.place_of(coords).map(|place| start + place)
+    }
+
+    /// The same in bytes from the start of the texture.
+    fn place_of(&self, coords: Coords) -> Option<u64> {
         let number = |v: f32, size: u32| self.texel_number(clamped!(self.place(v, size).floor(), i64), size);
         let (x, y) = match coords {
             Coords::Int([x, y]) => {
@@ -127,7 +142,24 @@ impl Texture {
             }
             Coords::Float([x, y]) => (number(x, self.width), self.row(|height| number(y, height))),
         };
-        Some((u64::from(y?) * u64::from(self.width) + u64::from(x?)) * u64::from(self.texel_bytes))
+        let (x, y, bytes) = (u64::from(x?), u64::from(y?), u64::from(self.texel_bytes));
+        if self.height <= 1 {
+            return Some(x * bytes);
+        }
+        // Rows of several lie in blocks that are as good in both directions, one after the other.
+        let (across, down) = self.block();
+        let block = y / down * u64::from(self.width).div_ceil(across) + x / across;
+        Some(block * BLOCK + ((y % down) * across + x % across) * bytes)
+    }
+
+    /// Texels of a block across and down.
+    fn block(&self) -> (u64, u64) {
+        let across = match self.texel_bytes {
+            0..=3 => 16,
+            4..=15 => 8,
+            _ => 4,
+        };
+        (across, BLOCK / (across * u64::from(self.texel_bytes)))
     }
 
     /// The same texture with its bytes as fractions. Whole, because such textures are small and
@@ -256,10 +288,13 @@ mod tests {
     }
 
     #[test]
-    fn texels_lie_row_by_row() {
+    fn texels_lie_in_blocks() {
         let t = ramp(4, 2);
-        assert_eq!(t.place_of(Coords::Int([3, 1])), Some(4 * 7));
-        let t = Texture { texel_bytes: 16, address: AddressMode::Border, ..t };
+        assert_eq!(t.place_of(Coords::Int([3, 1])), Some(4 * 11), "a block is eight words across and four down");
+        let t = ramp(20, 8);
+        let places = [[7, 3], [8, 0], [16, 0], [0, 4]].map(|at| t.place_of(Coords::Int(at)));
+        assert_eq!(places, [Some(4 * 31), Some(128), Some(256), Some(3 * 128)]);
+        let t = Texture { texel_bytes: 16, address: AddressMode::Border, ..ramp(4, 2) };
         assert_eq!([[1, 0], [4, 0]].map(|at| t.place_of(Coords::Int(at))), [Some(16), None]);
     }
 

@@ -68,12 +68,13 @@ pub fn differences(page: &str, new: &str) -> Vec<String> {
 /// When the section is not one of the figure, but for its values.
 pub fn read(shape: &Table, figure: &Figure, section: &str) -> Result<Table, String> {
     let mut table = Table { rows: Vec::new(), ..shape.clone() };
-    let mut marked = Vec::new();
+    let (mut marked, mut weak) = (Vec::new(), Vec::new());
     for line in lines(section).into_iter().skip(1) {
         let (first, values) = line.split_first().ok_or("a line of the table is empty")?;
         let place = if shape.parts.is_empty() {
             let row = name(first);
             marked.extend(first.ends_with(MARK).then(|| row.clone()));
+            weak.push(values.iter().map(|text| text.contains('≈')).collect::<Vec<bool>>());
             let cells = values.iter().map(|text| read_cell(text).ok_or_else(|| format!("row `{row}`: `{text}`")));
             add_row(shape, &mut table, &row, cells.collect::<Result<_, _>>()?)
         } else {
@@ -93,11 +94,28 @@ pub fn read(shape: &Table, figure: &Figure, section: &str) -> Result<Table, Stri
         cell.paper = Some(printed.value);
         cell.why = printed.why.as_ref().or(figure.why.as_ref()).cloned().unwrap_or_default();
     }
+    for (row, weak) in table.rows.iter_mut().zip(&weak) {
+        let cells = row.cells.iter_mut().zip(weak);
+        cells.for_each(|(cell, weak)| cell.iter_mut().for_each(|cell| settle(cell, table.neutral, *weak)));
+    }
     let mut again = table.clone();
     again.rows.iter_mut().filter(|row| marked.contains(&row.name)).for_each(|row| row.name += MARK);
     match differences(section, &markdown::section(&again)).into_iter().next() {
         Some(first) => Err(first),
         None => Ok(table),
+    }
+}
+
+/// Whether an effect is larger than its spread can lie in digits that are not printed. A value that could have been on either
+/// side is put on the one that its mark says.
+fn settle(cell: &mut Cell, neutral: Option<f64>, weak: bool) {
+    let (Some(neutral), spread) = (neutral, cell.spread()) else { return };
+    let effect = spread * if weak { 0.999_999 } else { 1.000_001 };
+    let value = neutral + effect.copysign(cell.value - neutral);
+    let is_weak = (cell.value - neutral).abs() <= spread;
+    if spread > 0.0 && is_weak != weak && (value - cell.value).abs() <= half_digit(cell.value) + half_digit(spread) {
+        (cell.low, cell.high) = (cell.low + value - cell.value, cell.high + value - cell.value);
+        cell.value = value;
     }
 }
 
@@ -154,6 +172,8 @@ fn read_cell(text: &str) -> Option<Result<Cell, Gap>> {
     let own = own.trim_start_matches('≈');
     let (value, spread) = own.split_once(" ±").unwrap_or((own, "0"));
     let (value, spread): (f64, f64) = (value.parse().ok()?, spread.parse().ok()?);
+    // A spread that is printed is one, however small.
+    let spread = if own.contains('±') { spread.max(1e-9) } else { spread };
     let reading = match other {
         Some(other) => Some(Ok(Box::new(Cell::new(&[other.parse().ok()?])?))),
         None => None,

@@ -33,7 +33,9 @@ use crate::element::Element;
 use crate::error::{At, Error, Problem};
 use crate::fill::Fill;
 use crate::input;
-use crate::plan::{Arg, ArgValue, Buffer, Expect, LaunchPlan, Output, Plan, Want, Within};
+use crate::plan::{Arg, ArgValue, Buffer, Expect, LaunchPlan, Output, Plan, TexturePlan, Want, Within};
+use crate::texture::Format;
+use raddle_exec::texture::{AddressMode, Channel, Filter};
 use raddle_ptx::diag::closest;
 use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
@@ -50,6 +52,8 @@ struct RawFile {
     pack_buffers: bool,
     #[serde(default)]
     buffers: BTreeMap<Spanned<String>, RawBuffer>,
+    #[serde(default)]
+    textures: BTreeMap<Spanned<String>, RawTexture>,
     #[serde(default)]
     launch: Vec<Spanned<RawLaunch>>,
     #[serde(default)]
@@ -69,6 +73,39 @@ struct RawBuffer {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawTexture {
+    buffer: Spanned<String>,
+    #[serde(default = "one")]
+    channels: u32,
+    width: Option<u32>,
+    #[serde(default = "one")]
+    height: u32,
+    address: Option<Address>,
+    #[serde(default)]
+    filter: FilterName,
+    #[serde(default)]
+    normalized: bool,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Address {
+    Clamp,
+    Wrap,
+    Mirror,
+    Border,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum FilterName {
+    #[default]
+    Point,
+    Linear,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct RawLaunch {
     kernel: Option<String>,
     grid: Shape,
@@ -77,14 +114,14 @@ struct RawLaunch {
     shared: u32,
     #[serde(default)]
     args: Vec<Spanned<Word>>,
-    #[serde(default = "once")]
+    #[serde(default = "one")]
     repeat: u32,
 }
 
 /// What each launch did is kept.
 const MAX_REPEAT: u32 = 100_000;
 
-fn once() -> u32 {
+fn one() -> u32 {
     1
 }
 
@@ -183,6 +220,9 @@ impl Plan {
         for (name, raw) in buffers {
             plan.buffers.push(buffer(&name, raw, folder)?);
         }
+        for (name, raw) in raw.textures {
+            plan.textures.push(texture(&name, &raw, &plan)?);
+        }
         for raw in raw.launch {
             let at = Some(header(text, raw.span()));
             plan.launches.push(launch(raw.into_inner(), at, &plan)?);
@@ -277,6 +317,39 @@ fn buffer(name: &Spanned<String>, raw: RawBuffer, folder: &Path) -> Result<Buffe
         return Err(Problem::new(format!("buffer `{}` has no `len`", name.get_ref())).at(at));
     }
     Ok(Buffer { name: name.get_ref().clone(), ty, len: raw.len, fill, at })
+}
+
+fn texture(name: &Spanned<String>, raw: &RawTexture, plan: &Plan) -> Result<TexturePlan, Problem> {
+    let at = Some(name.span());
+    let buffer = known(plan, &raw.buffer)?;
+    let ty = plan.buffers[buffer].ty;
+    let channel = match ty.name() {
+        "f32" => Channel::F32,
+        "u32" | "s32" | "b32" => Channel::Int,
+        "u8" | "b8" => Channel::Unorm8,
+        other => {
+            let problem = Problem::new(format!("a texture cannot be made of {other}")).at(Some(raw.buffer.span()));
+            return Err(problem.help("the type of its buffer is one of f32, u32, s32, b32, u8 and b8"));
+        }
+    };
+    if !matches!(raw.channels, 1 | 2 | 4) {
+        return Err(Problem::new(format!("a texel has 1, 2 or 4 channels, not {}", raw.channels)).at(at));
+    }
+    let address = match raw.address {
+        // As `cudaBindTexture` has it for memory in a row.
+        None if raw.height <= 1 => AddressMode::Border,
+        None | Some(Address::Clamp) => AddressMode::Clamp,
+        Some(Address::Wrap) => AddressMode::Wrap,
+        Some(Address::Mirror) => AddressMode::Mirror,
+        Some(Address::Border) => AddressMode::Border,
+    };
+    let filter = match raw.filter {
+        FilterName::Point => Filter::Point,
+        FilterName::Linear => Filter::Linear,
+    };
+    let RawTexture { channels, width, height, normalized, .. } = *raw;
+    let format = Format { width, height, channel, channels, address, filter, normalized };
+    Ok(TexturePlan { name: name.get_ref().clone(), buffer, format, at })
 }
 
 fn launch(raw: RawLaunch, at: At, plan: &Plan) -> Result<LaunchPlan, Problem> {
@@ -414,6 +487,22 @@ raw = "b.bin"
         assert_eq!(changed("repeat = 2", "repeat = 0"), "13:1: `repeat` must be from 1 to 100000, not 0");
         assert!(changed("repeat = 2", "repeat = ").starts_with("18:"));
         assert!(message("module = \"x.ptx\"\n").starts_with("-: the file launches nothing"));
+    }
+
+    #[test]
+    fn textures_are_buffers_read_in_a_format() {
+        let with = |table: &str| format!("{GOOD}\n[textures.t]\n{table}\n");
+        let plan = Plan::from_toml(&with("buffer = \"b\"\nwidth = 256\nheight = 256"), Path::new("")).unwrap();
+        let format = &plan.textures[0].format;
+        assert_eq!((plan.textures[0].buffer, format.width, format.height), (0, Some(256), 256));
+        assert_eq!((format.channel, format.address), (Channel::F32, AddressMode::Clamp));
+        let plan = Plan::from_toml(&with("buffer = \"b\""), Path::new("")).unwrap();
+        assert_eq!(plan.textures[0].format.address, AddressMode::Border);
+        assert_eq!(message(&with("buffer = \"z\"")), "30:10: there is no buffer `z` [the buffers are b, a]");
+        assert_eq!(message(&with("buffer = \"b\"\nchannels = 3")), "29:11: a texel has 1, 2 or 4 channels, not 3");
+        let halves = with("buffer = \"b\"").replacen("\"f32\"", "\"f16\"", 1);
+        assert!(message(&halves).starts_with("30:10: a texture cannot be made of f16"));
+        assert!(message(&with("buffer = \"b\"\naddress = \"edge\"")).contains("unknown variant `edge`"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::data::DataFile;
 use crate::element::Element;
 use crate::error::{At, Problem};
 use crate::fill::Fill;
+use crate::texture::Format;
 use std::path::PathBuf;
 
 /// Everything one run does.
@@ -19,6 +20,8 @@ pub struct Plan {
     pub pack_buffers: bool,
     /// Buffers, in order of allocation.
     pub buffers: Vec<Buffer>,
+    /// Textures, bound for all launches.
+    pub textures: Vec<TexturePlan>,
     /// Launches, in order.
     pub launches: Vec<LaunchPlan>,
     /// What buffers must hold in the end.
@@ -38,6 +41,19 @@ pub struct Buffer {
     pub len: Option<u64>,
     /// Contents at the start.
     pub fill: Fill,
+    /// Place in the launch file.
+    pub at: At,
+}
+
+/// A buffer read as a texture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TexturePlan {
+    /// The `.texref` variable it is bound to.
+    pub name: String,
+    /// Index into [`Plan::buffers`].
+    pub buffer: usize,
+    /// How its bytes are read.
+    pub format: Format,
     /// Place in the launch file.
     pub at: At,
 }

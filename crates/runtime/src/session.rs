@@ -40,6 +40,7 @@ impl<'a> Session<'a> {
         let mut device = Device::load(setup, ptx, !plan.pack_buffers)?;
         let allocations = plan.buffers.iter().map(|b| allocate(b, &mut device)).collect::<Result<_, _>>()?;
         let mut session = Self { plan, device, allocations, ready: Vec::new(), wants: Vec::new() };
+        session.bind_textures()?;
         for launch in &plan.launches {
             let ready = session.prepare(launch)?;
             session.ready.push(ready);
@@ -49,6 +50,22 @@ impl<'a> Session<'a> {
             session.wants.push((expect, want));
         }
         Ok(session)
+    }
+
+    /// Binds the textures to what their buffers hold now.
+    fn bind_textures(&mut self) -> Result<(), Error> {
+        for texture in &self.plan.textures {
+            let here = |problem: Problem| problem.at(texture.at.clone());
+            // Rows of several are a copy in an array, which lies elsewhere.
+            let in_place =
+                (texture.format.height <= 1).then(|| self.device.allocation(self.allocations[texture.buffer]).1);
+            let made = texture.format.texture(self.bytes(texture.buffer), in_place).map_err(here)?;
+            self.device.bind_texture(&texture.name, made).map_err(|error| match error {
+                Error::Problem(problem) => here(problem).into(),
+                other => other,
+            })?;
+        }
+        Ok(())
     }
 
     fn prepare(&mut self, plan: &LaunchPlan) -> Result<Ready, Error> {
@@ -115,9 +132,14 @@ impl<'a> Session<'a> {
     }
 
     fn launch_all(&mut self) -> Result<(), Error> {
-        for Ready { kernel, launch, repeat } in &self.ready {
-            for _ in 0..*repeat {
-                self.device.start(kernel, launch)?;
+        for n in 0..self.ready.len() {
+            for _ in 0..self.ready[n].repeat {
+                // A launch reads its textures as they are when it begins.
+                if !self.plan.textures.is_empty() {
+                    self.bind_textures()?;
+                    self.ready[n].launch.textures.clone_from(&self.device.textures);
+                }
+                self.device.start(&self.ready[n].kernel, &self.ready[n].launch)?;
             }
         }
         Ok(())

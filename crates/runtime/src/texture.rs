@@ -2,7 +2,7 @@
 
 use crate::device::Device;
 use crate::error::{Error, Problem};
-use raddle_exec::texture::{AddressMode, Channel, Texture};
+use raddle_exec::texture::{AddressMode, Channel, Filter, Texture};
 use raddle_ptx::isa::Type;
 
 /// What a texture can be made of: a number, or two or four of them.
@@ -59,16 +59,78 @@ impl<T: Texel> Texel for [T; 4] {
 /// A texture of texels in a row, read by their numbers. As in CUDA, a fetch outside gives zeros.
 #[must_use]
 pub fn row<T: Texel>(values: &[T]) -> Texture {
-    let channel_bytes = if T::CHANNEL == Channel::Unorm8 { 1 } else { 4 };
     Texture {
         width: values.len() as u32,
         height: 1,
         channel: T::CHANNEL,
         texels: values.iter().map(|v| v.channels()).collect(),
-        texel_bytes: channel_bytes * T::CHANNELS,
+        texel_bytes: channel_bytes(T::CHANNEL) * T::CHANNELS,
         address: AddressMode::Border,
         ..Texture::default()
     }
+}
+
+/// How the bytes of a buffer are read as a texture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Format {
+    /// Texels per row; `None` for as many as there are.
+    pub width: Option<u32>,
+    /// Rows.
+    pub height: u32,
+    /// What a channel is.
+    pub channel: Channel,
+    /// Channels of a texel: 1, 2 or 4.
+    pub channels: u32,
+    /// What lies outside.
+    pub address: AddressMode,
+    /// How a value between texels is found.
+    pub filter: Filter,
+    /// Coordinates run from 0 to 1.
+    pub normalized: bool,
+}
+
+impl Format {
+    /// The texture in these bytes, which lie at `start`, or in a place of its own.
+    ///
+    /// # Errors
+    /// When there are too few.
+    pub fn texture(&self, bytes: &[u8], start: Option<u64>) -> Result<Texture, Problem> {
+        let channel_bytes = channel_bytes(self.channel) as usize;
+        let texel_bytes = channel_bytes * self.channels as usize;
+        let there = bytes.len() / texel_bytes;
+        let width = self.width.map_or(there / self.height.max(1) as usize, |width| width as usize);
+        let wanted = width.saturating_mul(self.height as usize);
+        if wanted > there || wanted == 0 {
+            let shape = format!("{width} x {} texels of {texel_bytes} bytes", self.height);
+            return Err(Problem::new(format!("a texture of {shape} does not lie in {} bytes", bytes.len())));
+        }
+        let channel = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
+        let one = match self.channel {
+            Channel::F32 => 1f32.to_bits(),
+            Channel::Int => 1,
+            Channel::Unorm8 => 255,
+        };
+        let texel = |bytes: &[u8]| {
+            let mut texel = [0, 0, 0, one];
+            bytes.chunks_exact(channel_bytes).zip(&mut texel).for_each(|(bytes, to)| *to = channel(bytes));
+            texel
+        };
+        Ok(Texture {
+            width: u32::try_from(width).map_err(|_| Problem::new(format!("{width} texels in a row are too many")))?,
+            height: self.height,
+            channel: self.channel,
+            texels: bytes.chunks_exact(texel_bytes).take(wanted).map(texel).collect(),
+            texel_bytes: channel_bytes as u32 * self.channels,
+            address: self.address,
+            filter: self.filter,
+            normalized: self.normalized,
+            start,
+        })
+    }
+}
+
+fn channel_bytes(channel: Channel) -> u32 {
+    if channel == Channel::Unorm8 { 1 } else { 4 }
 }
 
 impl Device<'_> {
@@ -107,6 +169,30 @@ mod tests {
         assert_eq!((wide.texel_bytes, wide.fetch(Coords::Int([0, 0]), false)), (16, [1, u32::MAX - 1, 3, 4]));
         assert_eq!(wide.fetch(Coords::Int([1, 0]), false), [0; 4]);
         assert_eq!(row(&[[0.5f32, 2.0]]).texels[0].map(f32::from_bits), [0.5, 2.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_buffer_is_read_in_its_format() {
+        let format = Format {
+            width: Some(2),
+            height: 2,
+            channel: Channel::Int,
+            channels: 1,
+            address: AddressMode::Clamp,
+            filter: Filter::Point,
+            normalized: false,
+        };
+        let bytes: Vec<u8> = (0..16).collect();
+        let texture = format.texture(&bytes, None).unwrap();
+        assert_eq!(texture.fetch(Coords::Int([1, 1]), false), [0x0f0e_0d0c, 0, 0, 1]);
+        let row = Format { width: None, height: 1, ..format.clone() }.texture(&bytes, Some(0x1000)).unwrap();
+        assert_eq!(row.address_of(3, Coords::Int([3, 0])), Some(0x100c));
+        let bytes_of =
+            |channels, height| Format { channel: Channel::Unorm8, channels, height, width: None, ..format.clone() };
+        let texture = bytes_of(4, 1).texture(&bytes, None).unwrap();
+        assert_eq!((texture.width, texture.fetch(Coords::Int([3, 0]), false)), (4, [12, 13, 14, 15]));
+        let error = Format { height: 3, ..bytes_of(1, 1) }.texture(&bytes[..2], None).unwrap_err();
+        assert_eq!(error.message, "a texture of 0 x 3 texels of 1 bytes does not lie in 2 bytes");
     }
 
     const PTX: &str = ".version 6.0\n.target sm_50\n.address_size 64\n.global .texref table;\n\

@@ -6,7 +6,7 @@
 mod held;
 mod page;
 
-pub use held::{Held, held};
+pub use held::{Held, held, textures};
 pub use page::{Measured, page};
 
 use crate::timing::{self, Point};
@@ -28,6 +28,8 @@ pub struct Counts {
     pub l1d: [u64; 2],
     /// Accesses and misses of the L2.
     pub l2: [u64; 2],
+    /// Accesses and misses of the texture caches.
+    pub l1t: [u64; 2],
 }
 
 /// One run beside the reference's.
@@ -80,6 +82,7 @@ pub fn measure(point: &Point) -> Row {
             thread_insts: total.sm.thread_insts,
             l1d: [total.l1d.accesses, total.l1d.misses],
             l2: [l2.accesses, l2.misses + l2.sector_misses],
+            l1t: [total.l1t.accesses, total.l1t.misses],
         },
         theirs: Counts {
             cycles: point.cycles(),
@@ -87,6 +90,7 @@ pub fn measure(point: &Point) -> Row {
             thread_insts: number("thread_insts"),
             l1d: [number("l1d_accesses"), number("l1d_misses")],
             l2: [number("l2_accesses"), number("l2_misses")],
+            ..Counts::default()
         },
     }
 }

@@ -1,6 +1,6 @@
 //! The timing model against the reference simulator, and against the page of the book that says how close it is.
 
-use raddle_testkit::accuracy::{Held, PAGE, Row, differences, goldens, held, mean_and_max, measure};
+use raddle_testkit::accuracy::{Held, PAGE, Row, differences, goldens, held, mean_and_max, measure, textures};
 use raddle_testkit::timing::{self, Point};
 use std::path::Path;
 
@@ -12,6 +12,8 @@ const EACH: f64 = 20.0;
 const MICRO: f64 = 10.0;
 /// Most the mean of runs the model was not calibrated with may be, and one of them.
 const HELD: [f64; 2] = [2.0, 10.0];
+/// Most the mean of runs that read textures may be.
+const TEXTURES: f64 = 3.0;
 /// Runs whose error is chance or the reference's own: see the README of the set.
 const ODD: [(&str, &str); 3] = [("const_table", "lrr"), ("page-view-count", "gto"), ("page-view-count", "lrr")];
 /// Of so many runs of that set, a test makes one.
@@ -63,6 +65,17 @@ fn runs_the_model_was_not_calibrated_with_take_the_cycles_of_the_page() {
     let rows: Vec<Row> = held().iter().step_by(SAMPLE).map(Held::measure).collect();
     let wrong = wrong(&rows, HELD[1]);
     assert!(wrong.is_empty(), "{wrong}if this is meant, run `cargo xtask accuracy` and commit the page");
+}
+
+/// Textures of one row; the reference lays others out in another way.
+#[test]
+fn runs_that_read_textures_take_the_cycles_of_the_page() {
+    let rows: Vec<Row> = textures().iter().map(Held::measure).collect();
+    let (blocks, rows): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| row.name.starts_with("tex_2d"));
+    let wrong = wrong(&rows, HELD[1]) + &wrong(&blocks, f64::INFINITY);
+    assert!(wrong.is_empty(), "{wrong}if this is meant, run `cargo xtask accuracy` and commit the page");
+    assert!(rows.iter().chain(&blocks).all(Row::same_instructions), "instruction counts");
+    assert!(mean_and_max(&rows).0 <= TEXTURES, "mean {:.1} %", mean_and_max(&rows).0);
 }
 
 /// The page's own figures of all those runs keep the bounds.

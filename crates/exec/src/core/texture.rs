@@ -49,9 +49,8 @@ impl Core<'_> {
         self.texture_vars.iter().find(|(v, _)| *v == op.target).map_or(usize::MAX, |(_, i)| *i)
     }
 
-    /// Where each lane of `mask` fetches from, as the texture's number and the texel's place in it in bytes; `None`
-    /// outside the texture and for queries.
-    pub fn texels(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> [Option<(usize, u64)>; LANES] {
+    /// Where the texel lies that each lane of `mask` fetches; `None` outside the texture and for queries.
+    pub fn texels(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> [Option<u64>; LANES] {
         let mut out = [None; LANES];
         if matches!(op.variant, 6 | 7) {
             return out;
@@ -69,7 +68,7 @@ impl Core<'_> {
                 _ => Coords::Float([f32::from_bits(x), f32::from_bits(y)]),
             };
             let texture = self.launch.textures.get(index);
-            out[lane] = texture.and_then(|(_, t)| t.place_of(coords)).map(|place| (index, place));
+            out[lane] = texture.and_then(|(_, t)| t.address_of(index, coords));
         }
         out
     }

@@ -154,3 +154,22 @@ fn another_word_chooses_other_points() {
         },
     );
 }
+
+#[test]
+fn a_mark_of_digits_that_are_not_printed_is_believed() {
+    let cell = |value: f64| Cell { value, low: value - 0.004, high: value + 0.004, ..Cell::default() };
+    let is_weak = |cell: &Cell| (cell.value - 1.0).abs() <= cell.spread();
+    for (value, weak, becomes) in [
+        (0.996, false, false),
+        (0.996, true, true),
+        (1.004, false, false),
+        (1.004, true, true),
+        // No rounding makes that of it.
+        (0.990, true, false),
+        (1.001, false, true),
+    ] {
+        let mut settled = cell(value);
+        settle(&mut settled, Some(1.0), weak);
+        assert_eq!((is_weak(&settled), format!("{:.3}", settled.value)), (becomes, format!("{value:.3}")), "{weak}");
+    }
+}

@@ -113,7 +113,7 @@ pub struct SmConfig {
     /// Constant cache; kernel parameters go through it.
     pub l1c: CacheConfig,
     /// Texture cache.
-    pub l1t: CacheConfig,
+    pub l1t: TextureCacheConfig,
     /// A fence waits until the stores before it are acknowledged too, not only until its loads have come.
     pub fence_waits_for_stores: bool,
     /// A fence empties the L1 data cache of its SM when it is done.
@@ -355,6 +355,26 @@ pub struct CacheConfig {
     pub allocate_on_miss: bool,
 }
 
+/// The texture cache: fetches leave it in the order in which they came.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TextureCacheConfig {
+    /// Sets.
+    pub sets: u32,
+    /// Bytes of a line.
+    pub line: u32,
+    /// Lines of a set.
+    pub ways: u32,
+    /// Fetches on their way, hits too: one line of one instruction each.
+    pub fragments: u32,
+    /// Requests waiting for the interconnect.
+    pub requests: u32,
+    /// Lines on their way.
+    pub reorder: u32,
+    /// Fetches that are done and wait for the write-back port.
+    pub results: u32,
+}
+
 /// The network between SMs and memory partitions: a crossbar each way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -399,8 +419,10 @@ pub struct L2Config {
     pub mshr_merges: u32,
     /// Requests waiting for the queue to DRAM.
     pub miss_queue: u32,
-    /// Core cycles a request spends before it reaches the queue in front of the cache; texture fetches spend none.
+    /// Core cycles a request spends before it reaches the queue in front of the cache.
     pub rop_latency: u32,
+    /// Texture fetches spend them too; otherwise they go to the queue at once.
+    pub rop_for_textures: bool,
     /// Requests the slice's port of the interconnect holds before the network has to keep them.
     pub inbox: u32,
     /// Requests the queue in front of the cache holds.

@@ -2,7 +2,7 @@
 
 use super::{
     CacheConfig, Choice, Coalescing, CollectorConfig, DramConfig, DramScheduler, FetchConfig, FirstSide, L2Config,
-    LatencyConfig, Machine, MachineConfig, OpTiming, SetIndex, Source, UnitsConfig, WritePolicy,
+    LatencyConfig, Machine, MachineConfig, OpTiming, SetIndex, Source, TextureCacheConfig, UnitsConfig, WritePolicy,
 };
 use raddle_ptx::num::fit;
 
@@ -171,9 +171,19 @@ fn memory(config: &mut MachineConfig, pick: &mut Pick) {
     let (line, sector) = (config.l2.line, config.l2.sector);
     let has_l1d = !pick.once_in(4);
     let sm = &mut config.sm;
-    for cache in [&mut sm.l1i, &mut sm.l1c, &mut sm.l1t] {
+    for cache in [&mut sm.l1i, &mut sm.l1c] {
         *cache = self::cache(pick, sector, line, WritePolicy::ReadOnly);
     }
+    let CacheConfig { sets, line: bytes, ways, .. } = cache(pick, sector, line, WritePolicy::ReadOnly);
+    sm.l1t = TextureCacheConfig {
+        sets,
+        line: bytes,
+        ways,
+        fragments: pick.of(&[1, 2, 16, 128]),
+        requests: pick.from(1, 8),
+        reorder: pick.of(&[1, 2, 16, 128]),
+        results: pick.from(1, 4),
+    };
     let write = pick.of(&[WritePolicy::GlobalThroughLocalBack, WritePolicy::GlobalThroughLocalBack, WritePolicy::Back]);
     sm.l1d = cache(pick, sector, line, write);
     if !has_l1d {

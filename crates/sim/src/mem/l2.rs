@@ -270,7 +270,7 @@ impl Slice {
         let first = fit::<u32, _>(request.address - line) / self.config.sector;
         let left = request.bytes / self.config.sector;
         debug_assert!(left > 0 && first + left <= self.config.line / self.config.sector);
-        let texture = request.purpose == Purpose::Texture;
+        let past_rop = request.purpose == Purpose::Texture && !self.config.rop_for_textures;
         let set = set_of(SetIndex::Linear, self.config.sets.max(1), self.config.line, self.map.local(line));
         let served = Some(Served { request, line, set, left });
         let index = self.free.pop().unwrap_or_else(|| fit(self.served.len()));
@@ -281,7 +281,7 @@ impl Slice {
         self.counters.requests += 1;
         for number in first..first + left {
             let sector = Sector { request: index, number: fit(number) };
-            if texture {
+            if past_rop {
                 self.input.push_back(sector);
             } else {
                 self.rop.push_back((now + Cycle::from(self.config.rop_latency), sector));

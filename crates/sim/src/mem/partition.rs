@@ -10,7 +10,7 @@
 //!
 //! * L2 hit: `rop_latency` (ROP delay) + 1 (input queue) + 1 (output queue).
 //!   It is taken in cycle `t`, reaches the input queue in `t + rop_latency` after that cycle's access, is looked up in
-//!   the next, and leaves in the one after that. Texture fetches: 1 (output queue).
+//!   the next, and leaves in the one after that. Texture fetches without `rop_for_textures`: 1 (output queue).
 //! * L2 miss, closed row: the same look-up, `rop_latency` + 1, then 1 (miss queue) + 1 (to-DRAM queue) + `dram.latency`
 //!   (latency queue) + 1 (scheduler, activate) + `rcd` + `cl` + 1 (return queue) + 0 (the L2 takes the fill in the
 //!   same cycle) + 1 (response to the output queue) + 1 (output queue).

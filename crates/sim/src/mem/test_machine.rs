@@ -3,7 +3,8 @@
 use crate::config::{
     AddressConfig, CacheConfig, Choice, ClockConfig, Coalescing, CollectorConfig, DramConfig, DramScheduler,
     DramTiming, FetchConfig, FirstSide, GpuConfig, InterconnectConfig, IssueConfig, L2Config, LatencyConfig,
-    MachineConfig, MechanismConfig, OpTiming, SetIndex, SharedConfig, SmConfig, UnitsConfig, WritePolicy,
+    MachineConfig, MechanismConfig, OpTiming, SetIndex, SharedConfig, SmConfig, TextureCacheConfig, UnitsConfig,
+    WritePolicy,
 };
 
 /// GTX 480 on the memory side; the SM is a plausible one.
@@ -34,6 +35,7 @@ pub(crate) fn gtx480() -> MachineConfig {
             mshr_merges: 4,
             miss_queue: 4,
             rop_latency: 120,
+            rop_for_textures: false,
             inbox: 64,
             input_queue: 64,
             to_dram_queue: 64,
@@ -152,7 +154,7 @@ fn sm() -> SmConfig {
         l1i: cache(4, 128, 4),
         l1d: cache(32, 128, 4),
         l1c: cache(64, 64, 2),
-        l1t: cache(4, 128, 24),
+        l1t: TextureCacheConfig { sets: 4, line: 128, ways: 24, fragments: 128, requests: 4, reorder: 128, results: 2 },
         response_queue: 2,
         ejection_buffer: 32,
     }

@@ -3,6 +3,7 @@
 //! The data cache is not among it: a launch finds it empty.
 
 use super::cache::Cache;
+use super::texture_cache::TextureCache;
 use crate::config::MachineConfig;
 use crate::packet::Cycle;
 
@@ -13,7 +14,7 @@ pub struct Kept {
     /// Constants and parameters.
     pub l1c: Cache,
     /// Textures.
-    pub l1t: Cache,
+    pub l1t: TextureCache,
     /// Whose turn it is to issue first.
     pub turns: Turns,
 }
@@ -23,13 +24,14 @@ impl Kept {
     #[must_use]
     pub fn new(config: &MachineConfig, sm: u16) -> Self {
         let cache = |own| Cache::new(own, sm, config.l2.sector);
-        let sm = &config.sm;
-        Self { l1i: cache(&sm.l1i), l1c: cache(&sm.l1c), l1t: cache(&sm.l1t), turns: Turns::default() }
+        let l1t = TextureCache::new(&config.sm.l1t, sm, config.l2.sector);
+        Self { l1i: cache(&config.sm.l1i), l1c: cache(&config.sm.l1c), l1t, turns: Turns::default() }
     }
 
     /// A launch begins.
     pub fn start_launch(&mut self) {
-        [&mut self.l1i, &mut self.l1c, &mut self.l1t].into_iter().for_each(Cache::start_launch);
+        [&mut self.l1i, &mut self.l1c].into_iter().for_each(Cache::start_launch);
+        self.l1t.start_launch();
     }
 }
 

@@ -6,8 +6,9 @@ use super::cache::Cache;
 use super::coalesce::Access;
 use super::collector::InstId;
 use super::port::Port;
+use super::texture_cache::TextureCache;
 use crate::config::MachineConfig;
-use crate::packet::{Cycle, Reply};
+use crate::packet::{Cycle, Reply, Request};
 use raddle_ptx::num::fit;
 use std::collections::VecDeque;
 
@@ -21,15 +22,15 @@ pub struct LoadStore {
     /// Constant cache.
     pub l1c: Cache,
     /// Texture cache.
-    pub l1t: Cache,
+    pub l1t: TextureCache,
     /// The instruction that hands out its requests.
     pub(super) current: Option<InstId>,
     /// Requests that have not reached the data cache's tags, with the time they get there and their token.
     pub(super) lookups: VecDeque<(Cycle, InstId, Access, u32)>,
     /// Loads in shared memory's pipeline, with the time they are done.
     pub(super) shared: VecDeque<(Cycle, InstId)>,
-    /// Hits of the constant and the texture cache, with the time their data come.
-    pub(super) hits: [VecDeque<(Cycle, InstId)>; 2],
+    /// Hits of the constant cache, with the time their data come.
+    pub(super) hits: VecDeque<(Cycle, InstId)>,
     /// What is written to the registers in this cycle.
     pub(super) writeback: Option<InstId>,
     /// Registers of it that are written.
@@ -70,7 +71,7 @@ pub(super) enum Stuck {
 }
 
 impl LoadStore {
-    pub(super) fn new(config: &MachineConfig, sm: u16, l1c: Cache, l1t: Cache) -> Self {
+    pub(super) fn new(config: &MachineConfig, sm: u16, l1c: Cache, l1t: TextureCache) -> Self {
         Self {
             l1d: Cache::new(&config.sm.l1d, sm, config.l2.sector),
             l1c,
@@ -78,7 +79,7 @@ impl LoadStore {
             current: None,
             lookups: VecDeque::new(),
             shared: VecDeque::new(),
-            hits: Default::default(),
+            hits: VecDeque::new(),
             writeback: None,
             written: 0,
             turn: 0,
@@ -110,8 +111,7 @@ impl LoadStore {
             && self.responses.is_empty()
             && self.lookups.is_empty()
             && self.shared.is_empty()
-            && self.hits[0].is_empty()
-            && self.hits[1].is_empty()
+            && self.hits.is_empty()
             && self.l1d.is_quiet()
             && self.l1c.is_quiet()
             && self.l1t.is_quiet()
@@ -124,7 +124,8 @@ impl LoadStore {
 
     /// Whether it holds something the interconnect has not taken.
     pub(super) fn wants_to_send(&self) -> bool {
-        matches!(self.stuck, Stuck::Port(_)) || [&self.l1d, &self.l1c, &self.l1t].iter().any(|c| !c.queue.is_empty())
+        matches!(self.stuck, Stuck::Port(_))
+            || [&self.l1d.queue, &self.l1c.queue, &self.l1t.queue].iter().any(|queue| !queue.is_empty())
     }
 
     /// Replies at the port.
@@ -150,7 +151,7 @@ impl LoadStore {
 
     /// Whether something in it moves in this cycle.
     pub(super) fn is_busy(&self, port: &Port, now: Cycle) -> bool {
-        let sends = |cache: &Cache| cache.queue.front().is_some_and(|r| port.accepts(r));
+        let sends = |queue: &VecDeque<Request>| queue.front().is_some_and(|r| port.accepts(r));
         self.current.is_some() && !self.is_stuck(port)
             || self.writeback.is_some()
             || self.past_l1.is_some()
@@ -158,15 +159,17 @@ impl LoadStore {
             || !self.ejected.is_empty()
             || self.lookups.front().is_some_and(|l| l.0 <= now) && !self.is_refused()
             || self.shared.front().is_some_and(|s| s.0 <= now)
-            || self.hits.iter().any(|h| h.front().is_some_and(|h| h.0 <= now))
-            || [&self.l1d, &self.l1c, &self.l1t].iter().any(|c| c.has_ready() || sends(c))
+            || self.hits.front().is_some_and(|h| h.0 <= now)
+            || [&self.l1d, &self.l1c].iter().any(|c| c.has_ready() || sends(&c.queue))
+            || self.l1t.has_ready()
+            || sends(&self.l1t.queue)
     }
 
     /// When something in it next moves by itself.
     pub(super) fn next_event(&self) -> Option<Cycle> {
         let lookup = self.lookups.front().map(|l| l.0).filter(|_| !self.is_refused());
         let shared = self.shared.front().map(|s| s.0);
-        let hits = self.hits.iter().filter_map(|h| h.front().map(|h| h.0));
+        let hits = self.hits.front().map(|h| h.0);
         lookup.into_iter().chain(shared).chain(hits).min()
     }
 
@@ -198,6 +201,7 @@ impl Sm<'_> {
         self.ldst_writeback(now);
         self.take_response(now);
         self.send_misses(now);
+        self.ldst.l1t.step();
         self.take_hits(now);
         self.look_up(now);
         self.hand_out(now);

@@ -13,9 +13,6 @@ use raddle_ptx::num::fit;
 /// Where local memory is in the address space of the timing model: below the heap, as in GPGPU-Sim.
 const LOCAL_BASE: u64 = 0x1F88_0000;
 
-/// Where textures are.
-const TEXTURE_BASE: u64 = 0x100_0000_0000;
-
 /// What the lanes of an instruction touch.
 #[derive(Clone, Copy, Debug)]
 pub struct Footprint {
@@ -194,8 +191,8 @@ impl Sm<'_> {
         self.perform(issuing)?;
         let (mut addresses, mut spaces) = ([0; 32], Spaces::default());
         for lane in lanes_in(active) {
-            if let Some((texture, place)) = texels[lane] {
-                addresses[lane] = TEXTURE_BASE + ((texture as u64) << 32) + (place & !3);
+            if let Some(texel) = texels[lane] {
+                addresses[lane] = texel & !3;
                 spaces.texture |= 1 << lane;
             }
         }

@@ -32,6 +32,7 @@ mod report;
 mod requests;
 mod slices;
 pub mod state;
+mod texture_cache;
 pub mod units;
 mod virtual_blocks;
 

@@ -38,9 +38,16 @@ impl Sm<'_> {
     /// A reply will arrive at `at`. All sectors of a line but the last count at once.
     pub(super) fn deliver(&mut self, at: Cycle, reply: Reply) {
         let cache = match reply.purpose {
+            Purpose::Texture => {
+                if self.ldst.l1t.absorb(reply.token) {
+                    self.port.received += 1;
+                } else {
+                    self.port.inbox.push_back((at, reply));
+                }
+                return;
+            }
             Purpose::Inst => &mut self.fetch.cache,
             Purpose::Const => &mut self.ldst.l1c,
-            Purpose::Texture => &mut self.ldst.l1t,
             Purpose::GlobalRead | Purpose::LocalRead if reply.token & PAST_L1 == 0 => &mut self.ldst.l1d,
             _ => return self.port.inbox.push_back((at, reply)),
         };
@@ -101,7 +108,7 @@ impl Sm<'_> {
         let Some(reply) = self.ldst.responses.front() else { return };
         let token = reply.token;
         match reply.purpose {
-            Purpose::Texture => self.ldst.l1t.fill(token, now),
+            Purpose::Texture => self.ldst.l1t.fill(token),
             Purpose::Const => self.ldst.l1c.fill(token, now),
             Purpose::GlobalWrite | Purpose::LocalWrite => {
                 self.ldst.responses.pop_front();
@@ -134,15 +141,13 @@ impl Sm<'_> {
         self.ldst.responses.pop_front();
     }
 
-    /// Data of hits in the constant and texture cache have come.
+    /// Data of hits in the constant cache have come.
     pub(super) fn take_hits(&mut self, now: Cycle) {
-        for which in 0..2 {
-            while let Some(&(at, inst)) = self.ldst.hits[which].front()
-                && at <= now
-            {
-                self.ldst.hits[which].pop_front();
-                self.part_came(inst);
-            }
+        while let Some(&(at, inst)) = self.ldst.hits.front()
+            && at <= now
+        {
+            self.ldst.hits.pop_front();
+            self.part_came(inst);
         }
     }
 

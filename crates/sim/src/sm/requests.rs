@@ -13,16 +13,17 @@ use crate::seam::WarpId;
 impl Sm<'_> {
     /// Each cache sends one request.
     pub(super) fn send_misses(&mut self, now: Cycle) {
-        for which in 0..3 {
-            let cache = match which {
-                0 => &mut self.ldst.l1t,
-                1 => &mut self.ldst.l1c,
-                _ => &mut self.ldst.l1d,
-            };
+        if self.ldst.l1t.queue.front().is_some_and(|r| self.port.accepts(r))
+            && let Some(request) = self.ldst.l1t.pop_request()
+        {
+            self.send(request, now);
+        }
+        for data in [false, true] {
+            let cache = if data { &mut self.ldst.l1d } else { &mut self.ldst.l1c };
             if cache.queue.front().is_some_and(|r| self.port.accepts(r))
                 && let Some(request) = cache.pop_request()
             {
-                if which == 2 && !request.purpose.is_write() {
+                if data && !request.purpose.is_write() {
                     self.ldst.sent_at[request.token as usize] = now;
                 }
                 self.send(request, now);
@@ -100,8 +101,8 @@ impl Sm<'_> {
                 false
             }
             _ if entry.accesses.is_empty() => true,
-            MemKind::Const => self.read_only(inst, now, Purpose::Const),
-            MemKind::Texture => self.read_only(inst, now, Purpose::Texture),
+            MemKind::Const => self.hand_to_l1c(inst, now),
+            MemKind::Texture => self.hand_to_l1t(inst, now),
             MemKind::Atomic => self.hand_atomic(inst, now),
             _ if op.bypass_l1 || !self.ldst.l1d.is_present() => self.hand_past_l1(inst, now),
             _ => self.hand_to_l1(inst, now),
@@ -150,38 +151,48 @@ impl Sm<'_> {
         }
     }
 
-    fn read_only(&mut self, inst: InstId, now: Cycle, purpose: Purpose) -> bool {
+    fn hand_to_l1c(&mut self, inst: InstId, now: Cycle) -> bool {
         let Some(&access) = self.insts.get(inst).accesses.last() else { return true };
         let token = self.token(inst, &access, 1, inst);
-        let cache = if purpose == Purpose::Const { &mut self.ldst.l1c } else { &mut self.ldst.l1t };
-        let answer = if cache.is_present() { cache.read(access.address, purpose, token, now) } else { Answer::Hit };
-        self.ldst.stalled = answer == Answer::Fail;
-        if answer == Answer::Fail {
-            self.ldst.stuck = match purpose {
-                Purpose::Const => Stuck::Constant(self.ldst.l1c.version()),
-                _ => Stuck::Texture(self.ldst.l1t.version()),
-            };
-            self.counters.memory_stalls += 1;
-            if token != inst {
-                self.parts.release(token);
-            }
-            return false;
-        }
-        let entry = self.insts.get_mut(inst);
-        entry.accesses.pop();
-        let empty = entry.accesses.is_empty();
+        let cache = &mut self.ldst.l1c;
+        let answer =
+            if cache.is_present() { cache.read(access.address, Purpose::Const, token, now) } else { Answer::Hit };
+        let (latency, refused) = (cache.latency(), Stuck::Constant(cache.version()));
+        let Some(empty) = self.answered(inst, token, answer, refused) else { return false };
         if answer == Answer::Hit {
-            let constant = purpose == Purpose::Const;
-            let latency = if constant { self.ldst.l1c.latency() } else { self.ldst.l1t.latency() };
             if latency > 0 {
-                self.ldst.hits[usize::from(!constant)].push_back((now + Cycle::from(latency), token));
+                self.ldst.hits.push_back((now + Cycle::from(latency), token));
             } else if token == inst {
-                entry.pending -= 1;
+                self.insts.get_mut(inst).pending -= 1;
             } else {
                 self.joint_hit(token);
             }
         }
         empty
+    }
+
+    fn hand_to_l1t(&mut self, inst: InstId, now: Cycle) -> bool {
+        let Some(&access) = self.insts.get(inst).accesses.last() else { return true };
+        let token = self.token(inst, &access, 1, inst);
+        let answer = self.ldst.l1t.read(access.address, token, now);
+        let refused = Stuck::Texture(self.ldst.l1t.version());
+        self.answered(inst, token, answer, refused).unwrap_or(false)
+    }
+
+    /// A cache has answered the first request of an instruction: whether it was its last, `None` if it was refused.
+    fn answered(&mut self, inst: InstId, token: u32, answer: Answer, refused: Stuck) -> Option<bool> {
+        self.ldst.stalled = answer == Answer::Fail;
+        if answer == Answer::Fail {
+            self.ldst.stuck = refused;
+            self.counters.memory_stalls += 1;
+            if token != inst {
+                self.parts.release(token);
+            }
+            return None;
+        }
+        let entry = self.insts.get_mut(inst);
+        entry.accesses.pop();
+        Some(entry.accesses.is_empty())
     }
 
     fn hand_to_l1(&mut self, inst: InstId, now: Cycle) -> bool {

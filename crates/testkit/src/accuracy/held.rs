@@ -1,4 +1,5 @@
-//! Runs the model was not calibrated with: kernels of `tests/reference/gtx480-held`, and workloads at size `tiny`.
+//! Runs the model was not calibrated with: kernels of `tests/reference/gtx480-held`, workloads at size `tiny`, and kernels of
+//! `tests/reference/gtx480-textures`.
 
 use super::{Counts, Row};
 use crate::reference;
@@ -30,16 +31,29 @@ pub struct Held {
     pub kernel: String,
     /// Issue scheduler.
     pub scheduler: String,
+    /// The folder of its set.
+    folder: &'static str,
     /// What it measured.
     measured: Value,
 }
 
-/// All of them.
+/// All of them that read no textures.
 #[must_use]
 pub fn held() -> Vec<Held> {
+    runs_of("gtx480-held")
+}
+
+/// Kernels that read textures.
+#[must_use]
+pub fn textures() -> Vec<Held> {
+    runs_of("gtx480-textures")
+}
+
+fn runs_of(folder: &'static str) -> Vec<Held> {
     let text = |row: &Value, key: &str| row[key].as_str().unwrap_or_default().to_owned();
-    let rows = reference::rows_of("gtx480-held", "results.json");
-    let run = |row: Value| Held { kernel: text(&row, "kernel"), scheduler: text(&row, "scheduler"), measured: row };
+    let rows = reference::rows_of(folder, "results.json");
+    let run =
+        |row: Value| Held { kernel: text(&row, "kernel"), scheduler: text(&row, "scheduler"), folder, measured: row };
     rows.into_iter().map(run).collect()
 }
 
@@ -70,9 +84,14 @@ impl Held {
     pub fn measure(&self) -> Row {
         let machine = crate::timing::gtx480(&self.scheduler, &[""; 0]);
         let engine = EngineOptions { engine: Engine::Timing, warp_width: machine.sm.warp_width };
-        let timing = Some(Box::new(TimingOptions::new(machine)));
-        let setup = Setup::new(RunOptions { engine, timing, ..RunOptions::default() });
-        let launches = if self.measured["set"] == "held" { self.run_file(&setup) } else { self.run_workload(&setup) };
+        let is_file = self.measured["set"] != "workload";
+        // The registers of a workload, and of most kernels, are what the PTX says.
+        let textures = self.measured["set"] == "textures";
+        let registers = self.measured["registers"].as_u64().filter(|_| textures).map(|n| n as u32);
+        let timing = Some(Box::new(TimingOptions { registers, ..TimingOptions::new(machine) }));
+        // No two threads of those write one word, so memory must be what the reference interpreter makes of it.
+        let setup = Setup::new(RunOptions { engine, timing, check: textures, ..RunOptions::default() });
+        let launches = if is_file { self.run_file(&setup) } else { self.run_workload(&setup) };
         let number = |key: &str| self.measured[key].as_u64().unwrap_or(0);
         let mut ours = Counts::default();
         for launched in &launches {
@@ -85,6 +104,7 @@ impl Held {
                 |sum: &mut [u64; 2], more: [u64; 2]| sum.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
             add(&mut ours.l1d, [total.l1d.accesses, total.l1d.misses]);
             add(&mut ours.l2, [l2.accesses, l2.misses + l2.sector_misses]);
+            add(&mut ours.l1t, [total.l1t.accesses, total.l1t.misses]);
         }
         Row {
             name: self.kernel.clone(),
@@ -97,17 +117,20 @@ impl Held {
                 thread_insts: number("thread_insts"),
                 l1d: [number("l1d_accesses"), number("l1d_misses")],
                 l2: [number("l2_accesses"), number("l2_misses")],
+                l1t: [number("l1t_accesses"), number("l1t_misses")],
             },
         }
     }
 
     fn run_file(&self, setup: &Setup) -> Vec<Launched> {
-        let path = reference::folder_of("gtx480-held").join("kernels").join(format!("{}.toml", self.kernel));
+        let path = reference::folder_of(self.folder).join("kernels").join(format!("{}.toml", self.kernel));
         let failed = |error: raddle_runtime::Error| -> ! { panic!("{}: {error}", path.display()) };
         let (plan, _) = Plan::from_file(&path).unwrap_or_else(|e| failed(e));
         let ptx = PtxFile::read(&plan.module).unwrap_or_else(|e| failed(e));
         let mut session = Session::new(&plan, &ptx, setup).unwrap_or_else(|e| failed(e));
-        session.run(Watch::default()).unwrap_or_else(|e| failed(e)).launches
+        let outcome = session.run(Watch::default()).unwrap_or_else(|e| failed(e));
+        assert!(outcome.memory.is_none_or(|memory| memory.is_equal()), "{}: wrong values", self.kernel);
+        outcome.launches
     }
 
     fn run_workload(&self, setup: &Setup) -> Vec<Launched> {

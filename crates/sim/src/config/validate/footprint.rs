@@ -38,11 +38,16 @@ fn parts(config: &MachineConfig) -> Vec<(String, u64)> {
     let slices = channels * u64::from(l2.slices);
     let product = |a: u32, b: u32| u64::from(a) * u64::from(b);
     let mut parts = vec![("sm.threads".to_owned(), sms * u64::from(sm.threads) * THREAD)];
-    for (name, cache) in [("l1i", &sm.l1i), ("l1d", &sm.l1d), ("l1c", &sm.l1c), ("l1t", &sm.l1t)] {
+    for (name, cache) in [("l1i", &sm.l1i), ("l1d", &sm.l1d), ("l1c", &sm.l1c)] {
         let CacheConfig { sets, ways, mshr_entries, miss_queue, .. } = *cache;
         parts.push((format!("sm.{name}.sets"), sms * product(sets, ways) * LINE));
         parts.push((format!("sm.{name}.mshr_entries"), sms * u64::from(mshr_entries) * MISS));
         parts.push((format!("sm.{name}.miss_queue"), sms * u64::from(miss_queue) * QUEUED));
+    }
+    parts.push(("sm.l1t.sets".to_owned(), sms * product(sm.l1t.sets, sm.l1t.ways) * SECTORED_LINE));
+    for (name, entries) in [("fragments", sm.l1t.fragments), ("requests", sm.l1t.requests), ("reorder", sm.l1t.reorder)]
+    {
+        parts.push((format!("sm.l1t.{name}"), sms * u64::from(entries) * QUEUED));
     }
     parts.push(("l2.sets".to_owned(), slices * product(l2.sets, l2.ways) * SECTORED_LINE));
     parts.push(("l2.mshr_entries".to_owned(), slices * u64::from(l2.mshr_entries) * MISS));

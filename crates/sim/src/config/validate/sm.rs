@@ -1,7 +1,9 @@
 //! The multiprocessor.
 
 use super::{Check, MAX_LATENCY, MAX_LINE, MIN_LINE};
-use crate::config::{CacheConfig, FetchConfig, LatencyConfig, MachineConfig, OpTiming, SetIndex, WritePolicy};
+use crate::config::{
+    CacheConfig, FetchConfig, LatencyConfig, MachineConfig, OpTiming, SetIndex, TextureCacheConfig, WritePolicy,
+};
 use crate::seam::MAX_WARPS;
 use crate::sm::collector::MAX_WIDTH;
 use crate::sm::state::{MAX_IBUFFER, MAX_SCHEDULERS};
@@ -191,8 +193,8 @@ fn caches(check: &mut Check, config: &MachineConfig) {
     cache(check, "l1i", &sm.l1i, config);
     cache(check, "l1d", &sm.l1d, config);
     cache(check, "l1c", &sm.l1c, config);
-    cache(check, "l1t", &sm.l1t, config);
-    for (name, cache) in [("l1i", &sm.l1i), ("l1c", &sm.l1c), ("l1t", &sm.l1t)] {
+    texture_cache(check, &sm.l1t, config);
+    for (name, cache) in [("l1i", &sm.l1i), ("l1c", &sm.l1c)] {
         let needed = name != "l1i" || !sm.fetch.ideal;
         check.rule(!needed || cache.sets > 0, &format!("sm.{name}.sets"), || {
             "is 0, and only the data cache can be left out".to_owned()
@@ -209,14 +211,7 @@ fn caches(check: &mut Check, config: &MachineConfig) {
 /// A cache of the SM. The line counts without a cache, too: it is what a request is cut to.
 fn cache(check: &mut Check, name: &str, cache: &CacheConfig, config: &MachineConfig) {
     let path = |key: &str| format!("sm.{name}.{key}");
-    if check.power(&path("line"), cache.line, MIN_LINE, MAX_LINE) {
-        check.rule(cache.line >= config.l2.sector, &path("line"), || {
-            format!("is {}, less than a sector of the L2 (`l2.sector`), {}", cache.line, config.l2.sector)
-        });
-        check.rule(cache.line <= config.l2.line, &path("line"), || {
-            format!("is {}, but a request must fit in a line of the L2 (`l2.line`), {}", cache.line, config.l2.line)
-        });
-    }
+    line_of(check, &path("line"), cache.line, config);
     check.misses(&format!("sm.{name}"), cache.mshr_entries, cache.mshr_merges);
     check.latency(&path("latency"), cache.latency);
     let least = 1 + u32::from(cache.write != WritePolicy::ReadOnly);
@@ -228,14 +223,45 @@ fn cache(check: &mut Check, name: &str, cache: &CacheConfig, config: &MachineCon
     if cache.sets == 0 {
         return;
     }
-    check.power(&path("sets"), cache.sets, 1, 1 << 16);
-    check.range(&path("ways"), cache.ways, 1, 1024);
-    let lines = u64::from(cache.sets) * u64::from(cache.ways);
-    check.rule(lines <= 1 << 18, &path("ways"), || {
-        format!("makes {lines} lines with `sm.{name}.sets`, which is too many")
-    });
+    size_of(check, name, cache.sets, cache.ways);
     let is_fermi_size = cache.sets == 32 && cache.line == 128;
     check.rule(cache.index != SetIndex::Fermi || is_fermi_size, &path("index"), || {
         format!("is \"fermi\", which is for 32 sets of 128 bytes, not {} of {}", cache.sets, cache.line)
     });
+}
+
+/// A line of a cache of the SM.
+fn line_of(check: &mut Check, path: &str, line: u32, config: &MachineConfig) {
+    if check.power(path, line, MIN_LINE, MAX_LINE) {
+        check.rule(line >= config.l2.sector, path, || {
+            format!("is {line}, less than a sector of the L2 (`l2.sector`), {}", config.l2.sector)
+        });
+        check.rule(line <= config.l2.line, path, || {
+            format!("is {line}, but a request must fit in a line of the L2 (`l2.line`), {}", config.l2.line)
+        });
+    }
+}
+
+/// Sets and ways of a cache that is there.
+fn size_of(check: &mut Check, name: &str, sets: u32, ways: u32) {
+    let path = |key: &str| format!("sm.{name}.{key}");
+    check.power(&path("sets"), sets, 1, 1 << 16);
+    check.range(&path("ways"), ways, 1, 1024);
+    let lines = u64::from(sets) * u64::from(ways);
+    check.rule(lines <= 1 << 18, &path("ways"), || {
+        format!("makes {lines} lines with `sm.{name}.sets`, which is too many")
+    });
+}
+
+fn texture_cache(check: &mut Check, cache: &TextureCacheConfig, config: &MachineConfig) {
+    let TextureCacheConfig { sets, line, ways, fragments, requests, reorder, results } = *cache;
+    line_of(check, "sm.l1t.line", line, config);
+    let present = check.rule(sets > 0, "sm.l1t.sets", || "is 0, and only the data cache can be left out".to_owned());
+    if present {
+        size_of(check, "l1t", sets, ways);
+    }
+    for (key, entries) in [("fragments", fragments), ("requests", requests), ("reorder", reorder), ("results", results)]
+    {
+        check.queue(&format!("sm.l1t.{key}"), entries);
+    }
 }

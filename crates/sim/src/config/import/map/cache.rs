@@ -1,5 +1,5 @@
 //! Caches: `N:32:128:4,L:L:m:N:H,S:64:8,8` is kind, sets, line, ways; replacement, writes, allocation, allocation by
-//! writes, index; kind, entries and merges of the MSHRs; miss queue.
+//! writes, index; kind, entries and merges of the MSHRs; miss queue. Those of a texture cache end in its queues.
 
 use super::{Out, Setting};
 
@@ -17,7 +17,7 @@ pub fn map(out: &mut Out, option: &Setting, all: &[Setting]) -> bool {
     let Some(&(_, path)) = CACHES.iter().find(|(name, _)| *name == option.name) else { return false };
     if option.value == "none" {
         out.count(&format!("{path}.sets"), 0);
-        if path != "l2" {
+        if !["l2", "sm.l1t"].contains(&path) {
             out.put(&format!("{path}.index"), "linear");
         }
     } else if cache(out, path, &option.value, all).is_none() {
@@ -54,15 +54,18 @@ fn cache(out: &mut Out, path: &str, value: &str, all: &[Setting]) -> Option<()> 
     let [_, policy, mshr, queue, ..] = parts.as_slice() else { return None };
     let (kind, [sets, line, ways]) = size_of(value.split(',').next()?)?;
     let (entries, merges, misses) = (number(mshr, 1)?, number(mshr, 2)?, number(queue, 0)?);
-    for (key, value) in [
-        ("sets", sets),
-        ("line", line),
-        ("ways", ways),
-        ("mshr_entries", entries),
-        ("mshr_merges", merges),
-        ("miss_queue", misses),
-    ] {
+    // Of a texture cache the same numbers are the sizes of its queues, with one more.
+    let texture = path == "sm.l1t";
+    let keys =
+        if texture { ["fragments", "requests", "reorder"] } else { ["mshr_entries", "mshr_merges", "miss_queue"] };
+    for (key, value) in ["sets", "line", "ways"].into_iter().zip([sets, line, ways]) {
         out.count(&format!("{path}.{key}"), value);
+    }
+    for (key, value) in keys.into_iter().zip([entries, merges, misses]) {
+        out.count(&format!("{path}.{key}"), value);
+    }
+    if let (true, Some(results)) = (texture, number(queue, 1)) {
+        out.count("sm.l1t.results", results);
     }
     let letter = |at: usize| policy.get(at).copied().unwrap_or("");
     if letter(0) != "L" {
@@ -70,6 +73,11 @@ fn cache(out: &mut Out, path: &str, value: &str, all: &[Setting]) -> Option<()> 
     }
     if path == "l2" {
         l2(out, kind, &[letter(1), letter(4)], line.min(shortest_line(all)), line);
+    } else if texture {
+        // Version 3 has no letter for the index.
+        if !["L", ""].contains(&letter(4)) {
+            out.remark("sets are selected by the bits above the line");
+        }
     } else {
         l1(out, path, kind, &[letter(1), letter(2), letter(4)], sets == 32 && line == 128);
     }
@@ -79,6 +87,8 @@ fn cache(out: &mut Out, path: &str, value: &str, all: &[Setting]) -> Option<()> 
 /// A cache without sectors is one whose lines have one sector, as far as requests of the SM's caches fill it.
 fn l2(out: &mut Out, kind: &str, [write, index]: &[&str; 2], whole: u32, line: u32) {
     out.count("l2.sector", if kind == "S" { 32 } else { whole });
+    // A request in sectors is no longer known as a texture fetch when it comes to the delay.
+    out.put("l2.rop_for_textures", kind == "S");
     if kind != "S" && whole < line {
         out.remark(format!("lines are fetched in sectors of {whole} bytes, the shortest line of the SM's caches"));
     }
