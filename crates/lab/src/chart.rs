@@ -76,7 +76,7 @@ pub fn number(value: f64) -> String {
 /// A spread for people: like [`number`], with one more digit when there would be nothing but zeros.
 #[must_use]
 pub fn small(spread: f64) -> String {
-    if spread > 0.0 && spread < 0.000_95 { format!("{spread:.4}") } else { number(spread) }
+    if spread > 0.0 && spread < 0.0005 { format!("{spread:.4}") } else { number(spread) }
 }
 
 /// What the pointer shows over a cell.
