@@ -200,10 +200,12 @@ fn first_difference(old: &str, new: &str) -> Option<String> {
             let is_end = n > 0 && old_words[n - 1].ends_with(" to ")
                 || old_words.get(n + 1).is_some_and(|next| next.starts_with(" to "));
             let last_digit = 1.01 * 0.1f64.powi(i32::try_from(digits).unwrap_or(0));
-            let most = match () {
-                () if is_in_tag => NEAR[usize::from(is_line)],
-                () if is_end || digits < 3 => last_digit,
-                () => 0.0,
+            let most = if is_in_tag {
+                NEAR[usize::from(is_line)]
+            } else if is_end || digits < 3 {
+                last_digit
+            } else {
+                0.0
             };
             (old - new).abs() <= most
         };

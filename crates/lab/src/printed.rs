@@ -173,7 +173,7 @@ fn read_cell(text: &str) -> Option<Result<Cell, Gap>> {
     let (value, spread) = own.split_once(" ±").unwrap_or((own, "0"));
     let (value, spread): (f64, f64) = (value.parse().ok()?, spread.parse().ok()?);
     // A spread that is printed is one, however small, and with four digits it was less than what has three.
-    let spread = if own.contains('±') { spread.clamp(1e-9, f64::MAX) * (1.0 - 1e-9) } else { spread };
+    let spread = if own.contains('±') { spread.max(1e-9) * (1.0 - 1e-9) } else { spread };
     let reading = match other {
         Some(other) => Some(Ok(Box::new(Cell::new(&[other.parse().ok()?])?))),
         None => None,

@@ -365,11 +365,11 @@ pub struct TextureCacheConfig {
     pub line: u32,
     /// Lines of a set.
     pub ways: u32,
-    /// Fetches on their way, hits too: one line of one instruction each.
+    /// Fetches that are not done, hits and misses: one for each line that an instruction reads.
     pub fragments: u32,
     /// Requests waiting for the interconnect.
     pub requests: u32,
-    /// Lines on their way.
+    /// Lines that can be outstanding.
     pub reorder: u32,
     /// Fetches that are done and wait for the write-back port.
     pub results: u32,

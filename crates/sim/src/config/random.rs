@@ -202,6 +202,7 @@ fn l2(l2: &mut L2Config, pick: &mut Pick) {
     l2.mshr_merges = pick.queue(1);
     l2.miss_queue = pick.queue(2);
     l2.rop_latency = pick.of(&[0, 1, 20, 120]);
+    l2.rop_for_textures = pick.once_in(2);
     l2.input_queue = pick.queue(1);
     l2.to_dram_queue = pick.queue(1);
     l2.from_dram_queue = pick.queue(1);

@@ -15,7 +15,7 @@ counters! {
     pub struct CacheCounters {
         accesses: Events, "reads and writes that were accepted";
         hits: Events, "reads and writes that found their line";
-        pending_hits: Events, "reads that joined an outstanding miss, and writes to a line that was on its way";
+        pending_hits: Events, "reads that joined an outstanding miss, and writes to a line that was outstanding";
         misses: Events, "reads that sent for their line, and writes that did not find theirs";
         reservation_fails: Events, "accesses that were refused (no free line, no free entry, queue full) and tried again";
         writebacks: Events, "changed lines written back when they were replaced";
@@ -313,7 +313,7 @@ impl Cache {
         }
     }
 
-    /// Forgets all lines, changed ones too; those on their way still come.
+    /// Invalidates all lines, modified ones too. Outstanding lines still arrive.
     pub fn invalidate(&mut self) {
         self.version += 1;
         for line in self.lines.iter_mut().filter(|l| l.state != State::Reserved) {
@@ -514,7 +514,7 @@ mod tests {
         all_come(&mut c, 20);
         follow(&mut c, &[(21, "local", 0, Hit), (22, "local", 2, Miss), (23, "store", 4, Miss), (24, "read", 0, Hit)]);
         let CacheCounters { accesses, hits, pending_hits, misses, .. } = c.counters;
-        // The store at 2 found its line on its way, that at 12 found it there.
+        // The line of the store at 2 was outstanding, that of the store at 12 was there.
         assert_eq!([accesses, hits, pending_hits, misses], [10, 4, 2, 4]);
     }
 

@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 /// Every line has one sector: all of it is sent for.
 const WHOLE: u8 = 1;
 
-/// A fetch on its way.
+/// A fetch that is not done.
 #[derive(Clone, Copy, Debug)]
 struct Fragment {
     /// Who waits.
@@ -46,7 +46,7 @@ pub struct TextureCache {
     results: VecDeque<u32>,
     /// Grows with every change that could turn a refusal into something else.
     version: u64,
-    /// Counters. A line that is on its way counts as there.
+    /// Counters. An outstanding line counts as there.
     pub counters: CacheCounters,
 }
 
@@ -245,7 +245,7 @@ mod tests {
         let mut c = cache(16);
         let trace = [
             (0, Answer::Miss),
-            (0, Answer::Pending), // on its way, counts as there
+            (0, Answer::Pending), // outstanding, counts as there
             (2, Answer::Miss),
             (0, Answer::Pending), // now 2 is the older one
             (4, Answer::Miss),    // in place of 2

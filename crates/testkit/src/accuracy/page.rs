@@ -47,8 +47,8 @@ several rows lay row by row: the mean error of these runs was 24.9 %, the larges
 const TEXTURES_WHY: &str = "
 What is left:
 
-- `tex_again` and `tex_bytes`: all SMs ask for the same lines at the same time, and the L2 takes four requests for a sector on its way before it
-  refuses. Who is refused depends on who came a cycle earlier. With room for 64 (`l2.mshr_merges`) in both simulators
+- `tex_again` and `tex_bytes`: all SMs ask for the same lines at the same time, and the L2 takes four requests for an outstanding sector and
+  refuses the next. Who is refused depends on who came a cycle earlier. With room for 64 (`l2.mshr_merges`) in both simulators
   `tex_again` differs by -1.9 % and 0.5 %.
 - `tex_2d` and its variants, which count in no mean: in the reference the blocks of a texture with several rows hold 128 bytes but
   lie 64 bytes apart, so that they overlap, and a texture takes half the lines it should. Here they do not overlap. With its
