@@ -2,6 +2,7 @@
 
 mod crossbar;
 mod dram;
+mod l2_trace;
 mod latency;
 mod network;
 mod traffic;
