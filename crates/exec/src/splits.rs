@@ -10,6 +10,7 @@
 //! What a set of threads is, is up to the user: the lanes of a warp, or all threads of a block.
 
 use crate::core::lanes_in;
+use crate::decode::Ends;
 use crate::op::NO_PC;
 use raddle_ptx::num::fit;
 
@@ -408,6 +409,16 @@ impl<M: Threads> Splits<M> {
                 }
             }
         }
+    }
+
+    /// Lets threads exit that have reached the exit and wait there to reconverge, when no part can run: a barrier may be
+    /// waiting for them. False when there are none.
+    pub fn let_end(&mut self, ends: &Ends) -> bool {
+        let waits_to_end = self.waiting_join().is_some_and(|join| ends.contains(self.joins[join].pc));
+        if waits_to_end {
+            self.let_go();
+        }
+        waits_to_end
     }
 
     /// Gives the other parts a turn, where there are any: the warp may just have ended.

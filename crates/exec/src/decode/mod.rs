@@ -15,6 +15,7 @@ use raddle_ptx::isa::{Opcode, Special, Type, Word};
 use raddle_ptx::num::{fit, low32};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use memory::AtomicOp;
 pub use warp::{BarrierOp, LOGICAL_BLOCKS, MEMBERS, WarpOp};
@@ -128,6 +129,18 @@ pub struct Program {
     pub(crate) reads_undefined: bool,
 }
 
+/// The operations of a program at which every thread that comes there ends.
+#[derive(Clone, Debug, Default)]
+pub struct Ends(Arc<[u32]>);
+
+impl Ends {
+    /// Whether an operation is one of them.
+    #[must_use]
+    pub fn contains(&self, pc: u32) -> bool {
+        self.0.contains(&pc)
+    }
+}
+
 impl Program {
     /// Decodes a kernel for this host.
     ///
@@ -152,6 +165,13 @@ impl Program {
         let slot = op.s[MEMBERS];
         let is_constant = slot != NONE && slot & CONST != 0 && op.s_bank[MEMBERS] == Bank::R32;
         self.c32.get((slot & !CONST) as usize).filter(|_| is_constant).map(|lanes| lanes[0])
+    }
+
+    /// The operations at which every thread that comes there ends.
+    #[must_use]
+    pub fn ends(&self) -> Ends {
+        let ends = |op: &Op| op.class == Class::Exit && op.guard == NONE;
+        Ends((0..).zip(&self.ops).filter(|(_, op)| ends(op)).map(|(pc, _)| pc).collect())
     }
 
     /// The name of an operation's instruction, for messages.

@@ -101,6 +101,7 @@ impl Dwf {
 
 impl Divergence for Dwf {
     fn start_launch(&mut self, program: &Program) -> Result<(), (u32, String)> {
+        self.pool.ends = program.ends();
         let ops = program.ops.iter().enumerate().filter(|(_, op)| op.class == Class::Warp);
         let mut refused = ops.filter_map(|(pc, op)| self.refuses(program, op).map(|why| (pc as u32, why.to_owned())));
         refused.next().map_or(Ok(()), Err)
@@ -147,6 +148,7 @@ impl Divergence for Dwf {
             Outcome::Barrier { arrivals, active, .. } => {
                 groups.push(Group { pc: pc + 1, mask: mask & !active, depth });
                 let threads = self.pool.bundle(warp);
+                self.pool.hold(&threads, active, true, table);
                 match arrivals {
                     [only] if only.mask == mask && self.pool.is_whole(warp) => {
                         let cta = self.pool.block_of(threads.homes[mask.trailing_zeros() as usize]);
@@ -178,6 +180,7 @@ impl Divergence for Dwf {
                 continue;
             }
             let Waiting { pc, threads, whole, .. } = self.waiting.remove(n);
+            self.pool.hold(&threads, threads.mask, false, table);
             let lanes = Lanes::Gathered(&threads.homes);
             leave(Leaving { warp: WarpId(0), pc, lanes, mask: threads.mask });
             self.pool.insert(threads, pc + 1, whole, None, table);

@@ -13,11 +13,15 @@
 //!
 //! # Simplifications
 //! When the part on top waits at a barrier or for other lanes of its warp, the next part that can run does, so that
-//! barriers inside divergent code are reached by all threads. Where no part waits, this is the stack.
+//! barriers inside divergent code are reached by all threads. Where no part waits, this is the stack. Lanes that have
+//! reached the exit wait there to reconverge; when every other lane of the warp waits, they exit without them, because a
+//! barrier may be waiting for them.
 //!
 //! # Counters
 //! `divergent_branches`, and the buckets `issued_*` by active lanes.
 
+use raddle_exec::Program;
+use raddle_exec::decode::Ends;
 use raddle_exec::op::{NO_PC, Op};
 use raddle_exec::splits::{Group, Meeting, Splits, State, add_by_target};
 use raddle_sim::config::{FirstSide, MachineConfig};
@@ -59,6 +63,8 @@ pub struct Pdom {
     warps: Vec<Option<Warp>>,
     groups: Vec<Group>,
     deepest: usize,
+    /// Where threads of the kernel end.
+    ends: Ends,
 }
 
 impl Pdom {
@@ -73,6 +79,7 @@ impl Pdom {
             warps,
             groups: Vec::new(),
             deepest: 1,
+            ends: Ends::default(),
         }
     }
 
@@ -88,10 +95,13 @@ impl Pdom {
 }
 
 /// Tells the machine which part of a warp runs.
-fn publish(warp: WarpId, state: &mut Warp, table: &mut WarpTable) {
+fn publish(warp: WarpId, state: &mut Warp, ends: &Ends, table: &mut WarpTable) {
     loop {
         let parts = &mut state.parts;
         let Some(current) = parts.ready() else {
+            if parts.let_end(ends) {
+                continue;
+            }
             match parts.splits.last() {
                 None => table.end(warp),
                 Some(top) => table.block(warp, top.pc, Cause::Barrier),
@@ -119,7 +129,7 @@ impl Pdom {
         }
         state.parts.diverge(state.current, &self.groups, meeting);
         self.deepest = self.deepest.max(state.parts.depth());
-        publish(warp, state, table);
+        publish(warp, state, &self.ends, table);
     }
 
     fn scatter(
@@ -142,7 +152,7 @@ impl Pdom {
             let split = &mut state.parts.splits[state.current];
             split.pc = only.pc;
             split.depth = depth;
-            publish(warp, state, table);
+            publish(warp, state, &self.ends, table);
             return;
         }
         self.groups.push(Group { pc: s.pc + 1, mask: s.mask & !active, depth: s.depth });
@@ -151,6 +161,11 @@ impl Pdom {
 }
 
 impl Divergence for Pdom {
+    fn start_launch(&mut self, program: &Program) -> Result<(), (u32, String)> {
+        self.ends = program.ends();
+        Ok(())
+    }
+
     fn start_cta(&mut self, cta: u32, warps: &[(WarpId, u32, u8, u32)], table: &mut WarpTable) {
         for &(warp, row, base, mask) in warps {
             let state = Warp { parts: Splits::new(mask), current: 0, syncs: Vec::new(), cta };
@@ -168,11 +183,11 @@ impl Divergence for Pdom {
         match outcome {
             Outcome::Next => {
                 split.pc += 1;
-                publish(warp, state, table);
+                publish(warp, state, &self.ends, table);
             }
             Outcome::Branch { taken, op } if taken == mask || taken == 0 => {
                 split.pc = if taken == 0 { pc + 1 } else { op.target };
-                publish(warp, state, table);
+                publish(warp, state, &self.ends, table);
             }
             Outcome::Branch { taken, op } => {
                 self.groups.clear();
@@ -189,15 +204,15 @@ impl Divergence for Pdom {
                 split.pc = pc + 1;
                 let current = state.current;
                 state.parts.exit(current, mask);
-                publish(warp, state, table);
+                publish(warp, state, &self.ends, table);
             }
             Outcome::Barrier { wait: false, .. } => {
                 split.pc += 1;
-                publish(warp, state, table);
+                publish(warp, state, &self.ends, table);
             }
             Outcome::Barrier { arrivals: [only], .. } if only.mask == mask => {
                 split.state = State::Barrier(only.number as u8);
-                publish(warp, state, table);
+                publish(warp, state, &self.ends, table);
             }
             Outcome::Barrier { arrivals, active, .. } => {
                 // Lanes whose guard is false do not wait, and those at different barriers wait apart.
@@ -211,12 +226,12 @@ impl Divergence for Pdom {
                         part.state = State::Barrier(arrival.number as u8);
                     }
                 }
-                publish(warp, state, table);
+                publish(warp, state, &self.ends, table);
             }
             Outcome::Sync { wanted, anywhere } => {
                 split.state = State::Sync(wanted & state.parts.live);
                 state.syncs.push((mask, anywhere));
-                publish(warp, state, table);
+                publish(warp, state, &self.ends, table);
             }
         }
     }
@@ -233,7 +248,7 @@ impl Divergence for Pdom {
                 any = true;
             }
             if any {
-                publish(warp, state, table);
+                publish(warp, state, &self.ends, table);
             }
         }
     }
@@ -264,7 +279,7 @@ impl Divergence for Pdom {
                 state.syncs.retain(|(m, _)| *m != split.mask);
             }
         }
-        publish(warp, state, table);
+        publish(warp, state, &self.ends, table);
         Some((pc, mask))
     }
 

@@ -1,6 +1,7 @@
 //! The warp pool of dynamic warp formation: which threads form which warp, and warp barriers.
 
 use raddle_exec::core::{Home, lanes_in};
+use raddle_exec::decode::Ends;
 use raddle_exec::op::NO_PC;
 use raddle_exec::splits::Group;
 use raddle_sim::config::MachineConfig;
@@ -55,6 +56,8 @@ struct Static {
     barrier: Option<(u32, u16, u32)>,
     /// Where its lanes wait for each other: operations, and those that are there.
     syncs: Vec<(u32, u32)>,
+    /// Lanes that wait at barriers of their block.
+    held: u32,
 }
 
 /// The pool of an SM.
@@ -75,6 +78,8 @@ pub struct Pool {
     depths: Vec<[u16; 32]>,
     /// The block of each row.
     row_blocks: Vec<u32>,
+    /// Where threads of the kernel end.
+    pub ends: Ends,
 }
 
 impl Pool {
@@ -93,6 +98,7 @@ impl Pool {
             statics: Vec::new(),
             depths: Vec::new(),
             row_blocks: Vec::new(),
+            ends: Ends::default(),
         }
     }
 
@@ -290,17 +296,36 @@ impl Pool {
 
     /// Lets a static warp go on that is whole again.
     fn look_at_barrier(&mut self, number: usize, row: u32, table: &mut WarpTable) {
-        let Static { live, barrier: Some((pc, _, here)), .. } = self.statics[number] else { return };
-        if here & live == live && live != 0 {
+        let Static { live, barrier: Some((pc, _, here)), held, .. } = self.statics[number] else { return };
+        let (whole, here) = (here & live == live, here & live);
+        // Threads at the exit do not wait to reconverge with those that wait at a barrier of the block, perhaps for them.
+        let may_end = || (here | held) & live == live && self.ends.contains(pc);
+        if here != 0 && (whole || may_end()) {
             self.statics[number].barrier = None;
-            let threads = self.static_warp(row, live);
-            self.insert(threads, pc, true, None, table);
+            let threads = self.static_warp(row, here);
+            self.insert(threads, pc, whole, None, table);
+        }
+    }
+
+    /// Threads come to a barrier of their block, or leave it.
+    pub fn hold(&mut self, threads: &Bundle, lanes: u32, at_barrier: bool, table: &mut WarpTable) {
+        if !self.has_barriers {
+            return;
+        }
+        for lane in lanes_in(lanes & threads.mask) {
+            let home = threads.homes[lane];
+            let number = self.static_of(home);
+            let held = &mut self.statics[number].held;
+            *held = if at_barrier { *held | 1 << home.lane } else { *held & !(1 << home.lane) };
+            if at_barrier {
+                self.look_at_barrier(number, home.row, table);
+            }
         }
     }
 
     /// Lets lanes of a static warp go on that have all come to where they wait for each other.
     fn look_at_sync(&mut self, number: usize, row: u32, table: &mut WarpTable) {
-        let Static { live, barrier, syncs } = &mut self.statics[number];
+        let Static { live, barrier, syncs, .. } = &mut self.statics[number];
         let here = syncs.iter().fold(0, |all, (_, here)| all | here);
         if syncs.is_empty() || here & *live != *live {
             return;

@@ -18,7 +18,7 @@
 //! # Simplifications
 //! Branches on which the threads of a block cannot disagree are those marked `.uni` and those that can be shown to be
 //! uniform: compilers mark few. A part whose warps all wait at a barrier steps aside for the others, so barriers inside
-//! divergent code are reached by all threads. In kernels with warp-wide operations that exchange values, threads stay in
+//! divergent code are reached by all threads; threads that wait at the exit to reconverge then exit. In kernels with warp-wide operations that exchange values, threads stay in
 //! their static warps; at `bar.warp.sync` alone, compacted warps wait for the others of their part. Registers are read as
 //! if all banks served any thread.
 //!
@@ -28,7 +28,7 @@
 
 use super::block::Block;
 use raddle_exec::Program;
-use raddle_exec::decode::WarpOp;
+use raddle_exec::decode::{Ends, WarpOp};
 use raddle_exec::op::{Class, NO_PC, NONE, Op};
 use raddle_exec::splits::{Group, Meeting, add_by_target};
 use raddle_sim::config::MachineConfig;
@@ -82,6 +82,8 @@ pub struct Tbc {
     due: Cycle,
     deepest: usize,
     groups: Vec<Group>,
+    /// Where threads of the kernel end.
+    ends: Ends,
 }
 
 impl Tbc {
@@ -101,6 +103,7 @@ impl Tbc {
             due: Cycle::MAX,
             deepest: 1,
             groups: Vec::new(),
+            ends: Ends::default(),
         }
     }
 
@@ -140,6 +143,7 @@ impl Divergence for Tbc {
     fn start_launch(&mut self, program: &Program) -> Result<(), (u32, String)> {
         let exchanges = |op: &Op| op.class == Class::Warp && op.variant != WarpOp::Sync as u8;
         self.keeps_warps = self.compactor == Compaction::Off || program.ops.iter().any(exchanges);
+        self.ends = program.ends();
         Ok(())
     }
 
@@ -186,7 +190,7 @@ impl Divergence for Tbc {
             table.form_static(warp, cta, row, base, mask);
             table.set_until(warp, 0, mask, NO_PC);
         }
-        self.blocks[cta as usize] = Some(Block::new(cta, warps, self.width, self.keeps_warps));
+        self.blocks[cta as usize] = Some(Block::new(cta, warps, self.width, self.keeps_warps, self.ends.clone()));
     }
 
     fn issued(&mut self, warp: WarpId, outcome: Outcome<'_>, table: &mut WarpTable) {

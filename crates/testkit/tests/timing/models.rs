@@ -47,6 +47,18 @@ fn some_kernels_never_end_by_the_nature_of_the_model() {
 }
 
 #[test]
+fn threads_that_left_early_are_not_waited_for_at_barriers() {
+    let file = "barrier/branch_to_the_end.ptx";
+    let (_, text) = kernel_files("ptx").into_iter().find(|(name, _)| name == file).unwrap();
+    for (preset, config) in presets() {
+        for model in divergence_models() {
+            let check = check_timed(&text, &with_divergence(&config, model));
+            assert!(check.is_ok(), "on {preset} under {model}: {check:?}");
+        }
+    }
+}
+
+#[test]
 fn kernel_files_leave_the_memory_they_must_under_every_model() {
     let machines = presets();
     let step = if long() { 1 } else { 7 };

@@ -9,6 +9,7 @@ mod mask;
 pub use mask::{BlockMask, Compactor};
 
 use raddle_exec::core::{Home, Lanes};
+use raddle_exec::decode::Ends;
 use raddle_exec::splits::{Group, Meeting, Splits, State, Threads};
 use raddle_sim::seam::{Cause, Leaving, StackEntry, WarpId, WarpTable};
 
@@ -85,11 +86,13 @@ pub struct Block {
     exited: BlockMask,
     syncs: Vec<SyncWait>,
     deepest: usize,
+    /// Where threads of the kernel end.
+    ends: Ends,
 }
 
 impl Block {
     /// A block of static warps: slot, row, first lane and lanes of each.
-    pub fn new(cta: u32, warps: &[(WarpId, u32, u8, u32)], width: usize, keeps_warps: bool) -> Self {
+    pub fn new(cta: u32, warps: &[(WarpId, u32, u8, u32)], width: usize, keeps_warps: bool, ends: Ends) -> Self {
         let first_row = warps.first().map_or(0, |w| w.1);
         let mut all = BlockMask::default();
         warps.iter().for_each(|(_, row, _, lanes)| all.add((row - first_row) as usize, *lanes));
@@ -108,6 +111,7 @@ impl Block {
             exited: BlockMask::default(),
             syncs: Vec::new(),
             deepest: 1,
+            ends,
         }
     }
 
@@ -328,7 +332,7 @@ impl Block {
 
     /// Chooses the part that runs next.
     fn next_part(&mut self, table: &mut WarpTable) {
-        while let Some(next) = self.stack.ready().or_else(|| self.let_on()) {
+        while let Some(next) = self.stack.ready().or_else(|| self.let_on()).or_else(|| self.let_end()) {
             let split = self.stack.splits[next];
             if self.stack.meets(next, split.pc, split.depth) {
                 self.stack.arrive(next);
@@ -355,6 +359,11 @@ impl Block {
         let waits = |s: &&mut raddle_exec::splits::Split<BlockMask>| s.state == State::Sync(0);
         self.stack.splits.iter_mut().filter(waits).for_each(|split| split.state = State::Ready);
         self.stack.ready()
+    }
+
+    /// Threads that have reached the exit and wait there to reconverge exit, when no part can run.
+    fn let_end(&mut self) -> Option<usize> {
+        if self.stack.let_end(&self.ends) { self.stack.ready() } else { None }
     }
 
     /// Whether threads are to be made into warps.
