@@ -16,6 +16,7 @@
 pub mod accuracy;
 pub mod coverage;
 pub mod differential;
+pub mod digest;
 pub mod engine;
 pub mod fuzz;
 pub mod kernel_file;

@@ -209,8 +209,15 @@ fn by_words(preset: &str, words: &str) -> (MachineConfig, Option<Form>) {
     (machine(preset, &set), form)
 }
 
+/// A kernel in the form and on the machine that words say.
+fn by_mechanisms(kernel: &str, size: usize, preset: &str, words: &str) -> (Case, MachineConfig) {
+    let (config, form) = by_words(preset, words);
+    let case = case(kernel, size);
+    (if let Some(form) = form { on_virtual_blocks(case, form, VIRTUAL_BLOCKS) } else { case }, config)
+}
+
 /// Compares lines, the first of which is a head, with those of a file.
-fn compare(file: &str, found: &str) {
+pub fn compare(file: &str, found: &str) {
     let path = folder("golden").join(file);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, found).unwrap();
@@ -227,6 +234,24 @@ fn compare(file: &str, found: &str) {
         found[0],
         differ.join("\n")
     );
+}
+
+/// All runs that are one kernel on one machine: a name, the kernel, the machine.
+pub fn runs() -> Vec<(String, Case, MachineConfig)> {
+    let mut runs = Vec::new();
+    for (kernel, size, preset, scheduler) in RUNS {
+        let name = format!("{kernel} {size} {preset} {scheduler}");
+        runs.push((name, case(kernel, size), simple(preset, scheduler, "pdom")));
+    }
+    for (kernel, size, preset, scheduler, model) in DIVERGENCE {
+        let name = format!("{kernel} {size} {preset} {scheduler} {model}");
+        runs.push((name, case(kernel, size), simple(preset, scheduler, model)));
+    }
+    for (kernel, size, preset, words) in MECHANISMS {
+        let (case, config) = by_mechanisms(kernel, size, preset, words);
+        runs.push((format!("{kernel} {size} {preset} {words}"), case, config));
+    }
+    runs
 }
 
 #[test]
@@ -270,11 +295,7 @@ fn what_mechanisms_do_is_what_it_was() {
         "gatings"
     );
     for (kernel, size, preset, words) in MECHANISMS {
-        let (config, form) = by_words(preset, words);
-        let case = match form {
-            Some(form) => on_virtual_blocks(case(kernel, size), form, VIRTUAL_BLOCKS),
-            None => case(kernel, size),
-        };
+        let (case, config) = by_mechanisms(kernel, size, preset, words);
         let result = run(&case, &config, RunOptions::default());
         let (total, dram) = (result.total(), result.dram_total());
         let dark: u64 = [&total.int, &total.fp].iter().map(|lanes| lanes.uncompensated + lanes.compensated).sum();

@@ -5,6 +5,7 @@ mod common;
 mod contract;
 mod counters;
 mod determinism;
+mod digests;
 mod divergence;
 mod ending;
 mod fetch;

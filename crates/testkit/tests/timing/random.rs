@@ -105,7 +105,7 @@ fn check_generated(config: &MachineConfig, seeds: std::ops::Range<u64>, what: &s
     }
 }
 
-fn references() -> [Case; 6] {
+pub fn references() -> [Case; 6] {
     [
         reference::vecadd(700),
         reference::matmul(16),

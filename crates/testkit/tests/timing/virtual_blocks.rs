@@ -283,7 +283,7 @@ fn shared_memory_waits_until_all_have_left_the_block_before() {
 fn a_warp_of_which_only_some_lanes_want_a_block_is_reported() {
     let source = "// run: grid=1 block=32\n// arg: out u32[1] = zero\n.version 6.0\n.target sm_60\n.address_size 64\n\
                   .visible .entry k(.param .u64 out)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<3>;\nmov.u32 %r1, %laneid;\n\
-                  setp.ge.u32 %p1, %r1, 16;\n@%p1 bra End;\nraddle.next_tbid.u32 %r2, 3;\nEnd:\nret;\n}\n";
+                  setp.ge.u32 %p1, %r1, 16;\n@%p1 bra Behind;\nraddle.next_tbid.u32 %r2, 3;\nBehind:\nmov.u32 %r1, 0;\nret;\n}\n";
     let result = stuck(source);
     let Ending::Deadlock(warps) = &result.ending else { panic!("not a deadlock: {:?}", result.ending) };
     assert_eq!(warps[0].waits, "some of its lanes wait for its next logical block, the others are elsewhere");
