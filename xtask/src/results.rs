@@ -7,7 +7,7 @@
 //! of a page is text by people about these numbers.
 //!
 //! [`crate::numbers_page`] writes every number of a paper to one page. The picture of all experiments, `overview.svg`, is
-//! drawn when all that have numbers of a paper are run.
+//! drawn from all of them, of those that are not run from their pages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,8 +67,15 @@ pub fn run(args: &Args) -> Result {
         return verify(&pages, args.store.as_deref());
     }
     let store = args.store.clone().unwrap_or_else(|| target().join("results"));
-    let shown = pages.into_iter().map(|name| renew(name, &store)).collect::<Result<Vec<_>>>()?;
+    let mut shown = pages.iter().map(|name| renew(name, &store)).collect::<Result<Vec<_>>>()?;
     numbers_page::count()?;
+    // The others have not changed: their pages say what they are.
+    for (name, _) in BUILT_IN.iter().filter(|(name, _)| !pages.contains(name)) {
+        let of_page = Page::read(experiment(name)?, fs::read_to_string(root().join(page(name)))?)?;
+        shown.push((of_page.experiment, of_page.tables));
+    }
+    let place = |name: &str| BUILT_IN.iter().position(|(known, _)| *known == name);
+    shown.sort_by_key(|(experiment, _)| place(&experiment.name));
     if let Some(overview) = overview(&shown)? {
         fs::write(root().join(OVERVIEW), overview)?;
         println!("results: wrote {OVERVIEW}");

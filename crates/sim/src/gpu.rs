@@ -18,6 +18,7 @@ use crate::parallel::{Apart, Crew, Sleep, Work, lock};
 use crate::residency::Residency;
 use crate::result::{Ending, LaunchResult};
 use crate::seam::{Assignment, DispatchView, Dispatcher, Mechanisms};
+use crate::sm::build::{Build, General, Plain, is_plain};
 use crate::sm::kept::Kept;
 use crate::sm::{Mail, Sm};
 use raddle_exec::memory::{DeviceMemory, Merge};
@@ -133,7 +134,24 @@ impl<'m> Gpu<'m> {
     ) -> Result<LaunchResult, GpuError> {
         kernel::check_registers(program).map_err(GpuError::Refused)?;
         let kernel = TimedKernel::new(program, self.config);
-        let most = Residency::new(self.config, program, launch, options.registers)?.ctas;
+        let some = mechanisms.for_sm().map_err(GpuError::Machine)?;
+        if options.observer.is_none() && is_plain(self.config, &some, &kernel, launch) {
+            self.launch_on::<Plain>(mechanisms, &kernel, launch, memory, options)
+        } else {
+            self.launch_on::<General>(mechanisms, &kernel, launch, memory, options)
+        }
+    }
+
+    /// The same on SMs of one build.
+    fn launch_on<B: Build>(
+        &mut self,
+        mechanisms: &Mechanisms<'_>,
+        kernel: &TimedKernel<'_>,
+        launch: &Launch,
+        memory: &mut DeviceMemory,
+        options: RunOptions<'_>,
+    ) -> Result<LaunchResult, GpuError> {
+        let most = Residency::new(self.config, kernel.program, launch, options.registers)?.ctas;
         let mut sms = Vec::new();
         let dispatcher = match self.dispatcher.take() {
             Some(dispatcher) => dispatcher,
@@ -141,7 +159,7 @@ impl<'m> Gpu<'m> {
         };
         for (id, kept) in (0..).zip(self.take_kept()) {
             let own = mechanisms.for_sm().map_err(GpuError::Machine)?;
-            sms.push(Sm::new(id, self.config, &kernel, launch, own, most, kept)?);
+            sms.push(Sm::<B>::new(id, self.config, kernel, launch, own, most, kept)?);
         }
         if options.never_skip {
             sms.iter_mut().for_each(Sm::never_skip);
@@ -151,7 +169,7 @@ impl<'m> Gpu<'m> {
             sms.iter_mut().for_each(|sm| sm.listen(observer.wants_slots()));
         }
         let is_virtual = sms.first().is_some_and(Sm::has_virtual_blocks);
-        let sms: Vec<Seat<'_>> = sms.into_iter().map(|sm| Seat::new(sm, self.now)).collect();
+        let sms: Vec<Seat<'_, B>> = sms.into_iter().map(|sm| Seat::new(sm, self.now)).collect();
         let partitions = self.memory.partitions();
         let threads = options.threads.clamp(1, sms.len() + partitions.len());
         // The calling thread, which carries messages between them, begins with the partitions.
@@ -188,7 +206,7 @@ impl<'m> Gpu<'m> {
             let _over = crew.ends_with();
             run.until_done()
         });
-        let (result, dispatcher) = run.finish(ending, &kernel);
+        let (result, dispatcher) = run.finish(ending, kernel);
         self.dispatcher = Some(dispatcher);
         let kept = sms.into_iter().map(|seat| seat.sm.into_inner().unwrap_or_else(PoisonError::into_inner).into_kept());
         self.kept = kept.collect();
@@ -204,17 +222,17 @@ impl<'m> Gpu<'m> {
 }
 
 /// An SM, and what it and the rest of the GPU tell each other.
-struct Seat<'k> {
-    sm: Mutex<Sm<'k>>,
+struct Seat<'k, B> {
+    sm: Mutex<Sm<'k, B>>,
     mail: Apart<Mutex<Mail>>,
     sleep: Sleep,
 }
 
-impl<'k> Seat<'k> {
+impl<'k, B: Build> Seat<'k, B> {
     /// It has slept, and has been told something.
     const CALLED: Cycle = 1;
 
-    fn new(sm: Sm<'k>, now: Cycle) -> Self {
+    fn new(sm: Sm<'k, B>, now: Cycle) -> Self {
         let mail = Apart(Mutex::new(Mail::new(&sm, now)));
         Self { sm: Mutex::new(sm), mail, sleep: Sleep::new() }
     }
@@ -247,13 +265,13 @@ impl<'k> Seat<'k> {
 }
 
 /// The parts of a GPU: its SMs, then its memory partitions.
-struct Parts<'r, 'k> {
-    sms: &'r [Seat<'k>],
+struct Parts<'r, 'k, B> {
+    sms: &'r [Seat<'k, B>],
     partitions: &'r [Berth],
     memory: &'r RwLock<&'r mut DeviceMemory>,
 }
 
-impl<'r> Work for Parts<'r, '_> {
+impl<'r, B: Build> Work for Parts<'r, '_, B> {
     type Hold<'w>
         = RwLockReadGuard<'w, &'r mut DeviceMemory>
     where
@@ -288,12 +306,12 @@ struct Scratch {
     events: Vec<Event>,
 }
 
-struct Run<'r, 'm, 'k, 'o> {
+struct Run<'r, 'm, 'k, 'o, B> {
     gpu: &'r mut Gpu<'m>,
-    sms: &'r [Seat<'k>],
+    sms: &'r [Seat<'k, B>],
     memory: &'r RwLock<&'r mut DeviceMemory>,
     crew: &'r Crew,
-    work: &'r Parts<'r, 'k>,
+    work: &'r Parts<'r, 'k, B>,
     dispatcher: Box<dyn Dispatcher>,
     window: Cycle,
     start: Cycle,
@@ -314,7 +332,7 @@ struct Run<'r, 'm, 'k, 'o> {
 /// Windows between calls of the progress function.
 const PROGRESS_WINDOWS: u64 = 4096;
 
-impl Run<'_, '_, '_, '_> {
+impl<B: Build> Run<'_, '_, '_, '_, B> {
     fn until_done(&mut self) -> Ending {
         let mut windows = 0u64;
         loop {
@@ -429,7 +447,7 @@ impl Run<'_, '_, '_, '_> {
         let system = &mut self.gpu.memory;
         // Atomics first: a store of the same window is then seen to come after them, and is not lost.
         system.collect(to, &mut memory);
-        let has_run = |sm: &Seat<'_>| sm.sleep.until() == Sleep::AWAKE;
+        let has_run = |sm: &Seat<'_, B>| sm.sleep.until() == Sleep::AWAKE;
         // What is printed in later windows comes behind all there is.
         let is_printing = self.printed_bytes <= MAX_KEPT;
         for (id, sm) in (0u16..).zip(self.sms).filter(|(_, sm)| has_run(sm)) {

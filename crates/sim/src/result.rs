@@ -6,6 +6,7 @@ use crate::mem::dram::DramCounters;
 use crate::mem::l2::L2Counters;
 use crate::mem::system::{Berth, MemorySystem};
 use crate::packet::Cycle;
+use crate::sm::build::Build;
 use crate::sm::cache::CacheCounters;
 use crate::sm::counters::SmCounters;
 use crate::sm::lanes::LaneCounters;
@@ -88,8 +89,8 @@ pub(crate) struct Summary {
 }
 
 impl LaunchResult {
-    pub(crate) fn collect<'k>(
-        sms: &[impl Deref<Target = Sm<'k>>],
+    pub(crate) fn collect<'k, B: Build + 'k>(
+        sms: &[impl Deref<Target = Sm<'k, B>>],
         memory: &MemorySystem,
         summary: Summary,
         kernel: &TimedKernel<'_>,

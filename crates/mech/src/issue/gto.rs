@@ -18,7 +18,8 @@
 //! # Counters
 //! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
-use super::{by_age, oldest_of};
+use super::arrival::Arrivals;
+use super::by_age;
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
@@ -34,13 +35,14 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 /// The scheduler.
 pub struct Gto {
     last: Option<WarpId>,
+    arrivals: Arrivals,
 }
 
 impl Gto {
     /// Nothing issued yet.
     #[must_use]
     pub fn new(_: NoConfig, _: &MachineConfig) -> Self {
-        Self { last: None }
+        Self { last: None, arrivals: Arrivals::new() }
     }
 }
 
@@ -58,7 +60,11 @@ impl IssueScheduler for Gto {
     }
 
     fn first_of(&self, view: &SchedulerView<'_>, among: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
-        self.last.filter(|w| among.contains(*w)).or_else(|| oldest_of(view, among))
+        self.last.filter(|w| among.contains(*w)).or_else(|| self.arrivals.first(view, among))
+    }
+
+    fn warp_changed(&mut self, warp: WarpId, present: bool) {
+        self.arrivals.changed(warp, present);
     }
 
     fn issued(&mut self, _: &SchedulerView<'_>, warp: WarpId) {

@@ -20,6 +20,7 @@ mechanisms! { issue {
 } }
 
 mod active_set;
+mod arrival;
 mod inside;
 mod progress;
 mod ranked;
@@ -33,14 +34,9 @@ pub use active_set::ActiveConfig;
 pub use inside::Inside;
 pub use origami::OrigamiConfig;
 pub use progress::ByProgress;
-use raddle_sim::seam::{SchedulerView, WarpId, WarpSet};
+use raddle_sim::seam::{SchedulerView, WarpId};
 pub use ranked::Ranked;
 pub use waiting::ByWaiting;
-
-/// The member of a set that came to the SM first.
-fn oldest_of(view: &SchedulerView<'_>, set: &WarpSet) -> Option<WarpId> {
-    set.iter().min_by_key(|w| view.age[w.index()])
-}
 
 /// The warps of a scheduler, the one of lowest rank first.
 fn by_rank<K: Ord>(view: &SchedulerView<'_>, order: &mut Vec<WarpId>, rank: impl Fn(WarpId) -> K) {

@@ -15,7 +15,8 @@
 //! # Counters
 //! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
 
-use super::{by_age, oldest_of};
+use super::arrival::Arrivals;
+use super::by_age;
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
@@ -29,13 +30,15 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 };
 
 /// The scheduler.
-pub struct Oldest;
+pub struct Oldest {
+    arrivals: Arrivals,
+}
 
 impl Oldest {
-    /// It has no state.
+    /// Nobody has come yet.
     #[must_use]
     pub fn new(_: NoConfig, _: &MachineConfig) -> Self {
-        Self
+        Self { arrivals: Arrivals::new() }
     }
 }
 
@@ -49,6 +52,10 @@ impl IssueScheduler for Oldest {
     }
 
     fn first_of(&self, view: &SchedulerView<'_>, among: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
-        oldest_of(view, among)
+        self.arrivals.first(view, among)
+    }
+
+    fn warp_changed(&mut self, warp: WarpId, present: bool) {
+        self.arrivals.changed(warp, present);
     }
 }

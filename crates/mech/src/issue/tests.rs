@@ -4,7 +4,7 @@ use super::*;
 use crate::NoConfig;
 use raddle_sim::config::{Machine, MachineConfig, Source};
 use raddle_sim::packet::Cycle;
-use raddle_sim::seam::{BlockState, IssueScheduler, Iterations, WarpTable};
+use raddle_sim::seam::{BlockState, IssueScheduler, Iterations, WarpSet, WarpTable};
 
 /// Blocks of four warps in a row of slots, all of one scheduler.
 struct Blocks {

@@ -5,7 +5,7 @@ use raddle_exec::{DeviceMemory, Image, Program};
 use raddle_sim::config::{Machine, MachineConfig, Source};
 use raddle_sim::kernel::{TimedKernel, TimedOp};
 use raddle_sim::packet::Cycle;
-use raddle_sim::seam::{BlockState, IssueScheduler, Iterations, WarpTable};
+use raddle_sim::seam::{BlockState, IssueScheduler, Iterations, WarpSet, WarpTable};
 use std::sync::Arc;
 
 /// An integer instruction, one of floating point, a load and a square root.

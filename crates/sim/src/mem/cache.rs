@@ -43,7 +43,6 @@ pub struct Evicted {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Line {
-    address: u64,
     used: Cycle,
     /// Sectors whose room is kept and whose data readers wait for.
     reserved: u8,
@@ -67,10 +66,15 @@ pub struct TagArray {
     sets: u32,
     ways: u32,
     sector_bytes: u32,
+    /// Address of each line, [`NO_LINE`] where there is none: searched without touching the lines.
+    addresses: Vec<u64>,
     lines: Vec<Line>,
     /// Bytes written, for each line.
     bytes: Vec<u128>,
 }
+
+/// No line has this address: lines are aligned.
+pub const NO_LINE: u64 = u64::MAX;
 
 /// The set of an address: `address` is what the cache indexes with, which for the L2 is not the whole address.
 #[must_use]
@@ -97,7 +101,8 @@ impl TagArray {
         let fits = line_bytes.is_multiple_of(sector_bytes) && line_bytes / sector_bytes <= MAX_SECTORS;
         assert!(fits && line_bytes <= MAX_LINE, "{line_bytes} bytes in sectors of {sector_bytes}");
         let lines = (sets * ways) as usize;
-        Self { sets, ways, sector_bytes, lines: vec![Line::default(); lines], bytes: vec![0; lines] }
+        let addresses = vec![NO_LINE; lines];
+        Self { sets, ways, sector_bytes, addresses, lines: vec![Line::default(); lines], bytes: vec![0; lines] }
     }
 
     /// Sets.
@@ -110,21 +115,22 @@ impl TagArray {
     #[must_use]
     pub fn probe(&self, set: u32, line: u64, sector: u8, write: bool) -> Probe {
         let first = set * self.ways;
-        let ways = &self.lines[first as usize..][..self.ways as usize];
+        let ways = first as usize..(first + self.ways) as usize;
+        if let Some(way) = self.addresses[ways.clone()].iter().position(|address| *address == line) {
+            let number = first + fit::<u32, _>(way);
+            let entry = &self.lines[number as usize];
+            return if entry.reserved & sector != 0 {
+                Probe::Pending(number)
+            } else if entry.clean & sector != 0 || entry.dirty & sector != 0 && (write || entry.readable & sector != 0)
+            {
+                Probe::Hit(number)
+            } else {
+                Probe::SectorMiss(number)
+            };
+        }
         let mut empty = None;
         let mut oldest: Option<(Cycle, u32)> = None;
-        for (number, entry) in (first..).zip(ways) {
-            if entry.address == line && !entry.is_empty() {
-                return if entry.reserved & sector != 0 {
-                    Probe::Pending(number)
-                } else if entry.clean & sector != 0
-                    || entry.dirty & sector != 0 && (write || entry.readable & sector != 0)
-                {
-                    Probe::Hit(number)
-                } else {
-                    Probe::SectorMiss(number)
-                };
-            }
+        for (number, entry) in (first..).zip(&self.lines[ways]) {
             if entry.reserved | entry.coming != 0 {
                 continue;
             }
@@ -146,11 +152,13 @@ impl TagArray {
         self.lines[number as usize].used = now;
     }
 
-    /// Gives a line to another address and forgets what it held; says what has to be written back.
+    /// Gives a line to another address and forgets what it held; says what has to be written back. A sector of it must then
+    /// be reserved or written.
     pub fn replace(&mut self, number: u32, line: u64, now: Cycle) -> Option<Evicted> {
         let entry = &mut self.lines[number as usize];
-        let evicted = (entry.dirty != 0).then_some(Evicted { line: entry.address, dirty: entry.dirty });
-        *entry = Line { address: line, used: now, ..Line::default() };
+        let old = std::mem::replace(&mut self.addresses[number as usize], line);
+        let evicted = (entry.dirty != 0).then_some(Evicted { line: old, dirty: entry.dirty });
+        *entry = Line { used: now, ..Line::default() };
         self.bytes[number as usize] = 0;
         evicted
     }
@@ -227,11 +235,13 @@ impl TagArray {
         let entry = &mut self.lines[number as usize];
         debug_assert_eq!(entry.coming, 0);
         *entry = Line::default();
+        self.addresses[number as usize] = NO_LINE;
     }
 
     /// Drops everything.
     pub fn clear(&mut self) {
         self.lines.fill(Line::default());
+        self.addresses.fill(NO_LINE);
     }
 }
 
@@ -285,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn written_while_on_its_way() {
+    fn written_while_outstanding() {
         let mut tags = TagArray::new(1, 1, 128, 32);
         tags.replace(0, 0, 1);
         tags.reserve(0, 1, 1);

@@ -96,6 +96,9 @@ pub struct Crossbar<T> {
     leaving: Ports,
     /// Outputs some input has flits for.
     wanted: Ports,
+    /// Inputs that have sent a flit in this step of a tick, and in this tick.
+    sent: Ports,
+    all_sent: Ports,
     inside: usize,
     /// What it did.
     pub counters: CrossbarCounters,
@@ -136,6 +139,8 @@ impl<T> Crossbar<T> {
             waiting: Ports::default(),
             leaving: Ports::default(),
             wanted: Ports::default(),
+            sent: Ports::default(),
+            all_sent: Ports::default(),
             inside: 0,
             counters: CrossbarCounters::default(),
         }
@@ -259,10 +264,10 @@ impl<T> Crossbar<T> {
     /// Up to `speedup` flits of each input go to their outputs.
     fn switch(&mut self) {
         let waiting = self.waiting.len();
-        let mut all_sent = Ports::default();
+        self.all_sent.clear();
         for _ in 0..self.speedup {
             // An input sends to one output at a time, even if its next packet is for another one.
-            let mut sent = Ports::default();
+            self.sent.clear();
             let mut next = self.wanted.next(0);
             while let Some(to) = next {
                 next = self.wanted.next(to + 1);
@@ -271,17 +276,17 @@ impl<T> Crossbar<T> {
                     continue;
                 }
                 let input = match output.holder {
-                    Some(holder) => (output.wanted.contains(holder) && !sent.contains(holder)).then_some(holder),
-                    None => output.wanted.first_without(&sent, output.turn),
+                    Some(holder) => (output.wanted.contains(holder) && !self.sent.contains(holder)).then_some(holder),
+                    None => output.wanted.first_without(&self.sent, output.turn),
                 };
                 let Some(input) = input else { continue };
-                sent.insert(input);
-                all_sent.insert(input);
+                self.sent.insert(input);
+                self.all_sent.insert(input);
                 self.forward(input, to);
             }
         }
         // Who sends was waiting before: nothing enters an input buffer here.
-        self.counters.blocked += u64::from(waiting - all_sent.len());
+        self.counters.blocked += u64::from(waiting - self.all_sent.len());
     }
 
     /// One flit goes from an input to its output.
@@ -303,7 +308,9 @@ impl<T> Crossbar<T> {
             source.sent = 0;
             source.front -= 1;
             output.holder = None;
-            output.packets.extend(source.packets.pop_front().map(|packet| (packet.flits, packet.payload)));
+            if let Some(packet) = source.packets.pop_front() {
+                output.packets.push_back((packet.flits, packet.payload));
+            }
             if source.packets.is_empty() {
                 self.pushing.remove(input);
             }
@@ -345,8 +352,9 @@ impl<T> Crossbar<T> {
                 output.left = 0;
                 self.inside -= 1;
                 self.counters.packets += 1;
-                let latency = self.latency;
-                output.delivered.extend(output.packets.pop_front().map(|packet| (now + latency, packet.1)));
+                if let Some((_, payload)) = output.packets.pop_front() {
+                    output.delivered.push_back((now + self.latency, payload));
+                }
             }
         }
     }

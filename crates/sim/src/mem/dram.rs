@@ -330,7 +330,8 @@ impl Channel {
         if self.latency.front().is_none_or(|entry| entry.0 > now) || self.is_full() {
             return false;
         }
-        self.arrived.extend(self.latency.pop_front().map(|entry| entry.1));
+        let Some((_, access)) = self.latency.pop_front() else { return false };
+        self.arrived.push_back(access);
         true
     }
 }

@@ -320,10 +320,11 @@ impl Slice {
     }
 
     fn send_miss(&mut self) -> bool {
-        if self.miss_queue.is_empty() || self.to_dram.len() >= self.config.to_dram_queue as usize {
+        if self.to_dram.len() >= self.config.to_dram_queue as usize {
             return false;
         }
-        self.to_dram.extend(self.miss_queue.pop_front());
+        let Some(item) = self.miss_queue.pop_front() else { return false };
+        self.to_dram.push_back(item);
         self.stuck = false;
         true
     }
@@ -332,7 +333,8 @@ impl Slice {
         if self.rop.front().is_none_or(|entry| entry.0 > now) || self.input_full() {
             return false;
         }
-        self.input.extend(self.rop.pop_front().map(|entry| entry.1));
+        let Some((_, sector)) = self.rop.pop_front() else { return false };
+        self.input.push_back(sector);
         true
     }
 

@@ -288,7 +288,9 @@ impl Partition {
             let flits = if data { self.data_flits } else { self.header_flits };
             if outbox.credit >= flits {
                 outbox.credit -= flits;
-                outbox.replies.extend(slice.pop_reply().map(|reply| (now, reply)));
+                if let Some(reply) = slice.pop_reply() {
+                    outbox.replies.push_back((now, reply));
+                }
                 moved = true;
             }
         }

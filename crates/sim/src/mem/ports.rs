@@ -14,7 +14,17 @@ pub struct Ports {
 }
 
 impl Ports {
+    /// Takes all ports out.
+    #[inline]
+    pub fn clear(&mut self) {
+        for word in bits(self.used.into()) {
+            self.words[word as usize] = 0;
+        }
+        self.used = 0;
+    }
+
     /// Adds a port.
+    #[inline]
     pub fn insert(&mut self, port: u32) {
         let word = port as usize / 64;
         self.words[word] |= 1 << (port % 64);
@@ -22,6 +32,7 @@ impl Ports {
     }
 
     /// Takes a port out.
+    #[inline]
     pub fn remove(&mut self, port: u32) {
         let word = port as usize / 64;
         self.words[word] &= !(1 << (port % 64));
@@ -37,18 +48,21 @@ impl Ports {
     }
 
     /// Whether a port is in it.
+    #[inline]
     #[must_use]
     pub fn contains(&self, port: u32) -> bool {
         self.words[port as usize / 64] >> (port % 64) & 1 != 0
     }
 
     /// How many there are.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> u32 {
         bits(self.used.into()).map(|word| self.words[word as usize].count_ones()).sum()
     }
 
     /// The lowest port at or after `from`.
+    #[inline]
     #[must_use]
     pub fn next(&self, from: u32) -> Option<u32> {
         let word = from / 64;
@@ -72,11 +86,18 @@ impl Ports {
     }
 
     /// The first port at or after `from`, going round, that is in this set and not in the other.
+    #[inline]
     #[must_use]
     pub fn first_without(&self, other: &Self, from: u32) -> Option<u32> {
-        let after = std::iter::successors(self.next(from), |port| self.next(port + 1));
-        let before = std::iter::successors(self.next(0), |port| self.next(port + 1)).take_while(|port| *port < from);
-        after.chain(before).find(|port| !other.contains(*port))
+        let left = |word: u32| self.words[word as usize] & !other.words[word as usize];
+        let lowest = |word: u32, bits: u64| (bits != 0).then(|| 64 * word + bits.trailing_zeros());
+        let (start, ahead) = (from / 64 % WORDS, u64::MAX << (from % 64));
+        lowest(start, left(start) & ahead).or_else(|| {
+            // Words behind it, then those from the first one on, and what lies before it in its own.
+            let behind = self.used & !(u32::MAX >> (u32::BITS - 1 - start));
+            let later = bits(behind.into()).chain(bits((self.used & !behind).into()));
+            later.map(|word| (word, left(word))).find_map(|(word, bits)| lowest(word, bits))
+        })
     }
 }
 

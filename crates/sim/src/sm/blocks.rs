@@ -1,7 +1,7 @@
 //! Blocks come to an SM and leave it, with the slots of their warps.
 
-use super::Sm;
 use super::state::{Front, Hazard, Place};
+use super::{Build, Sm};
 use crate::event::EventKind;
 use crate::packet::Cycle;
 use crate::seam::WarpId;
@@ -17,7 +17,7 @@ pub(super) struct Resident {
     pub(super) left: u16,
 }
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     pub(super) fn start_blocks(&mut self, now: Cycle) {
         while self.starts.front().is_some_and(|s| s.0 <= now) {
             if let Some((_, cta)) = self.starts.pop_front() {
@@ -52,7 +52,7 @@ impl Sm<'_> {
             let lanes = width.min(threads - n * width);
             let mask = (u32::MAX >> (32 - lanes)) << base;
             warps.push((warp, row, base, mask));
-            if !self.pooled {
+            if !self.pooled() {
                 self.fronts[warp.index()] = Front::default();
                 self.use_slot(warp);
             }
@@ -70,7 +70,7 @@ impl Sm<'_> {
         }
         self.mechanisms.divergence.start_cta(slot, &warps, &mut self.table);
         self.start_gangs(now, &warps);
-        if !self.pooled {
+        if !self.pooled() {
             warps.iter().for_each(|(warp, ..)| self.tell_threads(*warp));
         }
         self.refresh_touched();
@@ -94,7 +94,7 @@ impl Sm<'_> {
     /// An instruction of a warp whose threads change warps has ended.
     pub(super) fn finish(&mut self, warp: WarpId) {
         let front = &self.fronts[warp.index()];
-        if self.pooled && front.in_flight == 0 && front.atomics == 0 && !front.fence {
+        if self.pooled() && front.in_flight == 0 && front.atomics == 0 && !front.fence {
             self.mechanisms.divergence.finished(warp, &mut self.table);
             self.refresh_touched();
         }
@@ -129,7 +129,7 @@ impl Sm<'_> {
 
     /// Frees warps that have ended and have nothing outstanding, and blocks whose warps are all gone.
     pub(super) fn retire(&mut self, now: Cycle) {
-        if self.pooled {
+        if self.pooled() {
             self.retire_blocks(now);
             return;
         }

@@ -5,7 +5,7 @@
 
 use crate::config::{CacheConfig, WritePolicy};
 use crate::counters;
-use crate::mem::cache::set_of;
+use crate::mem::cache::{NO_LINE, set_of};
 use crate::packet::{Cycle, Purpose, Request};
 use raddle_ptx::num::fit;
 use std::collections::VecDeque;
@@ -45,13 +45,18 @@ enum State {
 
 #[derive(Clone, Copy, Debug)]
 struct Line {
-    address: u64,
     state: State,
     last: Cycle,
 }
 
-/// No line has this address: lines are aligned.
-const NO_LINE: u64 = u64::MAX;
+/// Hashes of lines that are told apart.
+const FILTER: usize = 512;
+
+/// The hash of a line.
+#[inline]
+fn hash(line: u64) -> usize {
+    fit(line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - FILTER.ilog2()))
+}
 
 /// An outstanding line.
 #[derive(Clone, Debug, Default)]
@@ -69,12 +74,16 @@ pub struct Cache {
     config: CacheConfig,
     sector: u32,
     lines: Vec<Line>,
+    /// Address of each line, [`NO_LINE`] of those that are invalid: searched without touching the lines.
+    addresses: Vec<u64>,
     /// The line that was hit last: most accesses are to it again.
     last: usize,
     entries: Vec<Entry>,
     /// The line each entry is for, [`NO_LINE`] when it is free: searched without touching the entries.
     wanted: Vec<u64>,
-    used: u32,
+    /// How many entries are for lines of this hash: most lines are found not to be outstanding here.
+    filter: Box<[u16; FILTER]>,
+    free: Vec<u32>,
     /// Requests waiting for the interconnect.
     pub queue: VecDeque<Request>,
     /// Entries whose line has come, in order.
@@ -90,15 +99,17 @@ impl Cache {
     /// An empty cache of SM number `sm`; replies come in sectors of `sector` bytes.
     #[must_use]
     pub fn new(config: &CacheConfig, sm: u16, sector: u32) -> Self {
-        let lines = (config.sets * config.ways) as usize;
+        let lines = (config.sets * config.ways).max(1) as usize;
         Self {
             config: config.clone(),
             sector,
-            lines: vec![Line { address: 0, state: State::Invalid, last: 0 }; lines.max(1)],
+            lines: vec![Line { state: State::Invalid, last: 0 }; lines],
+            addresses: vec![NO_LINE; lines],
             last: 0,
             entries: vec![Entry::default(); config.mshr_entries as usize],
             wanted: vec![NO_LINE; config.mshr_entries as usize],
-            used: 0,
+            filter: Box::new([0; FILTER]),
+            free: (0..config.mshr_entries).rev().collect(),
             queue: VecDeque::with_capacity(config.miss_queue as usize + 2),
             ready: VecDeque::with_capacity(config.mshr_entries as usize),
             sm,
@@ -154,17 +165,17 @@ impl Cache {
     /// Whether a line is there, for an access like the last one.
     #[inline]
     fn is_last(&self, line: u64) -> bool {
-        let last = &self.lines[self.last];
-        last.address == line && (last.state == State::Valid || last.state == State::Modified)
+        self.addresses[self.last] == line && self.lines[self.last].state != State::Reserved
     }
 
     /// The line in the tag array, or where it could go; `None` when every line of its set is reserved.
     fn probe(&self, line: u64) -> (Option<usize>, Option<usize>) {
         let first = self.set_of(line);
-        let set = &self.lines[first..first + self.config.ways as usize];
-        if let Some(way) = set.iter().position(|l| l.state != State::Invalid && l.address == line) {
+        let ways = first..first + self.config.ways as usize;
+        if let Some(way) = self.addresses[ways.clone()].iter().position(|address| *address == line) {
             return (Some(first + way), None);
         }
+        let set = &self.lines[ways];
         let free = set.iter().rposition(|l| l.state == State::Invalid);
         let oldest = || {
             let replaceable = set.iter().enumerate().filter(|(_, l)| l.state != State::Reserved);
@@ -173,9 +184,10 @@ impl Cache {
         (None, free.or_else(oldest).map(|way| first + way))
     }
 
-    /// The first entry for a line, or the first free one for [`NO_LINE`].
+    /// The entry for a line.
+    #[inline]
     fn find_entry(&self, line: u64) -> Option<usize> {
-        if line != NO_LINE && self.used == 0 {
+        if self.filter[hash(line)] == 0 {
             return None;
         }
         self.wanted.iter().position(|w| *w == line)
@@ -225,7 +237,8 @@ impl Cache {
             self.counters.pending_hits += 1;
             return Answer::Pending;
         }
-        let Some(entry) = self.find_entry(NO_LINE) else { return self.fail() };
+        let Some(token) = self.free.pop() else { return self.fail() };
+        let entry = token as usize;
         let slot = room.unwrap_or(0);
         if on_miss {
             self.replace(slot, line, State::Reserved, now);
@@ -233,11 +246,9 @@ impl Cache {
         let bytes = self.config.line;
         let e = &mut self.entries[entry];
         (e.line, e.slot, e.left) = (line, slot, bytes.div_ceil(self.sector));
-        self.wanted[entry] = line;
-        let e = &mut self.entries[entry];
         e.waiters.push_back(waiter);
-        self.used += 1;
-        let token = fit(entry);
+        self.wanted[entry] = line;
+        self.filter[hash(line)] += 1;
         let request = Request { token, purpose, address: line, bytes, ..self.request(line, bytes) };
         self.queue.push_back(request);
         self.counters.accesses += 1;
@@ -253,14 +264,21 @@ impl Cache {
 
     /// Puts a line in the place of another; a changed one is written back.
     fn replace(&mut self, slot: usize, line: u64, state: State, now: Cycle) {
-        let old = self.lines[slot];
-        if old.state == State::Modified {
+        if self.lines[slot].state == State::Modified {
             let bytes = self.config.line;
-            let request = self.request(old.address, bytes);
+            let request = self.request(self.addresses[slot], bytes);
             self.queue.push_back(Request { purpose: Purpose::LocalWrite, posted: true, ..request });
             self.counters.writebacks += 1;
         }
-        self.lines[slot] = Line { address: line, state, last: now };
+        self.lines[slot] = Line { state, last: now };
+        self.addresses[slot] = line;
+    }
+
+    /// Forgets lines.
+    fn drop_lines(&mut self, which: impl Fn(State) -> bool) {
+        for (line, address) in self.lines.iter_mut().zip(&mut self.addresses).filter(|(line, _)| which(line.state)) {
+            (line.state, *address) = (State::Invalid, NO_LINE);
+        }
     }
 
     /// Writes: `request` goes through, or the line takes it and no request is needed (a hit).
@@ -285,6 +303,7 @@ impl Cache {
         self.counters.accesses += 1;
         if let Some(index) = found {
             self.lines[index].state = State::Invalid;
+            self.addresses[index] = NO_LINE;
             self.counters.hits += 1;
         } else if there.is_some() {
             self.counters.pending_hits += 1;
@@ -316,9 +335,7 @@ impl Cache {
     /// Invalidates all lines, modified ones too. Outstanding lines still arrive.
     pub fn invalidate(&mut self) {
         self.version += 1;
-        for line in self.lines.iter_mut().filter(|l| l.state != State::Reserved) {
-            line.state = State::Invalid;
-        }
+        self.drop_lines(|state| state != State::Reserved);
     }
 
     /// A launch begins: what the one before asked for has come, and nobody waits for it any more.
@@ -327,11 +344,11 @@ impl Cache {
         self.queue.clear();
         self.ready.clear();
         self.wanted.fill(NO_LINE);
-        self.used = 0;
+        self.filter.fill(0);
+        self.free.clear();
+        self.free.extend((0..self.config.mshr_entries).rev());
         self.entries.iter_mut().for_each(|entry| entry.waiters.clear());
-        for line in self.lines.iter_mut().filter(|l| l.state == State::Reserved) {
-            line.state = State::Invalid;
-        }
+        self.drop_lines(|state| state == State::Reserved);
     }
 
     /// Whether nothing in it moves by itself: no request to send, no line that has come.
@@ -355,12 +372,13 @@ impl Cache {
             return None;
         }
         self.version += 1;
-        let number = *self.ready.front()? as usize;
-        let entry = &mut self.entries[number];
+        let token = *self.ready.front()?;
+        let entry = &mut self.entries[token as usize];
         let waiter = entry.waiters.pop_front();
         if entry.waiters.is_empty() {
-            self.wanted[number] = NO_LINE;
-            self.used -= 1;
+            self.wanted[token as usize] = NO_LINE;
+            self.filter[hash(entry.line)] -= 1;
+            self.free.push(token);
             self.ready.pop_front();
         }
         waiter
@@ -369,7 +387,7 @@ impl Cache {
     /// Outstanding lines.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
-        self.used
+        self.config.mshr_entries - fit::<u32, _>(self.free.len())
     }
 }
 
@@ -439,7 +457,7 @@ mod tests {
         c.lines[1].last = 20; // `rposition` gave the first line to the second way.
         c.lines[0].last = 10;
         read(&mut c, 512, 30);
-        assert_eq!(c.lines[0].address, 512);
+        assert_eq!(c.addresses[0], 512);
     }
 
     #[test]

@@ -67,34 +67,42 @@ struct Group {
     last: Vec<u32>,
 }
 
-/// Operands a bank has to deliver, as numbers of collector units.
+/// Banks, and collector units: sets of them are bits of a word.
+const MOST: usize = u64::BITS as usize;
+
+/// Operands the banks have to deliver, as numbers of collector units.
 #[derive(Clone, Debug)]
-struct Bank {
-    /// A ring, as long as all units' operands need, a power of two.
-    units: Box<[u8]>,
-    first: u32,
-    len: u32,
+struct Operands {
+    /// A ring for each bank, as long as all units' operands need, a power of two.
+    rings: Box<[u8]>,
+    size: usize,
+    first: [u16; MOST],
+    len: [u16; MOST],
 }
 
-impl Bank {
-    fn new(units: usize) -> Self {
+impl Operands {
+    fn new(banks: usize, units: usize) -> Self {
         let size = (units * MAX_READS).next_power_of_two().max(1);
-        Self { units: vec![0; size].into(), first: 0, len: 0 }
+        Self { rings: vec![0; banks * size].into(), size, first: [0; MOST], len: [0; MOST] }
     }
 
+    /// Asks a bank for an operand.
     #[inline]
-    fn push(&mut self, unit: u8) {
-        let at = self.first.wrapping_add(self.len) as usize & (self.units.len() - 1);
-        self.units[at] = unit;
-        self.len += 1;
+    fn push(&mut self, bank: usize, unit: u8) {
+        let len = &mut self.len[bank % MOST];
+        let last = usize::from(self.first[bank % MOST].wrapping_add(*len));
+        self.rings[bank * self.size + (last & (self.size - 1))] = unit;
+        *len += 1;
     }
 
+    /// A bank delivers: for which unit, and how many still wait for it.
     #[inline]
-    fn pop(&mut self) -> u8 {
-        let at = self.first as usize & (self.units.len() - 1);
-        self.first = self.first.wrapping_add(1);
-        self.len -= 1;
-        self.units[at]
+    fn pop(&mut self, bank: usize) -> (u8, u16) {
+        let (first, len) = (&mut self.first[bank % MOST], &mut self.len[bank % MOST]);
+        let unit = self.rings[bank * self.size + (usize::from(*first) & (self.size - 1))];
+        *first = first.wrapping_add(1);
+        *len -= 1;
+        (unit, *len)
     }
 }
 
@@ -102,14 +110,16 @@ impl Bank {
 pub struct Collector {
     enabled: bool,
     banks: usize,
+    /// What selects a bank, where their number is a power of two.
+    bank_bits: Option<usize>,
     /// Instruction and operands still to come of each collector unit.
-    units: Vec<(InstId, u8)>,
+    units: [(InstId, u8); MOST],
     /// Units with an instruction.
     busy: u64,
     /// Units whose instruction has all its operands.
     ready: u64,
     groups: [Group; UNITS],
-    queues: Vec<Bank>,
+    operands: Operands,
     /// Banks with something to deliver.
     requested: u64,
     /// Banks that are written in this cycle.
@@ -141,11 +151,12 @@ impl Collector {
         Self {
             enabled: config.enabled,
             banks: config.banks as usize,
-            units: vec![(0, 0); first as usize],
+            bank_bits: config.banks.is_power_of_two().then(|| config.banks as usize - 1),
+            units: [(0, 0); MOST],
             busy: 0,
             ready: 0,
             groups,
-            queues: vec![Bank::new(first as usize); config.banks as usize],
+            operands: Operands::new(config.banks as usize, first as usize),
             requested: 0,
             written: 0,
             input: Default::default(),
@@ -195,7 +206,7 @@ impl Collector {
     #[inline]
     fn bank(&self, register: u16, warp: u16) -> usize {
         let place = usize::from(register) + usize::from(warp);
-        if self.banks.is_power_of_two() { place & (self.banks - 1) } else { place % self.banks }
+        self.bank_bits.map_or_else(|| place % self.banks, |bits| place & bits)
     }
 
     /// A register of a warp is written in this cycle; false when its bank is taken by another write.
@@ -279,7 +290,7 @@ impl Collector {
                 ready &= !(1 << found);
                 self.busy &= !(1 << found);
                 self.ready &= !(1 << found);
-                self.output[number].push_back(self.units[found as usize].0);
+                self.output[number].push_back(self.units[found as usize % MOST].0);
             }
         }
     }
@@ -294,13 +305,12 @@ impl Collector {
         while banks != 0 {
             let bank = banks.trailing_zeros() as usize;
             banks &= banks - 1;
-            let queue = &mut self.queues[bank];
-            let unit = queue.pop();
-            let waiting = &mut self.units[usize::from(unit)].1;
+            let (unit, left) = self.operands.pop(bank);
+            let waiting = &mut self.units[usize::from(unit) % MOST].1;
             *waiting -= 1;
             self.ready |= u64::from(*waiting == 0) << unit;
-            self.conflicts += u64::from(queue.len);
-            self.requested &= !(u64::from(queue.len == 0) << bank);
+            self.conflicts += u64::from(left);
+            self.requested &= !(u64::from(left == 0) << bank);
         }
     }
 
@@ -316,12 +326,12 @@ impl Collector {
                 let unit = free.trailing_zeros();
                 self.input[number].pop_front();
                 let (registers, warp) = reads(inst);
-                self.units[unit as usize] = (inst, fit(registers.len()));
+                self.units[unit as usize % MOST] = (inst, fit(registers.len()));
                 self.busy |= 1 << unit;
                 self.ready |= u64::from(registers.is_empty()) << unit;
                 for register in registers {
                     let bank = self.bank(*register, warp);
-                    self.queues[bank].push(fit(unit));
+                    self.operands.push(bank, fit(unit));
                     self.requested |= 1 << bank;
                 }
             }

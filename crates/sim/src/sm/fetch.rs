@@ -1,8 +1,8 @@
 //! Fetch and decode: instruction cache, fetch buffer, instruction buffers.
 
-use super::Sm;
 use super::cache::{Answer, Cache};
 use super::port::Port;
+use super::{Build, Sm};
 use crate::config::MachineConfig;
 use crate::event::EventKind;
 use crate::packet::{Cycle, Purpose};
@@ -99,7 +99,7 @@ impl Fetch {
     }
 }
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     /// Fetched instructions go to the buffers of their warps.
     pub(super) fn decode(&mut self, now: Cycle) {
         let width = self.config.sm.fetch.width;
@@ -236,7 +236,7 @@ impl Sm<'_> {
         if self.sets.wanting.is_empty() {
             return;
         }
-        if self.gangs.active {
+        if self.has_gangs() {
             for _ in 0..self.mechanisms.ganging.per_cycle() {
                 let Some(want) = (ports > 0).then(|| self.pick_gang_fetch()).flatten() else { break };
                 ports -= 1;
@@ -313,7 +313,7 @@ impl Sm<'_> {
         let own = (u64::MAX / ((1 << count) - 1)) << slice;
         let mut any = 0;
         for n in 0..self.fetch.wanting.word_count() {
-            let alone = if self.gangs.active { !self.gangs.members.word(n) } else { u64::MAX };
+            let alone = if self.has_gangs() { !self.gangs.members.word(n) } else { u64::MAX };
             let word = self.sets.wanting.word(n) & own & alone;
             self.fetch.wanting.set_word(n, word);
             any |= word;

@@ -1,7 +1,7 @@
 //! Keeping the sets of warps up to date, and why a slot stays empty.
 
-use super::Sm;
 use super::state::{Front, Hazard, Place};
+use super::{Build, Sm};
 use crate::event::EventKind;
 use crate::kernel::UnitKind;
 use crate::seam::{Cause, WarpId};
@@ -26,7 +26,7 @@ impl Idle {
         Self { version: u64::MAX, memory: [false; 2], cause: Cause::NoWarp, is_quiet: false };
 }
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     /// Brings the sets up to date for every warp whose control flow changed.
     pub(super) fn refresh_touched(&mut self) {
         while let Some(warp) = self.table.take_formed() {
@@ -37,24 +37,24 @@ impl Sm<'_> {
                 front.flush(pc);
             }
             let scheduler = warp.index() % self.scheduler_used.len();
-            if self.pooled && !self.scheduler_used[scheduler].contains(warp) {
+            if self.pooled() && !self.scheduler_used[scheduler].contains(warp) {
                 self.use_slot(warp);
             }
         }
         while let Some(warp) = self.table.take_touched() {
-            if self.gangs.active {
+            if self.has_gangs() {
                 self.gangs.moved(warp.index() / self.slices.len());
             }
             self.refresh(warp);
         }
-        if self.regroups {
+        if self.regroups() {
             self.divergence_due = self.mechanisms.divergence.next_event();
         }
     }
 
     /// Tells who listens which threads are in a warp.
     pub(super) fn tell_threads(&mut self, warp: WarpId) {
-        if !self.slot_events {
+        if !self.hears_slots() {
             return;
         }
         for lane in lanes_in(self.table.get(warp).mask) {
@@ -83,6 +83,7 @@ impl Sm<'_> {
 
     /// Brings the sets up to date for one warp.
     pub(super) fn refresh(&mut self, warp: WarpId) {
+        let pooled = self.pooled();
         let info = self.table.get(warp);
         let front = &mut self.fronts[warp.index()];
         let sm = &self.config.sm;
@@ -91,7 +92,7 @@ impl Sm<'_> {
             if sm.fence_empties_l1d {
                 self.ldst.l1d.invalidate();
             }
-            if self.pooled {
+            if pooled {
                 self.finish(warp);
                 return;
             }
@@ -101,7 +102,7 @@ impl Sm<'_> {
             self.go_behind(warp);
             return;
         }
-        if self.pooled && !info.valid {
+        if pooled && !info.valid {
             let scheduler = warp.index() % self.scheduler_used.len();
             if self.scheduler_used[scheduler].contains(warp) {
                 self.set_used(warp, false);
@@ -154,8 +155,8 @@ impl Sm<'_> {
             None => return if front.redirected { Place::Redirected } else { Place::Starved },
         }
         let op = &self.kernel.ops[info.pc as usize];
-        if self.config.sm.single_in_flight || self.pooled {
-            let hazard = match (self.regroups, front.in_flight) {
+        if self.config.sm.single_in_flight || self.pooled() {
+            let hazard = match (self.regroups(), front.in_flight) {
                 (true, _) => self.hazard_of(warp, info.mask, |row, lanes| self.scoreboard.busy(row, lanes)),
                 (false, 0) => Hazard::None,
                 _ if front.last_is_memory => Hazard::Memory,
@@ -232,10 +233,10 @@ impl Sm<'_> {
             [(UnitKind::Mem, Cause::UnitMem), (UnitKind::Sfu, Cause::UnitSfu), (UnitKind::Sp, Cause::UnitSp)]
         {
             if own.meets(sets.ready(unit)) {
-                if self.gangs.active && !self.has_ready_alone(scheduler, unit) {
+                if self.has_gangs() && !self.has_ready_alone(scheduler, unit) {
                     return (Cause::Mechanism, false);
                 }
-                if self.pipeline.is_some() {
+                if self.is_unified() {
                     return (self.pipeline_cause(), false);
                 }
                 let full = unit == UnitKind::Mem && self.ldst.is_stalled();

@@ -1,10 +1,10 @@
 //! The warp ganging unit: gangs issue before warps that go by themselves, fall apart where control flow parts, and may come
 //! together again. Which gang goes first, and what else they do, says the mechanism ([`Ganging`]).
 
-use super::Sm;
 use super::gang_table::{GangTable, slices};
 use super::issue::Issuing;
 use super::state::Place;
+use super::{Build, Sm};
 use crate::event::EventKind;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
@@ -103,10 +103,10 @@ impl Gangs {
     }
 }
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     /// A block has come: its rows are original gangs.
     pub(super) fn start_gangs(&mut self, now: Cycle, warps: &[(WarpId, u32, u8, u32)]) {
-        if !self.gangs.active {
+        if !self.has_gangs() {
             return;
         }
         let count = self.slices.len();
@@ -393,7 +393,7 @@ impl Sm<'_> {
 
     /// Why the gating scheme does not let a gang issue; it is asked for every warp, which wants its lanes.
     fn gang_veto(&mut self, gang: Gang, now: Cycle) -> Option<Cause> {
-        if !self.has_gating {
+        if !self.has_gating() {
             return None;
         }
         slices(gang.mask).fold(None, |veto, slice| self.gating_veto(self.member(gang, slice), now).or(veto))
@@ -436,7 +436,7 @@ impl Sm<'_> {
     #[inline]
     fn executes_together(&self, gang: Gang) -> bool {
         let pc = self.gang_view(usize::from(gang.set), gang.mask).pc;
-        !self.regroups
+        !self.regroups()
             && match self.kernel.program.ops[pc as usize].class {
                 Class::Alu => self.op(pc).unit != UnitKind::Mem,
                 Class::Load | Class::Store => true,

@@ -6,7 +6,7 @@ use super::lanes::enters;
 use super::slices::Slice;
 use super::state::Place;
 use super::virtual_blocks::named;
-use super::{Sm, view};
+use super::{Build, Sm, view};
 use crate::event::EventKind;
 use crate::kernel::{MemKind, TimedOp, UnitKind};
 use crate::packet::Cycle;
@@ -32,7 +32,7 @@ pub(super) struct Issuing<'a> {
     pub(super) memory: &'a DeviceMemory,
 }
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     /// Results of the arithmetic units are written back.
     #[inline]
     pub(super) fn write_back(&mut self, now: Cycle) {
@@ -67,6 +67,7 @@ impl Sm<'_> {
 
     #[inline(always)]
     fn execute_in(&mut self, slice: usize, now: Cycle) {
+        let has_gating = self.has_gating();
         let (Slice { collector, units }, agenda) = self.slices.with_agenda(slice);
         for pipeline in 0..units.len() {
             let kind = units.kind(pipeline);
@@ -75,7 +76,7 @@ impl Sm<'_> {
             let (pc, shape) = (entry.pc, entry.shape);
             let timing = self.kernel.ops[pc as usize].timing;
             let latency = timing.latency + shape.extra_latency;
-            let gating = self.has_gating.then_some(&mut *self.mechanisms.gating);
+            let gating = has_gating.then_some(&mut *self.mechanisms.gating);
             let may_enter = || gating.is_none_or(|g| enters(g, &self.kernel.ops[pc as usize], shape, pipeline, now));
             if units.accepts(pipeline, latency, now) && may_enter() {
                 collector.take(kind);
@@ -113,7 +114,7 @@ impl Sm<'_> {
     /// Every scheduler issues, or its slot is charged to a cause.
     pub(super) fn issue_stage(&mut self, now: Cycle, memory: &DeviceMemory) {
         let count = self.scheduler_used.len();
-        let used = if self.gangs.active { self.issue_gangs(now, memory) } else { 0 };
+        let used = if self.has_gangs() { self.issue_gangs(now, memory) } else { 0 };
         if self.fault.is_some() {
             return;
         }
@@ -134,7 +135,7 @@ impl Sm<'_> {
                 return;
             }
         }
-        if self.gangs.active {
+        if self.has_gangs() {
             self.settle_gangs(now);
         }
     }
@@ -149,7 +150,8 @@ impl Sm<'_> {
         let mut any = 0;
         for n in 0..own.word_count() {
             let ready = on_sp.word(n) & sp | on_sfu.word(n) & sfu | on_mem.word(n) & mem;
-            let eligible = ready & own.word(n) & self.gangs.free.word(n);
+            let free = if B::PLAIN { u64::MAX } else { self.gangs.free.word(n) };
+            let eligible = ready & own.word(n) & free;
             self.eligible.set_word(n, eligible);
             any |= eligible;
         }
@@ -178,7 +180,7 @@ impl Sm<'_> {
             if !self.issue_or_fault(warp, now, memory, n == 0) {
                 return;
             }
-            if let Some(pipeline) = &mut self.pipeline {
+            if let Some(pipeline) = self.pipeline.as_mut().filter(|_| !B::PLAIN) {
                 pipeline.free_at = now + Cycle::from(occupied);
             }
         }
@@ -250,8 +252,9 @@ impl Sm<'_> {
                 self.fronts[warp.index()].fence = true;
             }
             self.memory_op(inst, issuing).map_err(failed)?;
+            let may_leave = self.regroups() && !self.pooled();
             let front = &mut self.fronts[warp.index()];
-            if self.regroups && !self.pooled && (front.fence || front.atomics > 0) {
+            if may_leave && (front.fence || front.atomics > 0) {
                 // Its threads must not leave the warp before. Those of a pool do so when it is done, and nobody may join
                 // them from now on.
                 front.stays = true;
@@ -283,9 +286,10 @@ impl Sm<'_> {
         front.in_flight += 1;
         front.last_is_memory = timed.unit == UnitKind::Mem;
         let inst = self.insts.alloc();
+        let regroups = self.regroups();
         let entry = self.insts.get_mut(inst);
         (entry.warp, entry.pc, entry.issued, entry.row, entry.at) = (warp.0, pc, mask, row, now);
-        if self.regroups {
+        if regroups {
             let homes = self.table.get(warp).homes();
             entry.gathered = homes.is_some();
             if let Some(homes) = homes {
@@ -296,7 +300,7 @@ impl Sm<'_> {
             });
         }
         (entry.pending, entry.bank_cycles, entry.shared, entry.local, entry.shape) = (0, 1, false, false, Shape::PLAIN);
-        if self.has_gating {
+        if self.has_gating() {
             self.insts.get_mut(inst).shape = self.mechanisms.gating.issued(now, timed, active);
         }
         self.table.for_each_row(warp, mask, |row, lanes| {
@@ -368,7 +372,7 @@ impl Sm<'_> {
                 let effect = self.core.execute(global, op, self.table.lanes(warp), active)?;
                 let depth = match effect {
                     Effect::Next => {
-                        if self.virtual_blocks.is_some() {
+                        if self.has_virtual_blocks() {
                             self.set_thread_index(warp, op, pc, active);
                         }
                         self.go_behind(warp);
@@ -386,7 +390,7 @@ impl Sm<'_> {
 
     /// Calls `f` with each block that has threads in these lanes of a warp, and their lanes.
     fn for_each_block(&mut self, warp: WarpId, lanes: u32, mut f: impl FnMut(&mut Self, u32, u32)) {
-        if !self.pooled {
+        if !self.pooled() {
             let slot = self.table.get(warp).cta;
             f(self, slot, lanes);
             return;
@@ -418,7 +422,7 @@ impl Sm<'_> {
         self.lanes_ended(warp, now);
         for slot in slots.drain(..) {
             self.release_barriers(slot, now);
-            if self.pooled && self.core.live_threads(slot) == 0 {
+            if self.pooled() && self.core.live_threads(slot) == 0 {
                 self.ending.push(slot);
             }
         }
@@ -426,7 +430,7 @@ impl Sm<'_> {
     }
 
     fn barrier(&mut self, warp: WarpId, op: &Op, active: u32, now: Cycle) -> Result<(), LaneFault> {
-        if self.virtual_blocks.is_some() && op.variant == BarrierOp::NextBlock as u8 {
+        if self.has_virtual_blocks() && op.variant == BarrierOp::NextBlock as u8 {
             self.leave_logical_block(warp, op, active, now);
             return Ok(());
         }

@@ -4,10 +4,10 @@
 //! An instruction that belongs to no warp, the carrier, hands out its requests. Each request is a [`Part`], which knows the
 //! instructions it serves; an instruction is done when all its parts have come, whatever the others wait for.
 
-use super::Sm;
 use super::coalesce::Access;
 use super::collector::InstId;
 use super::memory_op::{Footprint, Spaces};
+use super::{Build, Sm};
 use crate::kernel::{MemKind, TimedOp, UnitKind};
 use crate::packet::Cycle;
 use crate::seam::WarpId;
@@ -90,7 +90,7 @@ fn are_alike(a: &TimedOp, b: &TimedOp) -> bool {
         && !matches!(a.mem, MemKind::Atomic | MemKind::Fence)
 }
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     /// Takes what the slices have for the load-store unit: the instruction that was issued first, and all that can go
     /// with it.
     pub(super) fn take_memory(&mut self) -> Option<InstId> {

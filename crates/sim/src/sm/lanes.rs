@@ -3,9 +3,9 @@
 //! Everything here costs nothing while the gating scheme is `none`: the mix is made at the end of a launch from how often
 //! each operation issued.
 
-use super::Sm;
 use super::counters::SmCounters;
 use super::state::Place;
+use super::{Build, Sm};
 use crate::counters;
 use crate::kernel::{Pipe, TimedOp, UnitKind};
 use crate::packet::Cycle;
@@ -78,11 +78,11 @@ pub(super) fn enters(gating: &mut dyn Gating, op: &TimedOp, shape: Shape, sp: us
     may
 }
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     /// A cycle begins for the gating scheme.
     #[inline]
     pub(super) fn gating_tick(&mut self, now: Cycle) {
-        if !self.has_gating {
+        if !self.has_gating() {
             return;
         }
         self.gating_saw = self.sets.moves();
@@ -105,7 +105,7 @@ impl Sm<'_> {
     /// When the gating scheme next acts on its own.
     #[inline]
     pub(super) fn gating_event(&self, now: Cycle) -> Option<Cycle> {
-        if !self.has_gating {
+        if !self.has_gating() {
             return None;
         }
         let gating = &self.mechanisms.gating;
@@ -118,7 +118,7 @@ impl Sm<'_> {
     /// Why the gating scheme does not let a warp issue.
     #[inline]
     pub(super) fn gating_veto(&mut self, warp: WarpId, now: Cycle) -> Option<Cause> {
-        if !self.has_gating {
+        if !self.has_gating() {
             return None;
         }
         let info = self.table.get(warp);

@@ -1,12 +1,12 @@
 //! The load-store unit: one instruction at a time hands out its requests (`requests.rs`); results come back through
 //! one write-back port (`replies.rs`). Here is what it holds, and when it stands still.
 
-use super::Sm;
 use super::cache::Cache;
 use super::coalesce::Access;
 use super::collector::InstId;
 use super::port::Port;
 use super::texture_cache::TextureCache;
+use super::{Build, Sm};
 use crate::config::MachineConfig;
 use crate::packet::{Cycle, Reply, Request};
 use raddle_ptx::num::fit;
@@ -192,7 +192,7 @@ impl LoadStore {
     }
 }
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     /// One cycle of it.
     pub(super) fn ldst_cycle(&mut self, now: Cycle) {
         if !self.slices.has_memory() && self.ldst.is_empty() {

@@ -2,7 +2,7 @@
 //!
 //! It is all the rest of the GPU looks at while a launch runs: the SM itself stays in the cache of the core that runs it.
 
-use super::{Occupancy, Sm};
+use super::{Build, Occupancy, Sm};
 use crate::event::Event;
 use crate::packet::{Cycle, Reply, Request};
 use raddle_exec::fault::Fault;
@@ -56,7 +56,7 @@ pub struct Mail {
 impl Mail {
     /// For an SM that runs from `now` on.
     #[must_use]
-    pub fn new(sm: &Sm<'_>, now: Cycle) -> Self {
+    pub fn new<B: Build>(sm: &Sm<'_, B>, now: Cycle) -> Self {
         let mut mail = Self { free_flits: sm.port.free_flits, ran_until: now, ..Self::default() };
         sm.describe(&mut mail, now);
         mail
@@ -85,7 +85,7 @@ impl Mail {
     }
 }
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     /// Goes on to `to` from where it stopped, and is told nothing: so it makes up for windows in which it was left alone.
     pub fn run_until(&mut self, mail: &mut Mail, to: Cycle, memory: &DeviceMemory) {
         self.run(mail.ran_until, to, memory);

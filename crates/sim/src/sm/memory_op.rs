@@ -1,9 +1,9 @@
 //! What a memory instruction does when it issues: its effect on registers and memory, and the requests it makes.
 
-use super::Sm;
 use super::coalesce::{Rules, bank_cycles, coalesce};
 use super::collector::InstId;
 use super::issue::Issuing;
+use super::{Build, Sm};
 use crate::kernel::MemKind;
 use raddle_exec::core::{Home, LaneFault, lanes_in};
 use raddle_exec::memory::{Global, Region, region};
@@ -50,7 +50,7 @@ impl Footprint {
     }
 }
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     /// Executes a memory instruction for the lanes of `active`. Its requests are made at once, or with those of the other
     /// slices when it comes to the load-store unit.
     pub(super) fn memory_op(&mut self, inst: InstId, issuing: Issuing<'_>) -> Result<(), LaneFault> {

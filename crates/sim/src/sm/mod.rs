@@ -8,6 +8,7 @@
 //! can move is recognised and skipped, with its slots charged to the causes the sets say.
 
 mod blocks;
+pub(crate) mod build;
 pub mod cache;
 pub mod coalesce;
 pub mod collector;
@@ -46,6 +47,7 @@ use crate::seam::{
     WarpTable,
 };
 use blocks::Resident;
+use build::Build;
 use collector::InstId;
 use counters::SmCounters;
 use fetch::Fetch;
@@ -65,6 +67,7 @@ use raddle_ptx::num::fit;
 use slices::Slices;
 use state::{Front, InFlightTable, Place, Scoreboard, Sets};
 use std::collections::VecDeque;
+use std::marker::PhantomData;
 use virtual_blocks::VirtualBlocks;
 
 pub use mail::Mail;
@@ -94,7 +97,8 @@ pub struct Occupancy {
 }
 
 /// One streaming multiprocessor.
-pub struct Sm<'k> {
+pub struct Sm<'k, B> {
+    build: PhantomData<B>,
     id: u16,
     config: &'k MachineConfig,
     kernel: &'k TimedKernel<'k>,
@@ -181,7 +185,7 @@ pub struct Sm<'k> {
     pipeline: Option<UnifiedPipeline>,
 }
 
-impl<'k> Sm<'k> {
+impl<'k, B: Build> Sm<'k, B> {
     /// An SM for one launch.
     ///
     /// # Errors
@@ -216,6 +220,7 @@ impl<'k> Sm<'k> {
         let takes_whole = mechanisms.divergence.regroups() || pool.is_some() || gangs.active;
         let virtual_blocks = if takes_whole { None } else { VirtualBlocks::new(kernel, launch, sm.warp_width, slots) };
         Ok(Self {
+            build: PhantomData,
             id,
             config,
             kernel,
@@ -302,7 +307,7 @@ impl<'k> Sm<'k> {
 
     #[inline]
     fn emit(&mut self, at: Cycle, kind: EventKind) {
-        if let Some(events) = &mut self.events {
+        if let Some(events) = self.events.as_mut().filter(|_| !B::PLAIN) {
             events.push(Event { at, sm: self.id, kind });
         }
     }
@@ -310,7 +315,7 @@ impl<'k> Sm<'k> {
     /// The same for what happens to issue slots, and for requests.
     #[inline]
     fn emit_slot(&mut self, at: Cycle, kind: EventKind) {
-        if self.slot_events {
+        if self.hears_slots() {
             self.emit(at, kind);
         }
     }
@@ -390,7 +395,7 @@ impl<'k> Sm<'k> {
             self.mechanisms.divergence.tick(&mut self.table);
             self.refresh_touched();
         }
-        if self.virtual_blocks.is_some() {
+        if self.has_virtual_blocks() {
             self.take_logical_blocks(now);
         }
         self.receive(now);
@@ -426,15 +431,15 @@ impl<'k> Sm<'k> {
             || issues(UnitKind::Sfu)
             || !self.sets.at(Place::Hazard).is_empty()
             || !self.sets.at(Place::Drained).is_empty()
-            || !self.ending.is_empty()
-            || self.gangs.active && (self.gangs_can_issue() || self.gangs_can_join())
+            || self.pooled() && !self.ending.is_empty()
+            || self.has_gangs() && (self.gangs_can_issue() || self.gangs_can_join())
     }
 
     /// Whether a warp can issue to a unit by itself.
     #[inline]
     fn has_ready(&self, unit: UnitKind) -> bool {
         let ready = self.sets.ready(unit);
-        if !self.gangs.active || self.gangs.splits_by_memory() {
+        if !self.has_gangs() || self.gangs.splits_by_memory() {
             return !ready.is_empty();
         }
         (0..ready.word_count()).any(|n| ready.word(n) & self.gangs.free.word(n) != 0)
@@ -446,7 +451,7 @@ impl<'k> Sm<'k> {
         !self.front_moves(true, now)
             && self.fetch.cache.queue.is_empty()
             && self.starts.front().is_none_or(|s| s.0 > now)
-            && self.gangs.next_event().is_none_or(|at| at > now)
+            && (B::PLAIN || self.gangs.next_event().is_none_or(|at| at > now))
     }
 
     /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
@@ -463,10 +468,12 @@ impl<'k> Sm<'k> {
         at(self.port.inbox.front().map(|r| r.0));
         at(self.slices.next_event(now));
         at(self.ldst.next_event());
-        at(self.gangs.next_event());
-        at(self.pipeline.as_ref().and_then(|pipeline| pipeline.next_event(now)));
-        at(self.gating_event(now));
-        at(self.virtual_blocks.as_ref().and_then(|v| v.next_event()));
+        if !B::PLAIN {
+            at(self.gangs.next_event());
+            at(self.pipeline.as_ref().and_then(|pipeline| pipeline.next_event(now)));
+            at(self.gating_event(now));
+            at(self.virtual_blocks.as_ref().and_then(|v| v.next_event()));
+        }
         for scheduler in &self.mechanisms.issue {
             at(scheduler.next_event(now));
         }
@@ -494,7 +501,7 @@ impl<'k> Sm<'k> {
     #[inline]
     fn charge_slot(&mut self, scheduler: usize, cause: Cause, now: Cycle, cycles: u64) {
         *self.counters.stall(cause) += cycles;
-        if self.slot_events {
+        if self.hears_slots() {
             self.emit(now, EventKind::Stall { scheduler: fit(scheduler), cause, cycles });
         }
     }
@@ -516,7 +523,7 @@ impl<'k> Sm<'k> {
         let (warp, pc, row) = (WarpId(entry.warp), entry.pc, entry.row);
         let op = &self.kernel.ops[pc as usize];
         self.fronts[warp.index()].in_flight -= 1;
-        if self.regroups {
+        if self.regroups() {
             entry.for_each_row(|row, lanes| {
                 self.scoreboard.release(op, row, lanes);
                 self.scoreboard.set_busy(row, lanes, false, false);

@@ -1,6 +1,6 @@
 //! One pipeline for arithmetic and memory instructions (`sm.units.unified`): when it takes the next one.
 
-use super::Sm;
+use super::{Build, Sm};
 use crate::packet::Cycle;
 use crate::seam::Cause;
 
@@ -18,17 +18,18 @@ impl UnifiedPipeline {
     }
 }
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     /// Whether a memory instruction occupies the one pipeline: it hands out its requests, or is about to.
     #[inline]
     pub(super) fn memory_is_in_the_way(&self) -> bool {
-        self.pipeline.is_some() && (self.ldst.is_occupied() || self.slices.has_memory())
+        self.is_unified() && (self.ldst.is_occupied() || self.slices.has_memory())
     }
 
     /// Whether an instruction may issue as far as the one pipeline is concerned; always, where units have their own.
     #[inline]
     pub(super) fn pipeline_is_open(&self, now: Cycle) -> bool {
-        self.pipeline.as_ref().is_none_or(|pipeline| pipeline.free_at <= now && !self.memory_is_in_the_way())
+        let free = |pipeline: &UnifiedPipeline| pipeline.free_at <= now && !self.memory_is_in_the_way();
+        B::PLAIN || self.pipeline.as_ref().is_none_or(free)
     }
 
     /// Why a ready warp cannot enter the one pipeline.

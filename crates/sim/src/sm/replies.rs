@@ -1,9 +1,9 @@
 //! What comes back to an SM: replies from memory, and results to be written to the registers.
 
-use super::Sm;
 use super::collector::InstId;
 use super::joint::PART;
 use super::ldst::PAST_L1;
+use super::{Build, Sm};
 use crate::packet::{Cycle, Purpose, Reply};
 use crate::seam::WarpId;
 use raddle_exec::atomics::AtomicWork;
@@ -11,7 +11,7 @@ use raddle_exec::atomics::AtomicWork;
 /// Who may use the write-back port, in turn.
 const CLIENTS: usize = 5;
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     /// Replies: one goes from the port into the SM, one from the interconnect to the port.
     pub(super) fn receive(&mut self, now: Cycle) {
         if let Some(reply) = self.ldst.ejected.front() {

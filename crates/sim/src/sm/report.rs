@@ -1,6 +1,6 @@
 //! What an SM says about warps that cannot go on.
 
-use super::Sm;
+use super::{Build, Sm};
 use crate::seam::{Cause, StackEntry, WarpId};
 
 /// A warp that cannot go on, for a report.
@@ -22,11 +22,11 @@ pub struct BlockedWarp {
     pub stack: Vec<StackEntry>,
 }
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     /// Every warp that has not ended, and what it waits for. `source` is the PTX text.
     #[must_use]
     pub fn blocked_warps(&self, source: Option<&str>) -> Vec<BlockedWarp> {
-        if self.pooled {
+        if self.pooled() {
             let blocks = (0..).zip(&self.residents).filter(|(_, resident)| resident.is_some());
             return blocks.flat_map(|(slot, _)| self.blocked_static_warps(slot, source)).collect();
         }

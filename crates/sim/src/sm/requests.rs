@@ -1,16 +1,16 @@
 //! How an instruction in the load-store unit hands out its requests: to shared memory, the caches or the interconnect.
 
-use super::Sm;
 use super::cache::Answer;
 use super::coalesce::Access;
 use super::collector::InstId;
 use super::ldst::{PAST_L1, Stuck};
+use super::{Build, Sm};
 use crate::event::EventKind;
 use crate::kernel::MemKind;
 use crate::packet::{Cycle, Purpose, Request};
 use crate::seam::WarpId;
 
-impl Sm<'_> {
+impl<B: Build> Sm<'_, B> {
     /// Each cache sends one request.
     pub(super) fn send_misses(&mut self, now: Cycle) {
         if self.ldst.l1t.queue.front().is_some_and(|r| self.port.accepts(r))
@@ -135,14 +135,14 @@ impl Sm<'_> {
                 // The instruction is done; its entry stays until its requests have left the queue.
                 let warp = WarpId(entry.warp);
                 self.fronts[warp.index()].in_flight -= 1;
-                if self.regroups {
+                if self.regroups() {
                     entry.for_each_row(|row, lanes| self.scoreboard.set_busy(row, lanes, false, false));
                 }
                 if entry.pending == 0 || !self.ldst.l1d.is_present() || op.bypass_l1 || entry.shared {
                     self.insts.release(inst);
                 }
                 self.refresh(warp);
-                if self.regroups {
+                if self.regroups() {
                     self.finish(warp);
                 }
             }

@@ -6,9 +6,9 @@
 //!
 //! Barriers are those of a logical block: warps of two iterations have banks of their own.
 
-use super::Sm;
 use super::index_map::{IndexMap, Next};
 use super::state::Place;
+use super::{Build, Sm};
 use crate::kernel::{MemKind, TimedKernel};
 use crate::packet::Cycle;
 use crate::seam::{Outcome, WarpId};
@@ -107,12 +107,7 @@ impl VirtualBlocks {
     }
 }
 
-impl Sm<'_> {
-    /// Whether warps take logical blocks by themselves.
-    pub(crate) fn has_virtual_blocks(&self) -> bool {
-        self.virtual_blocks.is_some()
-    }
-
+impl<B: Build> Sm<'_, B> {
     /// A block has started.
     pub(super) fn start_virtual_block(&mut self, slot: u32, cta: u64, first_warp: u16) {
         let Some(blocks) = &mut self.virtual_blocks else { return };
@@ -155,7 +150,7 @@ impl Sm<'_> {
 
     /// Lanes of a warp have ended.
     pub(super) fn lanes_ended(&mut self, warp: WarpId, now: Cycle) {
-        if self.virtual_blocks.is_some() {
+        if self.has_virtual_blocks() {
             let (slot, number) = (self.table.get(warp).cta, self.number_in_block(warp));
             self.settle_logical_block(warp, slot, number, now);
         }
