@@ -5,9 +5,9 @@ use std::fmt::Write;
 use raddle_sim::mem::crossbar::CrossbarCounters;
 use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
-use raddle_sim::sm::cache::CacheCounters;
 use raddle_sim::sm::counters::SmCounters;
 use raddle_sim::sm::lanes::LaneCounters;
+use raddle_sim::sm::memory::cache::CacheCounters;
 use raddle_sim::stats::{CounterInfo, Counters, Unit};
 
 const INTRODUCTION: &str = "\

@@ -3,7 +3,8 @@
 //! There is one source, of which the compiler makes two machines. In the plain one all that only some mechanisms need is
 //! left out: what a machine without them would ask in every cycle and for every instruction costs it nothing.
 
-use super::{Sm, SmMechanisms, VirtualBlocks};
+use super::SmMechanisms;
+use super::blocks::takes_logical_blocks;
 use crate::config::MachineConfig;
 use crate::kernel::TimedKernel;
 use raddle_exec::Launch;
@@ -43,49 +44,5 @@ pub(crate) fn is_plain(
         && divergence.pool(slots).is_none()
         && !ganging.is_active()
         && !gating.is_active()
-        && VirtualBlocks::new(kernel, launch, config.sm.warp_width, slots).is_none()
-}
-
-impl<B: Build> Sm<'_, B> {
-    /// Whether threads change warps.
-    #[inline(always)]
-    pub(super) fn regroups(&self) -> bool {
-        !B::PLAIN && self.regroups
-    }
-
-    /// Whether warps are made of threads from several blocks, one instruction at a time.
-    #[inline(always)]
-    pub(super) fn pooled(&self) -> bool {
-        !B::PLAIN && self.pooled
-    }
-
-    /// Whether warps may issue together.
-    #[inline(always)]
-    pub(super) fn has_gangs(&self) -> bool {
-        !B::PLAIN && self.gangs.active
-    }
-
-    /// Whether lanes may be without power.
-    #[inline(always)]
-    pub(super) fn has_gating(&self) -> bool {
-        !B::PLAIN && self.has_gating
-    }
-
-    /// Whether somebody listens to every issue slot and request.
-    #[inline(always)]
-    pub(super) fn hears_slots(&self) -> bool {
-        !B::PLAIN && self.slot_events
-    }
-
-    /// Whether warps take logical blocks by themselves.
-    #[inline(always)]
-    pub(crate) fn has_virtual_blocks(&self) -> bool {
-        !B::PLAIN && self.virtual_blocks.is_some()
-    }
-
-    /// Whether all instructions go through one pipeline.
-    #[inline(always)]
-    pub(super) fn is_unified(&self) -> bool {
-        !B::PLAIN && self.pipeline.is_some()
-    }
+        && !takes_logical_blocks(kernel, launch, config.sm.warp_width, slots)
 }

@@ -1,12 +1,15 @@
 //! Fetch and decode: instruction cache, fetch buffer, instruction buffers.
 
-use super::cache::{Answer, Cache};
+use super::blocks::Blocks;
+use super::build::Build;
+use super::gangs::Gangs;
+use super::issue::Schedulers;
+use super::memory::cache::{Answer, Cache, CacheCounters};
 use super::port::Port;
-use super::{Build, Sm};
+use super::shared::Shared;
 use crate::config::MachineConfig;
-use crate::event::EventKind;
 use crate::packet::{Cycle, Purpose};
-use crate::seam::{FetchView, WarpId, WarpSet};
+use crate::seam::{FetchScheduler, FetchView, WarpId, WarpSet};
 use raddle_ptx::num::{fit, low8, low16};
 use std::collections::VecDeque;
 
@@ -66,276 +69,268 @@ impl L0 {
 }
 
 /// The fetch stage of an SM.
-pub struct Fetch {
+pub(super) struct Fetch {
+    /// One for each slice.
+    policies: Vec<Box<dyn FetchScheduler>>,
     /// Instruction cache.
-    pub cache: Cache,
+    cache: Cache,
     /// What has been fetched: the time it is there, for whom, and the operation. It is decoded in the cycle after that.
     buffer: VecDeque<(Cycle, Want, u32)>,
     sector: u32,
+    /// Instructions of a fetch.
+    width: u32,
+    /// Look-ups in a cycle.
+    ports: u32,
+    /// Whoever waited for a line takes its turn again when it has come.
+    refetch: bool,
     l0: Vec<L0>,
     l0_lines: usize,
     /// Warps that one slice chooses from.
     wanting: WarpSet,
 }
 
+/// What the policies of the fetch stage may look at.
+pub(super) struct Around<'a, 'k, B> {
+    pub(super) on: &'a mut Shared<'k, B>,
+    pub(super) schedulers: &'a Schedulers,
+    pub(super) blocks: &'a Blocks,
+    pub(super) now: Cycle,
+}
+
 impl Fetch {
-    pub(super) fn new(config: &MachineConfig, cache: Cache, slots: usize) -> Self {
+    pub(super) fn new(
+        config: &MachineConfig,
+        policies: Vec<Box<dyn FetchScheduler>>,
+        cache: Cache,
+        slots: usize,
+    ) -> Self {
+        let fetch = &config.sm.fetch;
         Self {
+            policies,
             cache,
             buffer: VecDeque::new(),
             sector: config.l2.sector,
+            width: fetch.width,
+            ports: fetch.warps_per_cycle,
+            refetch: fetch.refetch,
             l0: vec![L0::default(); config.sm.slices as usize],
-            l0_lines: (u64::from(config.sm.fetch.l0_bytes) / L0_LINE) as usize,
+            l0_lines: (u64::from(fetch.l0_bytes) / L0_LINE) as usize,
             wanting: WarpSet::new(slots),
         }
     }
 
+    /// What the next launch finds.
+    pub(super) fn into_kept(self) -> Cache {
+        self.cache
+    }
+
+    /// Counters of the instruction cache.
+    pub(super) fn counters(&self) -> &CacheCounters {
+        &self.cache.counters
+    }
+
+    /// Whether something in it moves in the next cycle.
+    #[inline]
     pub(super) fn is_busy(&self) -> bool {
         !self.buffer.is_empty() || self.cache.has_ready()
     }
 
+    /// Whether it wants to send for a line.
+    #[inline]
+    pub(super) fn wants_to_send(&self) -> bool {
+        !self.cache.queue.is_empty()
+    }
+
+    /// Whether it can.
     pub(super) fn can_send(&self, port: &Port) -> bool {
         self.cache.queue.front().is_some_and(|r| port.accepts(r))
     }
-}
 
-impl<B: Build> Sm<'_, B> {
-    /// Fetched instructions go to the buffers of their warps.
-    pub(super) fn decode(&mut self, now: Cycle) {
-        let width = self.config.sm.fetch.width;
-        while let Some(&(at, want, pc)) = self.fetch.buffer.front()
-            && at < now
-        {
-            self.fetch.buffer.pop_front();
-            self.decode_for(want.warp, pc, width);
-            if want.behind != 0 {
-                want.others().for_each(|warp| self.decode_for(warp, pc, width));
-            }
-        }
+    /// A sector of a line will arrive; whether it is not the last, all of which count at once.
+    pub(super) fn absorbs(&mut self, token: u32) -> bool {
+        self.cache.absorb(token)
     }
 
+    /// A line has come.
+    pub(super) fn line_came(&mut self, token: u32, now: Cycle) {
+        self.cache.fill(token, now);
+    }
+
+    /// Fetched instructions go to the buffers of their warps.
     #[inline]
-    fn decode_for(&mut self, warp: WarpId, pc: u32, width: u32) {
-        let front = &mut self.fronts[warp.index()];
-        front.fetching = false;
-        if self.table.get(warp).valid && !self.table.get(warp).ended {
-            // What lies behind the program is fetched too: the warp is found to be elsewhere and drops it.
-            for next in pc..pc + width {
-                front.push(next);
+    pub(super) fn decode<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
+        while let Some(&(at, want, pc)) = self.buffer.front()
+            && at < now
+        {
+            self.buffer.pop_front();
+            on.warps.decode(want.warp, pc, self.width);
+            if want.behind != 0 {
+                want.others().for_each(|warp| on.warps.decode(warp, pc, self.width));
             }
-            front.next_pc = pc + width;
         }
-        self.refresh(warp);
     }
 
     /// Chooses warps and looks their instructions up.
-    pub(super) fn fetch_stage(&mut self, now: Cycle) {
-        let ports = self.config.sm.fetch.warps_per_cycle;
-        let comes_back = self.config.sm.fetch.refetch && self.fetch.cache.has_ready();
-        if self.slices.len() > 1 {
-            self.fetch_for_slices(now, ports);
+    pub(super) fn run<B: Build>(&mut self, around: &mut Around<'_, '_, B>, gangs: &mut Gangs, port: &mut Port) {
+        let comes_back = self.refetch && self.cache.has_ready();
+        if self.policies.len() > 1 {
+            self.fetch_for_slices(around, gangs);
         } else {
-            for _ in 0..ports {
-                if self.serve_waiting(now) {
+            for _ in 0..self.ports {
+                if self.serve_waiting(around) {
                     continue;
                 }
-                if self.sets.wanting.is_empty() {
+                if around.on.warps.sets().wanting.is_empty() {
                     break;
                 }
-                let Some(warp) = self.pick_from(0, now) else { break };
-                let answer = self.look_up_code(Want::one(warp), now);
-                self.mechanisms.fetch[0].fetched(warp, answer == Answer::Hit);
+                let Some(warp) = self.pick(around, 0) else { break };
+                let answer = self.look_up(around, Want::one(warp));
+                self.policies[0].fetched(warp, answer == Answer::Hit);
             }
         }
-        if comes_back && let Some(waiter) = self.fetch.cache.next_ready() {
+        if comes_back && let Some(waiter) = self.cache.next_ready() {
             let want = Want::of(waiter);
-            self.wants_again(want.warp);
-            want.others().for_each(|warp| self.wants_again(warp));
+            around.on.warps.wants_again(want.warp);
+            want.others().for_each(|warp| around.on.warps.wants_again(warp));
         }
-        if self.fetch.can_send(&self.port)
-            && let Some(request) = self.fetch.cache.pop_request()
+        if self.can_send(port)
+            && let Some(request) = self.cache.pop_request()
         {
-            let kind = EventKind::Request { address: request.address, bytes: request.bytes, write: false };
-            self.emit_slot(now, kind);
-            self.port.send(request, self.fetch.sector, now);
+            around.on.emit_request(around.now, &request);
+            port.send(request, self.sector, around.now);
         }
     }
 
     /// A line that has come serves those who wait for it first, unless they are fetched for again.
     #[inline]
-    fn serve_waiting(&mut self, now: Cycle) -> bool {
-        self.fetch.cache.has_ready() && !self.config.sm.fetch.refetch && self.serve_next(now)
-    }
-
-    /// The line of a warp has come: it takes its turn again.
-    fn wants_again(&mut self, warp: WarpId) {
-        self.fronts[warp.index()].fetching = false;
-        self.refresh(warp);
-    }
-
-    fn serve_next(&mut self, now: Cycle) -> bool {
-        let Some(waiter) = self.fetch.cache.next_ready() else { return false };
+    fn serve_waiting<B: Build>(&mut self, around: &Around<'_, '_, B>) -> bool {
+        if !self.cache.has_ready() || self.refetch {
+            return false;
+        }
+        let Some(waiter) = self.cache.next_ready() else { return false };
         let want = Want::of(waiter);
-        let pc = self.fronts[want.warp.index()].next_pc;
-        self.fill_l0(want, pc);
-        self.fetch.buffer.push_back((now, want, pc));
+        let pc = around.on.warps.front(want.warp).next_pc;
+        self.fill_l0(around, want, pc);
+        self.buffer.push_back((around.now, want, pc));
         true
     }
 
     /// A warp that goes by itself leaves its line in the cache of its slice.
     #[inline]
-    fn fill_l0(&mut self, want: Want, pc: u32) {
-        if self.fetch.l0_lines > 0 && want.behind == 0 {
-            self.fill_l0_of(self.slices.of(want.warp.index()), pc);
+    fn fill_l0<B: Build>(&mut self, around: &Around<'_, '_, B>, want: Want, pc: u32) {
+        if self.l0_lines > 0 && want.behind == 0 {
+            let slice = want.warp.index() % self.policies.len();
+            self.l0[slice].fill(around.on.facts.kernel.address(pc) / L0_LINE, self.l0_lines);
         }
-    }
-
-    fn fill_l0_of(&mut self, slice: usize, pc: u32) {
-        let line = self.kernel.address(pc) / L0_LINE;
-        self.fetch.l0[slice].fill(line, self.fetch.l0_lines);
     }
 
     /// Looks the next instruction of warps up in the L1.
     #[inline(always)]
-    fn look_up_code(&mut self, want: Want, now: Cycle) -> Answer {
-        let pc = self.fronts[want.warp.index()].next_pc;
-        let address = self.kernel.address(pc);
-        let present = self.fetch.cache.is_present();
-        let answer =
-            if present { self.fetch.cache.read(address, Purpose::Inst, want.token(), now) } else { Answer::Hit };
+    fn look_up<B: Build>(&mut self, around: &mut Around<'_, '_, B>, want: Want) -> Answer {
+        let pc = around.on.warps.front(want.warp).next_pc;
+        let address = around.on.facts.kernel.address(pc);
+        let present = self.cache.is_present();
+        let answer = match present {
+            true => self.cache.read(address, Purpose::Inst, want.token(), around.now),
+            false => Answer::Hit,
+        };
         match answer {
             Answer::Hit => {
-                self.counters.fetches += 1;
-                let latency = if present { self.fetch.cache.latency() } else { 0 };
-                self.fill_l0(want, pc);
-                self.fetch.buffer.push_back((now + Cycle::from(latency), want, pc));
+                around.on.account.counters.fetches += 1;
+                let latency = if present { self.cache.latency() } else { 0 };
+                self.fill_l0(around, want, pc);
+                self.buffer.push_back((around.now + Cycle::from(latency), want, pc));
             }
-            Answer::Pending | Answer::Miss => self.counters.fetch_misses += 1,
+            Answer::Pending | Answer::Miss => around.on.account.counters.fetch_misses += 1,
             Answer::Fail => return answer,
         }
-        self.is_fetched_for(want.warp);
+        around.on.warps.is_fetched_for(want.warp);
         if want.behind != 0 {
-            want.others().for_each(|warp| self.is_fetched_for(warp));
+            want.others().for_each(|warp| around.on.warps.is_fetched_for(warp));
         }
         answer
     }
 
-    #[inline]
-    fn is_fetched_for(&mut self, warp: WarpId) {
-        self.fronts[warp.index()].fetching = true;
-        self.sets.wanting.set(warp, false);
-    }
-
     /// Gangs are fetched for first, then slices in turn, as many as the L1 has ports; what the cache of a slice has needs
     /// none.
-    fn fetch_for_slices(&mut self, now: Cycle, ports: u32) {
-        let mut ports = ports;
-        while ports > 0 && self.serve_waiting(now) {
+    fn fetch_for_slices<B: Build>(&mut self, around: &mut Around<'_, '_, B>, gangs: &mut Gangs) {
+        let mut ports = self.ports;
+        while ports > 0 && self.serve_waiting(around) {
             ports -= 1;
         }
-        if self.sets.wanting.is_empty() {
+        if around.on.warps.sets().wanting.is_empty() {
             return;
         }
-        if self.has_gangs() {
-            for _ in 0..self.mechanisms.ganging.per_cycle() {
-                let Some(want) = (ports > 0).then(|| self.pick_gang_fetch()).flatten() else { break };
+        if gangs.is_active::<B>() {
+            for _ in 0..gangs.per_cycle() {
+                let Some((warp, behind)) = (ports > 0).then(|| gangs.pick_fetch(around.on)).flatten() else { break };
                 ports -= 1;
-                self.look_up_code(want, now);
+                self.look_up(around, Want { warp, behind });
             }
         }
-        let (count, wanting) = (self.slices.len(), self.slices_wanting());
+        let (count, wanting) = (self.policies.len(), self.slices_wanting(around, gangs));
         for step in 0..count {
             // Their number is a power of two.
-            let slice: usize = fit((now + step as Cycle) & (count as Cycle - 1));
+            let slice: usize = fit((around.now + step as Cycle) & (count as Cycle - 1));
             if wanting >> slice & 1 == 0 {
                 continue;
             }
-            let Some(warp) = self.pick_fetch(slice, now) else { continue };
-            let pc = self.fronts[warp.index()].next_pc;
-            let line = self.kernel.address(pc) / L0_LINE;
-            if self.fetch.l0_lines > 0 && self.fetch.l0[slice].has(line) {
-                self.counters.fetches += 1;
-                self.counters.fetches_l0 += 1;
-                self.fetch.buffer.push_back((now, Want::one(warp), pc));
-                self.is_fetched_for(warp);
-                self.mechanisms.fetch[slice].fetched(warp, true);
+            let Some(warp) = self.pick_in_slice(around, gangs, slice) else { continue };
+            let pc = around.on.warps.front(warp).next_pc;
+            let line = around.on.facts.kernel.address(pc) / L0_LINE;
+            if self.l0_lines > 0 && self.l0[slice].has(line) {
+                around.on.account.counters.fetches += 1;
+                around.on.account.counters.fetches_l0 += 1;
+                self.buffer.push_back((around.now, Want::one(warp), pc));
+                around.on.warps.is_fetched_for(warp);
+                self.policies[slice].fetched(warp, true);
             } else if ports > 0 {
                 ports -= 1;
-                let answer = self.look_up_code(Want::one(warp), now);
-                self.mechanisms.fetch[slice].fetched(warp, answer == Answer::Hit);
+                let answer = self.look_up(around, Want::one(warp));
+                self.policies[slice].fetched(warp, answer == Answer::Hit);
             }
         }
     }
 
     /// The slices with a warp that goes by itself and wants instructions.
-    fn slices_wanting(&self) -> u64 {
-        let (wanting, members) = (&self.sets.wanting, &self.gangs.members);
+    fn slices_wanting<B: Build>(&self, around: &Around<'_, '_, B>, gangs: &Gangs) -> u64 {
+        let (wanting, members) = (&around.on.warps.sets().wanting, gangs.members());
         let mut all = (0..wanting.word_count()).fold(0, |all, n| all | wanting.word(n) & !members.word(n));
         let mut half = 32;
-        while half >= self.slices.len() {
+        while half >= self.policies.len() {
             all |= all >> half;
             half /= 2;
         }
         all
     }
 
-    /// The next gang that wants instructions, in turn.
-    fn pick_gang_fetch(&mut self) -> Option<Want> {
-        if !self.sets.wanting.meets(&self.gangs.members) {
-            return None;
-        }
-        let (sets, count) = (self.gangs.table.len(), self.slices.len());
-        for step in 0..sets {
-            let at = self.gangs.next_fetch + step;
-            let set = if at < sets { at } else { at - sets };
-            if self.bits(set, &self.sets.wanting) == 0 {
-                continue;
-            }
-            for gang in self.gangs.table.gangs(set) {
-                let warps = super::gang_table::slices(*gang).map(|slice| WarpId::at(set * count + slice));
-                let mut wanting = warps.filter(|warp| self.sets.wanting.contains(*warp));
-                let Some(warp) = wanting.next() else { continue };
-                let pc = self.fronts[warp.index()].next_pc;
-                let alike = wanting.filter(|other| self.fronts[other.index()].next_pc == pc);
-                let behind = alike.fold(0, |mask, other| mask | 1 << (other.0 - warp.0));
-                let last = self.gangs.table.gangs(set).last() == Some(gang);
-                self.gangs.next_fetch = if last { (set + 1) % sets } else { set };
-                return Some(Want { warp, behind });
-            }
-        }
-        None
-    }
-
     /// The warp to fetch for in one of several slices.
-    fn pick_fetch(&mut self, slice: usize, now: Cycle) -> Option<WarpId> {
-        let count = self.slices.len();
+    fn pick_in_slice<B: Build>(&mut self, around: &Around<'_, '_, B>, gangs: &Gangs, slice: usize) -> Option<WarpId> {
+        let count = self.policies.len();
         // Every bit that is a multiple of the number of slices, from the first one of this slice on.
         let own = (u64::MAX / ((1 << count) - 1)) << slice;
         let mut any = 0;
-        for n in 0..self.fetch.wanting.word_count() {
-            let alone = if self.has_gangs() { !self.gangs.members.word(n) } else { u64::MAX };
-            let word = self.sets.wanting.word(n) & own & alone;
-            self.fetch.wanting.set_word(n, word);
+        for n in 0..self.wanting.word_count() {
+            let alone = if gangs.is_active::<B>() { !gangs.members().word(n) } else { u64::MAX };
+            let word = around.on.warps.sets().wanting.word(n) & own & alone;
+            self.wanting.set_word(n, word);
             any |= word;
         }
-        if any == 0 { None } else { self.pick_from(slice, now) }
+        if any == 0 { None } else { self.pick(around, slice) }
     }
 
-    /// What the fetch scheduler of a slice says.
+    /// What the policy of a slice says.
     #[inline(always)]
-    fn pick_from(&mut self, slice: usize, now: Cycle) -> Option<WarpId> {
-        let several = self.slices.len() > 1;
-        let (used, sets, table) = (&self.scheduler_used, &self.sets, &self.table);
-        let (ages, issued, kernel) = (&self.ages, &self.issued, self.kernel);
-        let (blocks, fronts) = (self.phases.blocks(), &self.fronts);
+    fn pick<B: Build>(&mut self, around: &Around<'_, '_, B>, slice: usize) -> Option<WarpId> {
+        let (warps, now) = (&around.on.warps, around.now);
         let view = FetchView {
             now,
-            wanting: if several { &self.fetch.wanting } else { &sets.wanting },
-            entries: &|warp| fronts[warp.index()].decoded(),
-            slots: self.fronts.len(),
-            issue: &self.mechanisms.issue,
-            issue_view: &|n, f| f(&super::view(n, now, used, sets, table, ages, issued, blocks, kernel)),
+            wanting: if self.policies.len() > 1 { &self.wanting } else { &warps.sets().wanting },
+            entries: &|warp| warps.front(warp).decoded(),
+            slots: warps.slots(),
+            issue: around.schedulers.policies(),
+            issue_view: &|n, f| f(&warps.view(n, now, around.blocks.seen())),
         };
-        self.mechanisms.fetch[slice].pick(&view)
+        self.policies[slice].pick(&view)
     }
 }

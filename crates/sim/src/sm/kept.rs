@@ -2,8 +2,8 @@
 //!
 //! The data cache is not among it: a launch finds it empty.
 
-use super::cache::Cache;
-use super::texture_cache::TextureCache;
+use super::memory::cache::Cache;
+use super::memory::texture_cache::TextureCache;
 use crate::config::MachineConfig;
 use crate::packet::Cycle;
 

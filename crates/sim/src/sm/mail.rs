@@ -2,11 +2,12 @@
 //!
 //! It is all the rest of the GPU looks at while a launch runs: the SM itself stays in the cache of the core that runs it.
 
-use super::{Build, Occupancy, Sm};
+use super::build::Build;
+use super::{Occupancy, Sm};
 use crate::event::Event;
 use crate::packet::{Cycle, Reply, Request};
 use raddle_exec::fault::Fault;
-use raddle_exec::memory::{DeviceMemory, StoreLog};
+use raddle_exec::memory::StoreLog;
 
 /// What an SM is told before a window, and what it tells after it.
 #[derive(Default)]
@@ -57,7 +58,7 @@ impl Mail {
     /// For an SM that runs from `now` on.
     #[must_use]
     pub fn new<B: Build>(sm: &Sm<'_, B>, now: Cycle) -> Self {
-        let mut mail = Self { free_flits: sm.port.free_flits, ran_until: now, ..Self::default() };
+        let mut mail = Self { free_flits: sm.free_flits(), ran_until: now, ..Self::default() };
         sm.describe(&mut mail, now);
         mail
     }
@@ -82,51 +83,5 @@ impl Mail {
             self.next = Some(now);
         }
         self.free_flits = flits;
-    }
-}
-
-impl<B: Build> Sm<'_, B> {
-    /// Goes on to `to` from where it stopped, and is told nothing: so it makes up for windows in which it was left alone.
-    pub fn run_until(&mut self, mail: &mut Mail, to: Cycle, memory: &DeviceMemory) {
-        self.run(mail.ran_until, to, memory);
-        mail.ran_until = to;
-    }
-
-    /// Runs a window: takes what came, and leaves what it has to tell.
-    pub fn window(&mut self, mail: &mut Mail, from: Cycle, to: Cycle, memory: &DeviceMemory) {
-        self.run_until(mail, from, memory);
-        for (at, reply) in mail.replies.drain(..) {
-            self.deliver(at, reply);
-        }
-        self.starts.extend(mail.starts.drain(..));
-        self.port.free_flits = mail.free_flits;
-        self.phases.is_last = mail.is_last;
-        if let Some(blocks) = &mut self.virtual_blocks {
-            blocks.coming.extend(mail.logical_blocks.drain(..));
-        }
-        self.run_until(mail, to, memory);
-        if let Some(blocks) = &mut self.virtual_blocks {
-            mail.asking.append(&mut blocks.asking);
-            mail.logical_total = blocks.total;
-        }
-        std::mem::swap(&mut self.port.outbox, &mut mail.requests);
-        std::mem::swap(&mut self.log, &mut mail.log);
-        mail.ended.append(&mut self.ended_ctas);
-        mail.printed.append(&mut self.printed);
-        if let Some(events) = &mut self.events {
-            mail.events.append(events);
-        }
-        mail.free_flits = self.port.free_flits;
-        mail.waits_for_flits = self.ldst.wants_to_send() || !self.fetch.cache.queue.is_empty();
-        self.describe(mail, to);
-    }
-
-    fn describe(&self, mail: &mut Mail, now: Cycle) {
-        mail.fault.clone_from(&self.fault);
-        mail.reply_room = self.reply_room();
-        mail.occupancy = self.occupancy();
-        mail.is_idle = self.is_idle();
-        mail.thread_insts = self.counters.thread_insts;
-        mail.next = if self.has_just_issued(now) { Some(now) } else { self.next_event(now) };
     }
 }

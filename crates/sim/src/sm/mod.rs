@@ -1,75 +1,78 @@
 //! One streaming multiprocessor, cycle by cycle.
 //!
+//! ```text
+//!            ┌─────────┐   ┌────────────┐   ┌──────────┐
+//!  blocks ──►│  fetch  ├──►│ schedulers ├──►│ datapath ├──► results
+//!            └────┬────┘   └─────┬──────┘   └────┬─────┘
+//!                 │              │ issue/path    │ memory instructions
+//!                 │        ┌─────┴──────┐   ┌────┴─────┐
+//!                 └───────►│    port    │◄──┤  memory  │
+//!                          └────────────┘   └──────────┘
+//! ```
 //! In every cycle the stages run once, from the end of the pipeline to its start: replies, write-back, execution,
 //! load-store unit, operand collector, issue, decode, fetch, blocks that start. What a stage hands on is
-//! therefore seen by the next stage one cycle later.
+//! therefore seen by the next stage one cycle later. Each stage has its own state; what they work on together is
+//! [`shared::Shared`].
 //!
-//! What warps could do next is kept in sets ([`state::Sets`]) that events bring up to date; a cycle in which nothing
-//! can move is recognised and skipped, with its slots charged to the causes the sets say.
+//! What warps could do next is kept in sets ([`warps::places::Sets`]) that events bring up to date; a cycle in which
+//! nothing can move is recognised and skipped, with its slots charged to the causes the sets say.
 
+mod account;
 mod blocks;
 pub(crate) mod build;
-pub mod cache;
-pub mod coalesce;
 pub mod collector;
 pub mod counters;
+mod datapath;
+mod facts;
 mod fetch;
-mod front;
-pub mod gang_table;
+mod footprint;
 mod gangs;
-mod index_map;
+mod in_flight;
 mod issue;
-mod joint;
 pub mod kept;
 pub mod lanes;
-mod ldst;
 mod mail;
-mod memory_op;
-mod phases;
-mod pipeline;
+pub mod memory;
 mod port;
-mod replies;
+mod power;
 mod report;
-mod requests;
-mod slices;
-pub mod state;
-mod texture_cache;
+mod shared;
+mod threads;
 pub mod units;
-mod virtual_blocks;
+pub mod warps;
 
 use crate::config::MachineConfig;
-use crate::event::{Event, EventKind};
 use crate::gpu::GpuError;
-use crate::kernel::{TimedKernel, TimedOp, UnitKind};
-use crate::packet::Cycle;
-use crate::seam::{
-    Cause, Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, MAX_WARPS, SchedulerView, WarpId, WarpSet,
-    WarpTable,
-};
-use blocks::Resident;
+use crate::kernel::{TimedKernel, UnitKind};
+use crate::packet::{Cycle, Purpose, Reply};
+use crate::seam::{Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, MAX_WARPS};
+use account::Account;
+use blocks::Blocks;
 use build::Build;
-use collector::InstId;
 use counters::SmCounters;
-use fetch::Fetch;
-use front::Idle;
+use datapath::Datapath;
+use facts::Facts;
+use fetch::{Around, Fetch};
 use gangs::Gangs;
-use joint::Parts;
-use kept::{Kept, Turns};
-use ldst::LoadStore;
-use phases::{Phases, SeenBlocks};
-use pipeline::UnifiedPipeline;
+use in_flight::InFlightTable;
+use issue::path::Path;
+use issue::{MemoryState, Schedulers};
+use kept::Kept;
+use lanes::LaneCounters;
+use memory::cache::CacheCounters;
+use memory::{Caches, LoadStore};
 use port::Port;
+use power::Power;
 use raddle_exec::Launch;
-use raddle_exec::core::{Arrival, Core, lanes_of};
-use raddle_exec::fault::Fault;
-use raddle_exec::memory::{DeviceMemory, StoreLog};
+use raddle_exec::core::Core;
+use raddle_exec::memory::DeviceMemory;
 use raddle_ptx::num::fit;
-use slices::Slices;
-use state::{Front, InFlightTable, Place, Scoreboard, Sets};
-use std::collections::VecDeque;
-use std::marker::PhantomData;
-use virtual_blocks::VirtualBlocks;
+use shared::Shared;
+use threads::Threads;
+use warps::Warps;
+use warps::places::Place;
 
+pub use blocks::Occupancy;
 pub use mail::Mail;
 pub use report::BlockedWarp;
 
@@ -87,102 +90,17 @@ pub struct SmMechanisms {
     pub gating: Box<dyn Gating>,
 }
 
-/// How an SM looks from outside, for the dispatcher.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Occupancy {
-    /// Blocks resident or about to start.
-    pub resident: u32,
-    /// Blocks it can hold.
-    pub most: u32,
-}
-
-/// One streaming multiprocessor.
+/// One streaming multiprocessor: its stages, and what they work on together.
 pub struct Sm<'k, B> {
-    build: PhantomData<B>,
-    id: u16,
-    config: &'k MachineConfig,
-    kernel: &'k TimedKernel<'k>,
-    core: Core<'k>,
-    table: WarpTable,
-    mechanisms: SmMechanisms,
-    /// Warps of each scheduler that are in use.
-    scheduler_used: Vec<WarpSet>,
-    fronts: Vec<Front>,
-    sets: Sets,
-    ages: Vec<u64>,
-    next_age: u64,
-    issued: Vec<u64>,
-    issued_threads: Vec<u64>,
-    scoreboard: Scoreboard,
-    insts: InFlightTable,
-    slices: Slices,
-    gangs: Gangs,
-    ldst: LoadStore,
+    shared: Shared<'k, B>,
+    blocks: Blocks,
     fetch: Fetch,
+    schedulers: Schedulers,
+    gangs: Gangs,
+    power: Power,
+    datapath: Datapath,
+    memory: LoadStore,
     port: Port,
-    parts: Parts,
-    log: StoreLog,
-    residents: Vec<Option<Resident>>,
-    phases: Phases,
-    /// Where warps take logical blocks by themselves.
-    virtual_blocks: Option<Box<VirtualBlocks>>,
-    most_ctas: u32,
-    warps_per_cta: u16,
-    /// Slots of a block: its warps begin in the first slice.
-    slots_per_cta: u16,
-    /// Bytes from a word of local memory to the next word of the same thread: there is room for as many blocks as SMs hold, or
-    /// for all of the grid if that is less.
-    local_stride: u64,
-    /// All lanes of a warp.
-    warp_lanes: u32,
-    /// Whose turn it is to issue first.
-    turns: Turns,
-    /// Rows of registers of a block: 32 threads each.
-    rows_per_cta: u32,
-    starts: VecDeque<(Cycle, u64)>,
-    /// Blocks that ended in this window.
-    ended_ctas: Vec<(Cycle, u64)>,
-    arrivals: Vec<Arrival>,
-    /// Blocks of the threads that just ended or came to a barrier, while they are looked at.
-    blocks: Vec<u32>,
-    scratch: Vec<WarpId>,
-    eligible: WarpSet,
-    /// Why each scheduler could not issue.
-    idle: Vec<Idle>,
-    has_warp_ops: bool,
-    has_gating: bool,
-    /// The version of the sets the gating scheme last saw.
-    gating_saw: u64,
-    /// Threads change warps.
-    regroups: bool,
-    /// Warps are made of threads from several blocks, one instruction at a time.
-    pooled: bool,
-    /// The block of each row of registers.
-    row_blocks: Vec<u32>,
-    /// Blocks whose threads have all ended, with something of them left in the machine.
-    ending: Vec<u32>,
-    /// When the divergence model next acts on its own.
-    divergence_due: Cycle,
-    /// Decoded instructions up to which a warp wants more.
-    fetch_below: u32,
-    /// Warps at a barrier want instructions too.
-    fetch_waiting: bool,
-    /// What ended the run here, and when.
-    fault: Option<(Cycle, Box<Fault>)>,
-    /// What kernels printed, by time.
-    printed: Vec<(Cycle, String)>,
-    printed_bytes: usize,
-    events: Option<Vec<Event>>,
-    slot_events: bool,
-    /// Counters.
-    counters: SmCounters,
-    /// Instructions issued at each operation, by warp and by thread.
-    pc_counts: Vec<[u64; 2]>,
-    skip_idle: bool,
-    /// The last cycle in which it issued an instruction.
-    last_issue: Cycle,
-    /// The one pipeline for all instructions, where the machine has it.
-    pipeline: Option<UnifiedPipeline>,
 }
 
 impl<'k, B: Build> Sm<'k, B> {
@@ -195,373 +113,288 @@ impl<'k, B: Build> Sm<'k, B> {
         config: &'k MachineConfig,
         kernel: &'k TimedKernel<'k>,
         launch: &'k Launch,
-        mut mechanisms: SmMechanisms,
+        mechanisms: SmMechanisms,
         most_ctas: u32,
         mut kept: Kept,
     ) -> Result<Self, GpuError> {
         let sm = &config.sm;
-        mechanisms.divergence.start_launch(kernel.program).map_err(|(pc, why)| {
+        let SmMechanisms { mut divergence, issue, fetch, ganging, gating } = mechanisms;
+        divergence.start_launch(kernel.program).map_err(|(pc, why)| {
             let place = kernel.program.place(pc, None);
             GpuError::Refused(format!("divergence model `{}`: {why}, {place}", config.mechanism.divergence.name()))
         })?;
         let core = Core::new(kernel.program, launch, sm.warp_width).map_err(|e| GpuError::Launch(e.to_string()))?;
-        let core = core.on_sm(u32::from(id), config.gpu.sms);
         kept.start_launch();
-        let rows_per_cta = launch.threads_per_cta().div_ceil(32);
-        let local_places = u64::from(most_ctas).min(launch.ctas().div_ceil(u64::from(config.gpu.sms)));
         let slots = (sm.threads / sm.warp_width) as usize;
-        let pool = mechanisms.divergence.pool(slots);
+        let pool = divergence.pool(slots);
         let slots = pool.unwrap_or(slots).min(MAX_WARPS);
-        let slices = sm.slices.max(1) as usize;
-        let schedulers = sm.schedulers() as usize;
-        let warps_per_cta = launch.threads_per_cta().div_ceil(sm.warp_width);
-        let gangs = Gangs::new(&*mechanisms.ganging, slots, slices);
+        let waiting = fetch.iter().any(|fetch| fetch.serves_waiting());
+        let mut warps = Warps::new(kernel, sm, slots, divergence, pool.is_some(), waiting);
+        let datapath = Datapath::new(sm);
+        let gangs = Gangs::new(ganging, kernel, slots, datapath.slices());
+        if gangs.is_active::<B>() {
+            warps.watch_groups(datapath.slices());
+        }
         // Where threads change warps or warps issue together, a block takes its next logical block as a whole.
-        let takes_whole = mechanisms.divergence.regroups() || pool.is_some() || gangs.active;
-        let virtual_blocks = if takes_whole { None } else { VirtualBlocks::new(kernel, launch, sm.warp_width, slots) };
-        Ok(Self {
-            build: PhantomData,
-            id,
-            config,
-            kernel,
-            core,
-            table: WarpTable::new(slots),
-            has_gating: mechanisms.gating.is_active(),
-            gating_saw: 0,
-            regroups: mechanisms.divergence.regroups(),
-            pooled: pool.is_some(),
-            row_blocks: Vec::new(),
-            ending: Vec::new(),
-            divergence_due: mechanisms.divergence.next_event(),
-            fetch_below: match &sm.fetch {
-                fetch if fetch.ideal => 0,
-                fetch if fetch.only_when_empty => 1,
-                fetch => (fetch.ibuffer + 1).saturating_sub(fetch.width),
-            },
-            fetch_waiting: mechanisms.fetch.iter().any(|fetch| fetch.serves_waiting()),
-            mechanisms,
-            scheduler_used: vec![WarpSet::new(slots); schedulers],
-            fronts: vec![Front::default(); slots],
-            sets: Sets::new(slots, schedulers),
-            ages: vec![0; slots],
-            next_age: 0,
-            issued: vec![0; slots],
-            issued_threads: vec![0; slots],
-            scoreboard: Scoreboard::new(kernel.registers),
+        let takes_whole = warps.regroups() || warps.pooled() || gangs.is_active::<B>();
+        let mut shared = Shared {
+            facts: Facts::new(id, config, kernel, launch, most_ctas),
+            threads: Threads::new(core.on_sm(u32::from(id), config.gpu.sms)),
+            warps,
             insts: InFlightTable::default(),
-            slices: Slices::new(sm),
+            account: Account::new(id, kernel.ops.len()),
+        };
+        Ok(Self {
+            blocks: Blocks::new(&mut shared, launch, kept.turns, takes_whole),
+            fetch: Fetch::new(config, fetch, kept.l1i, slots),
+            schedulers: Schedulers::new(issue, sm, slots),
             gangs,
-            ldst: LoadStore::new(config, id, kept.l1c, kept.l1t),
-            fetch: Fetch::new(config, kept.l1i, slots),
+            power: Power::new(gating),
+            datapath,
+            memory: LoadStore::new(config, id, kept.l1c, kept.l1t),
             port: Port::new(&config.interconnect),
-            parts: Parts::default(),
-            log: StoreLog::default(),
-            residents: Vec::new(),
-            phases: Phases::new(slots, pool.is_none()),
-            virtual_blocks: virtual_blocks.map(Box::new),
-            most_ctas,
-            warps_per_cta: fit(warps_per_cta),
-            local_stride: local_places * u64::from(rows_per_cta) * u64::from(config.gpu.sms) * 128,
-            warp_lanes: lanes_of(sm.warp_width),
-            turns: kept.turns,
-            rows_per_cta,
-            slots_per_cta: fit(warps_per_cta.next_multiple_of(sm.slices.max(1))),
-            starts: VecDeque::new(),
-            ended_ctas: Vec::new(),
-            arrivals: Vec::new(),
-            blocks: Vec::new(),
-            scratch: Vec::new(),
-            eligible: WarpSet::new(slots),
-            idle: vec![Idle::UNKNOWN; schedulers],
-            has_warp_ops: kernel.program.ops.iter().any(|op| op.class == raddle_exec::op::Class::Warp),
-            fault: None,
-            printed: Vec::new(),
-            printed_bytes: 0,
-            events: None,
-            slot_events: false,
-            counters: SmCounters::default(),
-            pc_counts: vec![[0; 2]; kernel.ops.len()],
-            skip_idle: true,
-            last_issue: 0,
-            pipeline: sm.units.unified.then(UnifiedPipeline::default),
+            shared,
         })
     }
 
     /// What the next launch finds.
     #[must_use]
     pub fn into_kept(self) -> Kept {
-        let LoadStore { l1c, l1t, .. } = self.ldst;
-        Kept { l1i: self.fetch.cache, l1c, l1t, turns: self.turns }
+        let (l1c, l1t) = self.memory.into_kept();
+        Kept { l1i: self.fetch.into_kept(), l1c, l1t, turns: self.blocks.turns() }
     }
 
     /// Collects events from now on; those of issue slots and requests only with `slots`.
     pub fn listen(&mut self, slots: bool) {
-        self.events = Some(Vec::new());
-        self.slot_events = slots;
+        self.shared.account.listen(slots);
+        if slots {
+            self.shared.warps.tell();
+        }
     }
 
     /// Runs every cycle instead of skipping those in which nothing moves.
     pub fn never_skip(&mut self) {
-        self.skip_idle = false;
+        self.shared.facts.never_skips = true;
     }
 
-    #[inline]
-    fn emit(&mut self, at: Cycle, kind: EventKind) {
-        if let Some(events) = self.events.as_mut().filter(|_| !B::PLAIN) {
-            events.push(Event { at, sm: self.id, kind });
-        }
+    /// Whether warps take logical blocks by themselves.
+    pub(crate) fn has_virtual_blocks(&self) -> bool {
+        self.blocks.are_virtual()
     }
 
-    /// The same for what happens to issue slots, and for requests.
-    #[inline]
-    fn emit_slot(&mut self, at: Cycle, kind: EventKind) {
-        if self.hears_slots() {
-            self.emit(at, kind);
-        }
-    }
+    // A window.
 
-    /// Blocks resident or about to start, and how many fit.
-    fn occupancy(&self) -> Occupancy {
-        let resident = self.residents.iter().flatten().count() + self.starts.len();
-        Occupancy { resident: fit(resident), most: self.most_ctas }
-    }
-
-    /// Replies it can take: what its port holds less what is there or on its way.
-    fn reply_room(&self) -> u32 {
-        let held = self.ldst.held() + self.port.inbox.len();
-        self.config.sm.ejection_buffer.saturating_sub(fit(held))
-    }
-
-    /// Counters.
-    #[must_use]
-    pub fn counters(&self) -> SmCounters {
-        let stack_depth = u64::from(self.mechanisms.divergence.stack_depth());
-        let bank_conflicts = self.slices.conflicts();
-        self.with_mix(SmCounters { bank_conflicts, stack_depth, ..self.counters.clone() })
-    }
-
-    /// The first-level caches' counters: instructions, data, constants, textures.
-    #[must_use]
-    pub fn caches(&self) -> [&cache::CacheCounters; 4] {
-        let l = &self.ldst;
-        [&self.fetch.cache.counters, &l.l1d.counters, &l.l1c.counters, &l.l1t.counters]
-    }
-
-    /// Instructions issued at each operation, by warp and by thread.
-    #[must_use]
-    pub fn pc_counts(&self) -> &[[u64; 2]] {
-        &self.pc_counts
-    }
-
-    /// Whether it has no block and nothing in flight, and all its stores have left.
-    fn is_idle(&self) -> bool {
-        self.residents.iter().all(Option::is_none)
-            && self.starts.is_empty()
-            && self.port.expected == self.port.received
-            && !self.ldst.wants_to_send()
-    }
-
-    #[inline]
-    fn op(&self, pc: u32) -> &'k TimedOp {
-        &self.kernel.ops[pc as usize]
-    }
-
-    /// Runs cycles `from` to `to`.
-    fn run(&mut self, from: Cycle, to: Cycle, memory: &DeviceMemory) {
-        let mut now = from;
-        while now < to && self.fault.is_none() {
-            let wake = if self.skip_idle && !self.has_just_issued(now) { self.sleeps_until(now) } else { None };
-            if let Some(wake) = wake {
+    /// Goes on to `to` from where it stopped, and is told nothing: so it makes up for windows in which it was left alone.
+    pub fn run_until(&mut self, mail: &mut Mail, to: Cycle, memory: &DeviceMemory) {
+        let mut now = mail.ran_until;
+        while now < to && self.shared.threads.fault.is_none() {
+            let looks = !self.shared.facts.never_skips && !self.shared.account.has_just_issued(now);
+            if let Some(wake) = looks.then(|| self.sleeps_until(now)).flatten() {
                 let until = wake.min(to);
-                self.charge_idle(now, until - now);
+                self.skip(now, until);
                 now = until;
             } else {
                 self.cycle(now, memory);
                 now += 1;
             }
         }
+        mail.ran_until = to;
     }
 
-    /// Whether it issued in the cycle before: something then moves, and it is not worth a look.
-    #[inline]
-    fn has_just_issued(&self, now: Cycle) -> bool {
-        self.last_issue + 1 >= now && self.counters.warp_insts > 0
+    /// Runs a window: takes what came, and leaves what it has to tell.
+    pub fn window(&mut self, mail: &mut Mail, from: Cycle, to: Cycle, memory: &DeviceMemory) {
+        self.run_until(mail, from, memory);
+        for (at, reply) in mail.replies.drain(..) {
+            self.deliver(at, reply);
+        }
+        self.port.free_flits = mail.free_flits;
+        self.blocks.take_mail(mail);
+        self.run_until(mail, to, memory);
+        self.blocks.leave_mail(mail);
+        std::mem::swap(&mut self.port.outbox, &mut mail.requests);
+        let Shared { threads, account, .. } = &mut self.shared;
+        std::mem::swap(&mut threads.log, &mut mail.log);
+        mail.printed.append(&mut threads.printed);
+        account.hand_over(&mut mail.events);
+        mail.free_flits = self.port.free_flits;
+        mail.waits_for_flits = self.memory.wants_to_send() || self.fetch.wants_to_send();
+        self.describe(mail, to);
     }
+
+    fn describe(&self, mail: &mut Mail, now: Cycle) {
+        let Shared { threads, account, facts, .. } = &self.shared;
+        let held = self.memory.held() + self.port.inbox.len();
+        let is_answered = self.port.expected == self.port.received;
+        mail.fault.clone_from(&threads.fault);
+        mail.reply_room = facts.config.sm.ejection_buffer.saturating_sub(fit(held));
+        mail.occupancy = self.blocks.occupancy(facts.most_ctas);
+        mail.is_idle = self.blocks.is_empty() && is_answered && !self.memory.wants_to_send();
+        mail.thread_insts = account.counters.thread_insts;
+        mail.next = match account.has_just_issued(now) {
+            true => Some(now),
+            false => Some(self.sleeps_until(now).unwrap_or(now)).filter(|at| *at != Cycle::MAX),
+        };
+    }
+
+    /// Flits the interconnect takes.
+    fn free_flits(&self) -> u32 {
+        self.port.free_flits
+    }
+
+    /// A reply will arrive at `at`. All sectors of a line but the last count at once.
+    fn deliver(&mut self, at: Cycle, reply: Reply) {
+        let is_absorbed = match reply.purpose {
+            Purpose::Inst => self.fetch.absorbs(reply.token),
+            _ => self.memory.absorbs(&mut self.shared, &reply),
+        };
+        if is_absorbed {
+            self.port.received += 1;
+        } else {
+            self.port.inbox.push_back((at, reply));
+        }
+    }
+
+    // A cycle.
 
     fn cycle(&mut self, now: Cycle, memory: &DeviceMemory) {
-        self.table.set_now(now);
-        self.gating_tick(now);
-        if self.divergence_due <= now {
-            self.mechanisms.divergence.tick(&mut self.table);
-            self.refresh_touched();
+        let Self { shared, blocks, fetch, power, datapath, memory: ldst, port, .. } = self;
+        power.begin_cycle(shared, now);
+        shared.warps.begin_cycle(now);
+        blocks.take_logical_blocks(shared, now);
+        if let Some(line) = ldst.receive(port, now) {
+            fetch.line_came(line, now);
         }
-        if self.has_virtual_blocks() {
-            self.take_logical_blocks(now);
-        }
-        self.receive(now);
-        self.write_back(now);
-        self.execute(now);
-        self.ldst_cycle(now);
-        if self.skip_idle && self.front_is_quiet(now) {
-            self.slices.end_cycle();
-            self.charge_slots(now, 1);
-            self.counters.cycles += 1;
+        datapath.write_back(shared, now);
+        datapath.execute(shared, power, now);
+        ldst.cycle(shared, datapath, port, now);
+        self.shared.account.counters.cycles += 1;
+        if !self.shared.facts.never_skips && self.front_is_quiet(now) {
+            self.datapath.end_cycle();
+            self.charge(now, 1);
             return;
         }
-        self.collect();
-        self.issue_stage(now, memory);
-        self.decode(now);
-        self.fetch_stage(now);
-        self.retire(now);
-        self.start_blocks(now);
-        self.counters.cycles += 1;
+        let memory_state = self.memory_state();
+        let Self { shared, blocks, fetch, schedulers, gangs, power, datapath, port, .. } = self;
+        datapath.collect(shared);
+        schedulers.run(&mut Path { on: shared, blocks, datapath, power, memory, now }, gangs, memory_state);
+        fetch.decode(shared, now);
+        schedulers.hear(shared);
+        fetch.run(&mut Around { on: shared, schedulers, blocks, now }, gangs, port);
+        blocks.retire(shared, now);
+        while let Some(cta) = blocks.take_start(now) {
+            let warps = blocks.start(shared, cta, now);
+            gangs.start_block(shared, warps, now);
+            shared.warps.block_started(warps);
+        }
+        schedulers.hear(shared);
+        shared.tell_threads();
+    }
+
+    /// What schedulers see of the load-store unit.
+    #[inline]
+    fn memory_state(&self) -> MemoryState {
+        MemoryState { is_occupied: self.memory.is_occupied(), is_stalled: self.memory.is_stalled() }
     }
 
     /// Whether something in front of the units moves in this cycle, or a warp leaves; `mem_busy` says that the
     /// load-store unit takes nothing.
     #[inline]
     fn front_moves(&self, mem_busy: bool, now: Cycle) -> bool {
-        let is_open = self.pipeline_is_open(now);
-        let issues = |unit: UnitKind| is_open && self.slices.any_accepts(unit) && self.has_ready(unit);
+        let Self { shared, datapath, gangs, .. } = self;
+        let sets = shared.warps.sets();
+        let is_open = datapath.is_open::<B>(self.memory.is_occupied(), now);
+        let issues =
+            |unit: UnitKind| is_open && datapath.any_accepts(unit) && self.schedulers.has_ready(shared, gangs, unit);
         self.fetch.is_busy()
-            || !self.sets.wanting.is_empty()
-            || self.slices.can_move(mem_busy)
+            || !sets.wanting.is_empty()
+            || datapath.can_move(mem_busy)
             || issues(UnitKind::Sp)
             || issues(UnitKind::Mem)
             || issues(UnitKind::Sfu)
-            || !self.sets.at(Place::Hazard).is_empty()
-            || !self.sets.at(Place::Drained).is_empty()
-            || self.pooled() && !self.ending.is_empty()
-            || self.has_gangs() && (self.gangs_can_issue() || self.gangs_can_join())
-    }
-
-    /// Whether a warp can issue to a unit by itself.
-    #[inline]
-    fn has_ready(&self, unit: UnitKind) -> bool {
-        let ready = self.sets.ready(unit);
-        if !self.has_gangs() || self.gangs.splits_by_memory() {
-            return !ready.is_empty();
-        }
-        (0..ready.word_count()).any(|n| ready.word(n) & self.gangs.free.word(n) != 0)
+            || !sets.at(Place::Hazard).is_empty()
+            || !sets.at(Place::Drained).is_empty()
+            || shared.warps.pooled() && self.blocks.are_ending()
+            || gangs.is_active::<B>() && (gangs.can_issue(shared, datapath) || gangs.can_join(shared))
     }
 
     /// Whether everything in front of the units stands still in this cycle, in which they have had their turn.
     #[inline]
     fn front_is_quiet(&self, now: Cycle) -> bool {
         !self.front_moves(true, now)
-            && self.fetch.cache.queue.is_empty()
-            && self.starts.front().is_none_or(|s| s.0 > now)
+            && !self.fetch.wants_to_send()
+            && self.blocks.next_start().is_none_or(|at| at > now)
             && (B::PLAIN || self.gangs.next_event().is_none_or(|at| at > now))
     }
 
     /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
     fn sleeps_until(&self, now: Cycle) -> Option<Cycle> {
-        let ldst = &self.ldst;
-        if self.front_moves(ldst.is_occupied(), now) || ldst.is_busy(&self.port, now) || self.fetch.can_send(&self.port)
-        {
+        let Self { memory, port, .. } = self;
+        if self.front_moves(memory.is_occupied(), now) || memory.is_busy(port, now) || self.fetch.can_send(port) {
             return None;
         }
-        let mut wake = Cycle::MAX;
+        let mut wake = self.shared.warps.next_event();
         let mut at = |time: Option<Cycle>| wake = wake.min(time.unwrap_or(Cycle::MAX));
-        at(self.starts.front().map(|s| s.0));
-        at(Some(self.divergence_due));
-        at(self.port.inbox.front().map(|r| r.0));
-        at(self.slices.next_event(now));
-        at(self.ldst.next_event());
+        at(self.blocks.next_start());
+        at(port.inbox.front().map(|r| r.0));
+        at(self.datapath.next_event::<B>(now));
+        at(memory.next_event());
+        at(self.schedulers.next_event(now));
         if !B::PLAIN {
             at(self.gangs.next_event());
-            at(self.pipeline.as_ref().and_then(|pipeline| pipeline.next_event(now)));
-            at(self.gating_event(now));
-            at(self.virtual_blocks.as_ref().and_then(|v| v.next_event()));
-        }
-        for scheduler in &self.mechanisms.issue {
-            at(scheduler.next_event(now));
+            at(self.power.next_event(&self.shared, now));
+            at(self.blocks.next_logical());
         }
         (wake > now).then_some(wake)
     }
 
-    /// When it will next do something by itself; `None` when it only waits for messages.
-    fn next_event(&self, now: Cycle) -> Option<Cycle> {
-        match self.sleeps_until(now) {
-            None => Some(now),
-            Some(Cycle::MAX) => None,
-            Some(time) => Some(time),
-        }
-    }
-
     /// Charges the empty slots of all schedulers to their causes.
-    fn charge_slots(&mut self, now: Cycle, cycles: u64) {
-        for scheduler in 0..self.scheduler_used.len() {
-            let cause = self.idle_cause(scheduler);
-            self.charge_slot(scheduler, cause, now, cycles);
-        }
-    }
-
-    /// Charges the empty slots of a scheduler to a cause.
-    #[inline]
-    fn charge_slot(&mut self, scheduler: usize, cause: Cause, now: Cycle, cycles: u64) {
-        *self.counters.stall(cause) += cycles;
-        if self.hears_slots() {
-            self.emit(now, EventKind::Stall { scheduler: fit(scheduler), cause, cycles });
-        }
+    fn charge(&mut self, now: Cycle, cycles: u64) {
+        let state = self.memory_state();
+        let Self { shared, schedulers, datapath, gangs, .. } = self;
+        schedulers.charge_all(shared, datapath, gangs, state, now, cycles);
     }
 
     /// Charges cycles in which nothing moved.
-    fn charge_idle(&mut self, now: Cycle, cycles: u64) {
-        self.counters.memory_stalls += self.ldst.skip(now, cycles);
-        self.charge_slots(now, cycles);
-        for scheduler in &mut self.mechanisms.issue {
-            scheduler.skip(now, now + cycles);
-        }
-        self.mechanisms.gating.skip(now, now + cycles);
-        self.counters.cycles += cycles;
+    fn skip(&mut self, now: Cycle, until: Cycle) {
+        self.shared.account.counters.memory_stalls += self.memory.skip(now, until - now);
+        self.charge(now, until - now);
+        self.schedulers.skip(now, until);
+        self.power.skip(now, until);
+        self.shared.account.counters.cycles += until - now;
     }
 
-    /// An instruction is done: its registers are written, its warp may go on.
-    fn complete(&mut self, inst: InstId) {
-        let entry = self.insts.get(inst);
-        let (warp, pc, row) = (WarpId(entry.warp), entry.pc, entry.row);
-        let op = &self.kernel.ops[pc as usize];
-        self.fronts[warp.index()].in_flight -= 1;
-        if self.regroups() {
-            entry.for_each_row(|row, lanes| {
-                self.scoreboard.release(op, row, lanes);
-                self.scoreboard.set_busy(row, lanes, false, false);
-            });
-            self.insts.release(inst);
-            self.finish(warp);
-            return;
-        }
-        let lanes = entry.issued;
-        self.insts.release(inst);
-        self.scoreboard.release(op, row, lanes);
-        self.refresh_waiting(warp);
-    }
-}
+    // What it has counted.
 
-/// What an issue scheduler may look at, from the parts of an SM.
-#[allow(clippy::too_many_arguments)] // The parts are borrowed apart from the schedulers.
-fn view<'a>(
-    n: usize,
-    now: Cycle,
-    used: &'a [WarpSet],
-    sets: &'a Sets,
-    table: &'a WarpTable,
-    age: &'a [u64],
-    issued: &'a [u64],
-    blocks: SeenBlocks<'a>,
-    kernel: &'a TimedKernel<'_>,
-) -> SchedulerView<'a> {
-    SchedulerView {
-        now,
-        warps: &used[n],
-        waits_for_memory: sets.at(Place::DataMemory),
-        waiting: &sets.waiting,
-        table,
-        age,
-        issued,
-        blocks: blocks.states,
-        iterations: blocks.iterations,
-        ops: &kernel.ops,
+    /// Counters.
+    #[must_use]
+    pub fn counters(&self) -> SmCounters {
+        let Shared { warps, account, facts, .. } = &self.shared;
+        let (stack_depth, bank_conflicts) = (u64::from(warps.stack_depth()), self.datapath.conflicts());
+        SmCounters { bank_conflicts, stack_depth, ..account.with_mix(&facts.kernel.ops) }
+    }
+
+    /// What the lanes did in the first `cycles` cycles, integer and floating-point.
+    #[must_use]
+    pub fn lanes(&self, cycles: Cycle, has_fault: bool) -> [LaneCounters; 2] {
+        self.power.lanes(&self.shared.facts.config.sm.units, cycles, has_fault)
+    }
+
+    /// The first-level caches' counters: instructions, data, constants, textures.
+    #[must_use]
+    pub fn caches(&self) -> [&CacheCounters; 4] {
+        let Caches { l1d, l1c, l1t } = self.memory.caches();
+        [self.fetch.counters(), &l1d.counters, &l1c.counters, &l1t.counters]
+    }
+
+    /// Instructions issued at each operation, by warp and by thread.
+    #[must_use]
+    pub fn pc_counts(&self) -> &[[u64; 2]] {
+        self.shared.account.pcs()
+    }
+
+    /// Every warp that has not ended, and what it waits for. `source` is the PTX text.
+    #[must_use]
+    pub fn blocked_warps(&self, source: Option<&str>) -> Vec<BlockedWarp> {
+        report::blocked_warps(&self.shared, &self.blocks, source)
     }
 }

@@ -51,6 +51,13 @@ impl Port {
         self.flits(request) <= self.free_flits
     }
 
+    /// A reply that has arrived.
+    #[inline]
+    pub fn take_reply(&mut self, now: Cycle) -> Option<Reply> {
+        let has_come = self.inbox.front().is_some_and(|r| r.0 <= now);
+        if has_come { self.inbox.pop_front().map(|r| r.1) } else { None }
+    }
+
     /// Sends a request that is accepted.
     pub fn send(&mut self, request: Request, sector: u32, now: Cycle) {
         self.free_flits -= self.flits(&request);

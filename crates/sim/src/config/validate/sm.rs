@@ -6,8 +6,9 @@ use crate::config::{
 };
 use crate::seam::MAX_WARPS;
 use crate::sm::collector::MAX_WIDTH;
-use crate::sm::state::{MAX_IBUFFER, MAX_SCHEDULERS};
 use crate::sm::units::HORIZON_CYCLES;
+use crate::sm::warps::front::MAX_IBUFFER;
+use crate::sm::warps::places::MAX_SCHEDULERS;
 
 /// Checks `[sm]` and the tables in it.
 pub fn check(check: &mut Check, config: &MachineConfig) {

@@ -1,7 +1,7 @@
 //! Phases of blocks, the stretches between barriers: what schedulers see of blocks, and how long warps wait for each
 //! other. Touched when blocks start and end, at barriers, and when warps end.
 
-use super::counters::SmCounters;
+use super::super::counters::SmCounters;
 use crate::packet::Cycle;
 use crate::seam::{BlockState, Cause, Iterations, WarpId, WarpInfo, WarpTable};
 use std::ops::Range;
@@ -51,9 +51,9 @@ pub(super) struct Phases {
 
 /// What schedulers see of blocks.
 #[derive(Clone, Copy)]
-pub(super) struct SeenBlocks<'a> {
-    pub(super) states: &'a [BlockState],
-    pub(super) iterations: Iterations<'a>,
+pub(in super::super) struct SeenBlocks<'a> {
+    pub(in super::super) states: &'a [BlockState],
+    pub(in super::super) iterations: Iterations<'a>,
 }
 
 impl Phases {

@@ -64,12 +64,6 @@ impl GangTable {
         self.sets.len()
     }
 
-    /// Whether it has room for none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.sets.is_empty()
-    }
-
     /// An original gang begins, with warps in these slices.
     pub fn start(&mut self, set: usize, mask: u8) {
         self.sets[set] = Set::default();

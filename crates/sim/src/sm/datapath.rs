@@ -1,0 +1,258 @@
+//! The way of arithmetic instructions: operands are collected, pipelines entered, results written back.
+//!
+//! A machine with narrow warps has a slice of the datapath for the lanes of each warp of a row, so that together they are as
+//! wide as a wide warp; any other machine has one.
+
+use super::build::Build;
+use super::collector::{Collector, InstId};
+use super::power::Power;
+use super::shared::Shared;
+use super::units::{HORIZON, Units, place};
+use crate::config::SmConfig;
+use crate::kernel::UnitKind;
+use crate::packet::Cycle;
+use crate::seam::WarpId;
+
+/// One slice: where its instructions collect their operands, and its pipelines.
+struct Slice {
+    collector: Collector,
+    units: Units,
+}
+
+/// Which slices have something to do, as bits.
+struct Agenda {
+    /// Those whose pipelines have results to write back, for each cycle to come.
+    due: Box<[u64; HORIZON]>,
+    /// Those with instructions that have their operands and wait for an arithmetic pipeline.
+    collected: u64,
+}
+
+impl Agenda {
+    /// A slice has a result to write back at this time.
+    #[inline]
+    fn set_due(&mut self, slice: usize, at: Cycle) {
+        self.due[place(at)] |= 1 << slice;
+    }
+
+    /// The slices with results to write back now, which they are asked for once.
+    #[inline]
+    fn take_due(&mut self, now: Cycle) -> u64 {
+        std::mem::take(&mut self.due[place(now)])
+    }
+
+    /// Whether a slice has instructions that wait for an arithmetic pipeline.
+    #[inline]
+    fn set_collected(&mut self, slice: usize, collected: bool) {
+        self.collected = self.collected & !(1 << slice) | u64::from(collected) << slice;
+    }
+}
+
+/// All slices of an SM. Warp `w` is of slice `w` modulo their number. Most machines have one, which is at hand.
+pub(super) struct Datapath {
+    first: Slice,
+    others: Vec<Slice>,
+    agenda: Agenda,
+    /// When the one pipeline that all instructions enter takes the next, where there is one (`sm.units.unified`).
+    unified: Option<Cycle>,
+}
+
+impl Datapath {
+    pub(super) fn new(sm: &SmConfig) -> Self {
+        let slice = |_| Slice { collector: Collector::new(&sm.collector, &sm.units), units: Units::new(&sm.units) };
+        let agenda = Agenda { due: Box::new([0; HORIZON]), collected: 0 };
+        let unified = sm.units.unified.then_some(0);
+        Self { first: slice(0), others: (1..sm.slices.max(1)).map(slice).collect(), agenda, unified }
+    }
+
+    /// Slices.
+    #[inline]
+    pub(super) fn slices(&self) -> usize {
+        self.others.len() + 1
+    }
+
+    /// Which slice a warp is of, and a scheduler: their number is a multiple of that of the slices.
+    #[inline]
+    pub(super) fn slice_of(&self, index: usize) -> usize {
+        if self.others.is_empty() { 0 } else { index % self.slices() }
+    }
+
+    #[inline]
+    fn with_agenda(&mut self, slice: usize) -> (&mut Slice, &mut Agenda) {
+        (if slice == 0 { &mut self.first } else { &mut self.others[slice - 1] }, &mut self.agenda)
+    }
+
+    #[inline]
+    fn at(&self, slice: usize) -> &Slice {
+        if slice == 0 { &self.first } else { &self.others[slice - 1] }
+    }
+
+    /// Whether something holds for one of them.
+    #[inline]
+    fn any(&self, holds: impl Fn(&Slice) -> bool) -> bool {
+        holds(&self.first) || !self.others.is_empty() && self.others.iter().any(holds)
+    }
+
+    /// The collector of a warp's slice.
+    #[inline]
+    fn collector(&mut self, warp: WarpId) -> &mut Collector {
+        let slice = self.slice_of(warp.index());
+        &mut self.with_agenda(slice).0.collector
+    }
+
+    /// Takes an instruction that a warp has issued.
+    #[inline]
+    pub(super) fn push(&mut self, warp: WarpId, unit: UnitKind, inst: InstId) {
+        self.collector(warp).push(unit, inst);
+    }
+
+    /// A register of a warp is written in this cycle; false when its bank is taken by another write.
+    #[inline]
+    pub(super) fn write(&mut self, warp: WarpId, register: u16) -> bool {
+        self.collector(warp).write(register, warp.0)
+    }
+
+    /// Whether a warp or a scheduler of this number can issue to a unit.
+    #[inline]
+    pub(super) fn accepts(&self, index: usize, unit: UnitKind) -> bool {
+        self.at(self.slice_of(index)).collector.accepts(unit)
+    }
+
+    /// Whether any slice takes an instruction for a unit.
+    #[inline]
+    pub(super) fn any_accepts(&self, unit: UnitKind) -> bool {
+        self.any(|slice| slice.collector.accepts(unit))
+    }
+
+    /// Whether something in a collector moves in the next cycle; `mem_busy` says that the load-store unit takes nothing.
+    #[inline]
+    pub(super) fn can_move(&self, mem_busy: bool) -> bool {
+        self.any(|slice| slice.collector.can_move(mem_busy))
+    }
+
+    /// Whether an instruction has its operands and waits for the load-store unit.
+    #[inline]
+    pub(super) fn has_memory(&self) -> bool {
+        self.any(|slice| !slice.collector.output[UnitKind::Mem as usize].is_empty())
+    }
+
+    /// The first instruction of a slice that waits for the load-store unit.
+    #[inline]
+    pub(super) fn memory_head(&self, slice: usize) -> Option<InstId> {
+        self.at(slice).collector.output[UnitKind::Mem as usize].front()
+    }
+
+    /// The load-store unit takes it.
+    #[inline]
+    pub(super) fn take_memory(&mut self, slice: usize) -> Option<InstId> {
+        self.with_agenda(slice).0.collector.take(UnitKind::Mem)
+    }
+
+    /// Ends a cycle in which nothing in the collectors could move.
+    #[inline]
+    pub(super) fn end_cycle(&mut self) {
+        self.first.collector.end_cycle();
+        self.others.iter_mut().for_each(|slice| slice.collector.end_cycle());
+    }
+
+    /// When the next instruction is written back, or the one pipeline takes the next.
+    #[inline]
+    pub(super) fn next_event<B: Build>(&self, now: Cycle) -> Option<Cycle> {
+        let first = self.first.units.next_event(now);
+        if B::PLAIN {
+            return first;
+        }
+        let others = self.others.iter().filter_map(|slice| slice.units.next_event(now));
+        others.chain(first).chain(self.unified.filter(|free_at| *free_at > now)).min()
+    }
+
+    /// Cycles operands waited because their bank was busy.
+    pub(super) fn conflicts(&self) -> u64 {
+        self.first.collector.conflicts + self.others.iter().map(|slice| slice.collector.conflicts).sum::<u64>()
+    }
+
+    /// Whether all instructions go through one pipeline.
+    #[inline(always)]
+    pub(super) fn is_unified<B: Build>(&self) -> bool {
+        !B::PLAIN && self.unified.is_some()
+    }
+
+    /// Whether a memory instruction occupies the one pipeline: it hands out its requests (`occupied`), or is about to.
+    #[inline]
+    pub(super) fn memory_is_in_the_way<B: Build>(&self, occupied: bool) -> bool {
+        self.is_unified::<B>() && (occupied || self.has_memory())
+    }
+
+    /// Whether an instruction may issue as far as the one pipeline is concerned; always, where units have their own.
+    #[inline]
+    pub(super) fn is_open<B: Build>(&self, occupied: bool, now: Cycle) -> bool {
+        let is_free = |free_at: Cycle| free_at <= now && !self.memory_is_in_the_way::<B>(occupied);
+        B::PLAIN || self.unified.is_none_or(is_free)
+    }
+
+    /// A warp has issued, and enters the one pipeline with all its lanes up to this time.
+    #[inline]
+    pub(super) fn occupy<B: Build>(&mut self, until: Cycle) {
+        if let Some(free_at) = self.unified.as_mut().filter(|_| !B::PLAIN) {
+            *free_at = until;
+        }
+    }
+
+    /// Results of the arithmetic units are written back.
+    #[inline]
+    pub(super) fn write_back<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
+        let mut due = self.agenda.take_due(now);
+        while due != 0 {
+            let slice = due.trailing_zeros() as usize;
+            due &= due - 1;
+            let (Slice { collector, units }, _) = self.with_agenda(slice);
+            while let Some(inst) = units.next_done(now) {
+                let entry = on.insts.get(inst);
+                for number in on.op(entry.pc).write_numbers() {
+                    collector.write(*number, entry.warp);
+                }
+                on.complete(inst);
+            }
+        }
+    }
+
+    /// Instructions with their operands enter the arithmetic units.
+    #[inline]
+    pub(super) fn execute<B: Build>(&mut self, on: &Shared<'_, B>, power: &mut Power, now: Cycle) {
+        let mut collected = self.agenda.collected;
+        while collected != 0 {
+            let slice = collected.trailing_zeros() as usize;
+            collected &= collected - 1;
+            let (Slice { collector, units }, agenda) = self.with_agenda(slice);
+            for pipeline in 0..units.len() {
+                let kind = units.kind(pipeline);
+                let Some(inst) = collector.output[kind as usize].front() else { continue };
+                let entry = on.insts.get(inst);
+                let (op, shape) = (on.op(entry.pc), entry.shape);
+                let latency = op.timing.latency + shape.extra_latency;
+                if units.accepts(pipeline, latency, now) && power.enters::<B>(op, shape, pipeline, now) {
+                    collector.take(kind);
+                    let written = units.enter(pipeline, inst, latency, op.timing.interval * shape.passes, now);
+                    agenda.set_due(slice, written);
+                }
+            }
+            agenda.set_collected(slice, collector.has_collected());
+        }
+    }
+
+    /// One cycle of the operand collectors.
+    #[inline]
+    pub(super) fn collect<B: Build>(&mut self, on: &Shared<'_, B>) {
+        for slice in 0..self.slices() {
+            let (Slice { collector, .. }, agenda) = self.with_agenda(slice);
+            if collector.is_empty() {
+                collector.end_cycle();
+                continue;
+            }
+            collector.step(|inst| {
+                let entry = on.insts.get(inst);
+                (on.op(entry.pc).reads(), entry.warp)
+            });
+            agenda.set_collected(slice, collector.has_collected());
+        }
+    }
+}

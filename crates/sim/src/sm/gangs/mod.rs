@@ -1,0 +1,538 @@
+//! The warp ganging unit: gangs issue before warps that go by themselves, fall apart where control flow parts, and may come
+//! together again. Which gang goes first, and what else they do, says the mechanism ([`Ganging`]).
+
+pub mod table;
+
+use super::blocks::StaticWarp;
+use super::build::Build;
+use super::datapath::Datapath;
+use super::issue::path::Path;
+use super::shared::{Issuing, Shared};
+use super::warps::places::Place;
+use crate::event::EventKind;
+use crate::kernel::{TimedKernel, UnitKind};
+use crate::packet::Cycle;
+use crate::seam::{Cause, Gang, GangView, Ganging, MemorySplit, Reform, WarpId, WarpSet};
+use raddle_exec::op::Class;
+use raddle_ptx::num::{fit, low8};
+use table::{GangTable, slices};
+
+/// The unit.
+pub(super) struct Gangs {
+    unit: Box<dyn Ganging>,
+    is_active: bool,
+    /// Slices, each with one warp of an original gang.
+    slices: usize,
+    table: GangTable,
+    split: MemorySplit,
+    reform: Reform,
+    /// Warps in a gang.
+    members: WarpSet,
+    /// Warps that may issue by themselves: in no gang, and not held.
+    free: WarpSet,
+    /// Warps that wait for others where branches meet, and until when.
+    held: WarpSet,
+    until: Vec<Cycle>,
+    /// Instructions a warp had issued when it last began to wait.
+    waited: Vec<u64>,
+    /// Operations where branches meet.
+    meets: Vec<bool>,
+    /// Where the next fetch for a gang is looked for.
+    next_fetch: usize,
+    /// Warps by the size of the gang they are in.
+    sizes: [u16; 9],
+    /// Up to when their time is counted.
+    since: Cycle,
+}
+
+impl Gangs {
+    pub(super) fn new(unit: Box<dyn Ganging>, kernel: &TimedKernel<'_>, slots: usize, slices: usize) -> Self {
+        let is_active = unit.is_active() && slices > 1;
+        let mut free = WarpSet::new(slots);
+        free.words_mut().fill(u64::MAX);
+        let mut meets = Vec::new();
+        if matches!(unit.reform(), Reform::Sync(_)) {
+            meets = vec![false; kernel.ops.len() + 1];
+            for op in &kernel.program.ops {
+                if let Some(meets) = meets.get_mut(op.reconverge as usize) {
+                    *meets = true;
+                }
+            }
+        }
+        Self {
+            is_active,
+            slices,
+            split: unit.memory_split(),
+            reform: unit.reform(),
+            unit,
+            table: GangTable::new(if is_active { slots / slices } else { 0 }),
+            members: WarpSet::new(slots),
+            free,
+            held: WarpSet::new(slots),
+            until: vec![0; slots],
+            waited: vec![0; slots],
+            meets,
+            next_fetch: usize::from(slots > slices),
+            sizes: [0; 9],
+            since: 0,
+        }
+    }
+
+    /// Whether warps may issue together.
+    #[inline(always)]
+    pub(super) fn is_active<B: Build>(&self) -> bool {
+        !B::PLAIN && self.is_active
+    }
+
+    /// Warps in a gang.
+    #[inline]
+    pub(super) fn members(&self) -> &WarpSet {
+        &self.members
+    }
+
+    /// Warps that may issue by themselves.
+    #[inline]
+    pub(super) fn free(&self) -> &WarpSet {
+        &self.free
+    }
+
+    /// Gangs that issue in a cycle at most.
+    pub(super) fn per_cycle(&self) -> usize {
+        self.unit.per_cycle()
+    }
+
+    /// A warp waits where branches meet, or no more.
+    fn set_held(&mut self, warp: WarpId, held: bool) {
+        self.held.set(warp, held);
+        self.free.set(warp, !held && !self.members.contains(warp));
+    }
+
+    /// A warp is in a gang, or in none.
+    fn set_member(&mut self, warp: WarpId, member: bool) {
+        self.members.set(warp, member);
+        self.free.set(warp, !member && !self.held.contains(warp));
+    }
+
+    /// Whether memory splits gangs.
+    #[inline]
+    pub(super) fn splits_by_memory(&self) -> bool {
+        self.split != MemorySplit::None
+    }
+
+    /// When somebody has waited long enough where branches meet.
+    #[inline]
+    pub(super) fn next_event(&self) -> Option<Cycle> {
+        if self.is_active { self.next_release() } else { None }
+    }
+
+    fn next_release(&self) -> Option<Cycle> {
+        self.held.iter().map(|warp| self.until[warp.index()]).min()
+    }
+
+    /// A block has come: its rows are original gangs.
+    pub(super) fn start_block<B: Build>(&mut self, on: &mut Shared<'_, B>, warps: &[StaticWarp], now: Cycle) {
+        if !self.is_active::<B>() {
+            return;
+        }
+        let (mut set, mut mask) = (usize::MAX, 0u8);
+        for (warp, ..) in warps.iter().chain([&(WarpId(u16::MAX), 0, 0, 0)]) {
+            if warp.index() / self.slices != set {
+                if set != usize::MAX {
+                    self.table.start(set, mask);
+                    self.changed(on, now, set);
+                }
+                (set, mask) = (warp.index() / self.slices, 0);
+            }
+            mask |= 1 << (warp.index() % self.slices);
+        }
+    }
+
+    /// Brings up to date what is known of the warps of an original gang.
+    fn changed<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle, set: usize) {
+        self.count_time(on, now);
+        for slice in 0..self.slices {
+            let ganged = self.table.gang_of(set, slice).is_some();
+            self.set_member(self.warp(set, slice), ganged);
+        }
+        on.warps.touch();
+        let mut sizes = [0; 9];
+        for set in 0..self.table.len() {
+            for gang in self.table.gangs(set) {
+                sizes[gang.count_ones() as usize] += fit::<u16, _>(gang.count_ones());
+            }
+            sizes[1] += fit::<u16, _>(self.table.alone(set).count_ones());
+        }
+        if sizes != self.sizes {
+            self.sizes = sizes;
+            on.emit(now, EventKind::Gangs { sizes });
+        }
+    }
+
+    /// Counts the time since the last change.
+    fn count_time<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
+        let ganged: u64 = self.sizes[2..].iter().map(|warps| u64::from(*warps)).sum();
+        on.account.counters.gang_time += ganged * (now - self.since);
+        self.since = now;
+    }
+
+    #[inline]
+    fn warp(&self, set: usize, slice: usize) -> WarpId {
+        WarpId::at(set * self.slices + slice)
+    }
+
+    /// Where a warp is, for those who may go with it: its operation, and whether it waits.
+    fn place<B: Build>(&self, on: &Shared<'_, B>, set: usize, slice: usize) -> (u32, bool) {
+        let info = on.warps.get(self.warp(set, slice));
+        (info.pc, info.blocked.is_some())
+    }
+
+    /// Gangs whose warps have parted fall apart, and warps that have ended leave theirs.
+    pub(super) fn settle<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
+        while let Some(set) = on.warps.take_moved() {
+            let mut changed = false;
+            for slice in 0..self.slices {
+                let info = on.warps.get(self.warp(set, slice));
+                let alone = self.table.alone(set) >> slice & 1 != 0;
+                if (!info.valid || info.ended) && (alone || self.table.gang_of(set, slice).is_some()) {
+                    self.table.end(set, slice);
+                    changed = true;
+                }
+            }
+            let mut table = std::mem::replace(&mut self.table, GangTable::new(0));
+            let splits = table.split(set, |slice| self.place(on, set, slice));
+            self.table = table;
+            on.account.counters.gang_splits += splits;
+            if changed || splits > 0 {
+                self.changed(on, now, set);
+            }
+            if let Reform::Sync(wait) = self.reform {
+                self.hold(on, now, set, wait);
+            }
+        }
+    }
+
+    /// Parts of an original gang that have come where branches meet wait for the others.
+    fn hold<B: Build>(&mut self, on: &Shared<'_, B>, now: Cycle, set: usize, wait: u32) {
+        let whole = self.table.gangs(set).len() + self.table.alone(set).count_ones() as usize <= 1;
+        for slice in 0..self.slices {
+            let warp = self.warp(set, slice);
+            let info = on.warps.get(warp);
+            let waits = info.valid && info.blocked.is_none() && !whole && self.meets[info.pc as usize];
+            // It waits once for each time it comes.
+            let issued = on.warps.issued_by(warp).0;
+            if waits && !self.held.contains(warp) && self.waited[warp.index()] != issued {
+                self.until[warp.index()] = now + Cycle::from(wait);
+                self.waited[warp.index()] = issued;
+                self.set_held(warp, true);
+            } else if !waits {
+                self.set_held(warp, false);
+            }
+        }
+    }
+
+    /// Nobody waits longer than it should.
+    fn let_go(&mut self, now: Cycle) {
+        if self.held.is_empty() {
+            return;
+        }
+        for n in 0..self.held.word_count() {
+            let mut word = self.held.word(n);
+            while word != 0 {
+                let warp = WarpId::at(n * 64 + word.trailing_zeros() as usize);
+                word &= word - 1;
+                if self.until[warp.index()] <= now {
+                    self.set_held(warp, false);
+                }
+            }
+        }
+    }
+
+    /// Two parts of an original gang become one; one original gang is looked at in a cycle, in turn.
+    fn join<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
+        let set = fit(now % self.table.len() as Cycle);
+        if let Some((a, b)) = self.table.alike(set, |slice| self.joinable(on, set, slice)) {
+            self.table.join(set, a, b);
+            on.account.counters.gang_joins += 1;
+            self.changed(on, now, set);
+            if self.table.gangs(set).len() + self.table.alone(set).count_ones() as usize == 1 {
+                for slice in 0..self.slices {
+                    self.set_held(self.warp(set, slice), false);
+                }
+            }
+        }
+    }
+
+    /// The operation a warp is at, unless it waits.
+    fn joinable<B: Build>(&self, on: &Shared<'_, B>, set: usize, slice: usize) -> Option<u32> {
+        let (pc, waits) = self.place(on, set, slice);
+        (!waits).then_some(pc)
+    }
+
+    /// Whether two parts of an original gang could become one.
+    pub(super) fn can_join<B: Build>(&self, on: &Shared<'_, B>) -> bool {
+        self.reform != Reform::None
+            && (0..self.table.len()).any(|set| self.table.alike(set, |slice| self.joinable(on, set, slice)).is_some())
+    }
+
+    /// The bits of a set of warps for the slices of an original gang.
+    #[inline]
+    fn bits(&self, set: usize, warps: &WarpSet) -> u8 {
+        let first = set * self.slices;
+        low8(warps.word(first / 64) >> (first % 64)) & (u8::MAX >> (8 - self.slices))
+    }
+
+    /// The warps of an original gang that could issue, units permitting.
+    #[inline]
+    fn ready_bits<B: Build>(&self, on: &Shared<'_, B>, set: usize) -> u8 {
+        let sets = on.warps.sets();
+        self.bits(set, sets.ready(UnitKind::Sp))
+            | self.bits(set, sets.ready(UnitKind::Mem))
+            | self.bits(set, sets.ready(UnitKind::Sfu))
+    }
+
+    /// Gangs whose warps got data from memory at different times fall apart.
+    fn split_by_memory<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
+        for set in 0..self.table.len() {
+            if self.table.gangs(set).is_empty() {
+                continue;
+            }
+            let waiting = self.bits(set, on.warps.sets().at(Place::DataMemory));
+            let splits = self.table.data_came(set, self.ready_bits(on, set), waiting, self.split);
+            if splits > 0 {
+                on.account.counters.gang_splits += splits;
+                self.changed(on, now, set);
+            }
+        }
+    }
+
+    /// A gang as the mechanism sees it.
+    fn view<B: Build>(&self, on: &Shared<'_, B>, set: usize, mask: u8) -> GangView {
+        let first = self.warp(set, mask.trailing_zeros() as usize);
+        GangView { gang: Gang { set: fit(set), mask }, pc: on.warps.get(first).pc, age: on.warps.age(first) }
+    }
+
+    /// Original gangs of which members of gangs could issue, units permitting, with those.
+    #[inline]
+    fn ready_sets<B: Build>(&self, on: &Shared<'_, B>) -> impl Iterator<Item = (usize, u8)> {
+        let (sets, members, count) = (on.warps.sets(), &self.members, self.slices);
+        let (sp, mem, sfu) = (sets.ready(UnitKind::Sp), sets.ready(UnitKind::Mem), sets.ready(UnitKind::Sfu));
+        let width: u32 = fit(count);
+        (0..members.word_count()).flat_map(move |n| {
+            let mut word = (sp.word(n) | mem.word(n) | sfu.word(n)) & members.word(n);
+            std::iter::from_fn(move || {
+                let first = word.trailing_zeros() / width * width;
+                let bits = low8(word.checked_shr(first)?) & (u8::MAX >> (8 - count));
+                word &= !(u64::from(bits) << first);
+                Some(((n * 64 + first as usize) / count, bits))
+            })
+        })
+    }
+
+    /// Whether a gang could issue now.
+    pub(super) fn can_issue<B: Build>(&self, on: &Shared<'_, B>, datapath: &Datapath) -> bool {
+        self.ready_sets(on).any(|(set, ready)| {
+            self.table
+                .gangs(set)
+                .iter()
+                .any(|gang| gang & ready == *gang && accept(datapath, *gang, on.op(self.view(on, set, *gang).pc).unit))
+        })
+    }
+
+    /// The gang to issue next, on schedulers that are free; with its rank.
+    fn pick<B: Build>(&self, on: &Shared<'_, B>, datapath: &Datapath, used: u64) -> Option<(u64, Gang)> {
+        let mut best: Option<(u64, Gang)> = None;
+        for (set, ready) in self.ready_sets(on) {
+            let ready = ready & !self.bits(set, &self.held);
+            for mask in self.table.gangs(set).iter().copied().filter(|gang| gang & ready == *gang) {
+                let view = self.view(on, set, mask);
+                let rank = self.unit.rank(&view);
+                let schedulers = self.schedulers_of(view.gang, on.warps.schedulers());
+                if best.is_some_and(|(known, _)| known <= rank) || schedulers & used != 0 {
+                    continue;
+                }
+                if accept(datapath, mask, on.op(view.pc).unit) {
+                    best = Some((rank, view.gang));
+                }
+            }
+        }
+        best
+    }
+
+    /// The schedulers of a gang's warps, out of `count`.
+    fn schedulers_of(&self, gang: Gang, count: usize) -> u64 {
+        let first = usize::from(gang.set) * self.slices % count;
+        u64::from(gang.mask) << first
+    }
+
+    /// Gangs issue, each up to so many instructions. Returns the schedulers whose slots they took.
+    pub(super) fn issue<B: Build>(&mut self, path: &mut Path<'_, '_, B>, per_warp: u32) -> u64 {
+        let now = path.now;
+        self.settle(path.on, now);
+        if self.reform != Reform::None {
+            self.let_go(now);
+            self.join(path.on, now);
+        }
+        if self.split != MemorySplit::None {
+            self.split_by_memory(path.on, now);
+        }
+        let (mut used, mut nth, mut last) = (0, 0, 0);
+        let count = path.on.warps.schedulers();
+        let all = u64::MAX >> (64 - count);
+        while nth < self.unit.per_cycle() && used != all {
+            let Some((rank, gang)) = self.pick(path.on, path.datapath, used) else {
+                last = u64::MAX;
+                break;
+            };
+            last = rank;
+            let own = self.schedulers_of(gang, count);
+            used |= own;
+            if let Some(cause) = self.veto(path, gang) {
+                // Its schedulers wait for it.
+                for scheduler in (0..count).filter(|n| own >> n & 1 != 0) {
+                    path.on.charge(scheduler, cause, now, 1);
+                }
+                continue;
+            }
+            self.issue_gang(path, gang, per_warp);
+            self.unit.issued(gang, nth);
+            nth += 1;
+            if path.has_fault() {
+                return used;
+            }
+        }
+        self.flush(path.on, last);
+        used
+    }
+
+    /// Why the gating scheme does not let a gang issue; it is asked for every warp, which wants its lanes.
+    fn veto<B: Build>(&self, path: &mut Path<'_, '_, B>, gang: Gang) -> Option<Cause> {
+        if !path.power.is_active::<B>() {
+            return None;
+        }
+        let veto = |veto, slice| path.power.veto(path.on, self.member(gang, slice), path.now).or(veto);
+        slices(gang.mask).fold(None, veto)
+    }
+
+    fn member(&self, gang: Gang, slice: usize) -> WarpId {
+        self.warp(usize::from(gang.set), slice)
+    }
+
+    fn issue_gang<B: Build>(&self, path: &mut Path<'_, '_, B>, gang: Gang, per_warp: u32) {
+        for n in 0..per_warp {
+            if n > 0 {
+                let (set, on) = (usize::from(gang.set), &*path.on);
+                let first = self.place(on, set, gang.mask.trailing_zeros() as usize);
+                let together = slices(gang.mask).all(|slice| self.place(on, set, slice) == first);
+                let ready = self.ready_bits(on, set) & gang.mask == gang.mask;
+                let accepted = accept(path.datapath, gang.mask, on.op(first.0).unit);
+                if !together || !ready || !accepted || self.veto(path, gang).is_some() {
+                    break;
+                }
+            }
+            path.on.account.counters.gang_issues += 1;
+            path.on.account.counters.gang_insts += u64::from(gang.mask.count_ones());
+            if self.executes_together(path.on, gang) {
+                if !self.issue_together(path, gang, n == 0) {
+                    return;
+                }
+                continue;
+            }
+            for slice in slices(gang.mask) {
+                if !path.issue(self.member(gang, slice), n == 0) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whether the instruction of a gang can be executed once for all its lanes: they are of one row, and it does nothing
+    /// but compute, load or store.
+    #[inline]
+    fn executes_together<B: Build>(&self, on: &Shared<'_, B>, gang: Gang) -> bool {
+        let pc = self.view(on, usize::from(gang.set), gang.mask).pc;
+        !on.warps.regroups()
+            && match on.facts.kernel.program.ops[pc as usize].class {
+                Class::Alu => on.op(pc).unit != UnitKind::Mem,
+                Class::Load | Class::Store => true,
+                _ => false,
+            }
+    }
+
+    /// Executes the instruction of a gang once; each warp then goes on by itself. False when that ended the run.
+    fn issue_together<B: Build>(&self, path: &mut Path<'_, '_, B>, gang: Gang, first: bool) -> bool {
+        let on = &mut *path.on;
+        let leader = self.member(gang, gang.mask.trailing_zeros() as usize);
+        let (pc, row) = (on.warps.get(leader).pc, on.warps.get(leader).row);
+        let op = &on.facts.kernel.program.ops[pc as usize];
+        let mask = slices(gang.mask).fold(0, |all, slice| all | on.warps.get(self.member(gang, slice)).mask);
+        let lanes = on.warps.lanes(leader);
+        let active = on.threads.core.guarded(op, lanes, mask);
+        let whole = Issuing { warp: leader, op, pc, mask, active, now: path.now, memory: path.memory };
+        let footprint = match on.threads.touch_or_compute(&on.facts, whole, lanes) {
+            Ok(footprint) => footprint,
+            Err(fault) => {
+                on.threads.fail(pc, lanes, fault, path.now);
+                return false;
+            }
+        };
+        for slice in slices(gang.mask) {
+            let warp = self.member(gang, slice);
+            let mask = path.on.warps.get(warp).mask;
+            let one = Issuing { warp, mask, active: active & mask, ..whole };
+            let inst = path.enter(one, path.on.op(pc), row, first);
+            if let Some(all) = &footprint {
+                *path.on.insts.get_mut(inst).footprint = all.of_lanes(active & mask);
+            }
+            path.on.warps.go_behind(warp);
+        }
+        true
+    }
+
+    /// Gangs that were looked at before the last one that issued, and whose decoded instructions are wrong, drop them.
+    fn flush<B: Build>(&self, on: &mut Shared<'_, B>, before: u64) {
+        if !on.warps.sets().at(Place::Hazard).meets(&self.members) {
+            return;
+        }
+        for set in 0..self.table.len() {
+            let wrong = self.bits(set, on.warps.sets().at(Place::Hazard)) & self.bits(set, &self.members);
+            for slice in slices(wrong) {
+                let Some(gang) = self.table.gang_of(set, slice) else { continue };
+                if self.unit.rank(&self.view(on, set, gang.mask)) < before {
+                    on.drop_decoded(self.member(gang, slice));
+                }
+            }
+        }
+    }
+
+    /// The next gang that wants instructions, in turn: a warp, and those behind it that want the same, as bits.
+    pub(super) fn pick_fetch<B: Build>(&mut self, on: &Shared<'_, B>) -> Option<(WarpId, u8)> {
+        let wanting = &on.warps.sets().wanting;
+        if !wanting.meets(&self.members) {
+            return None;
+        }
+        let sets = self.table.len();
+        for step in 0..sets {
+            let at = self.next_fetch + step;
+            let set = if at < sets { at } else { at - sets };
+            if self.bits(set, wanting) == 0 {
+                continue;
+            }
+            for gang in self.table.gangs(set) {
+                let mut warps = slices(*gang).map(|slice| self.warp(set, slice)).filter(|w| wanting.contains(*w));
+                let Some(warp) = warps.next() else { continue };
+                let pc = on.warps.front(warp).next_pc;
+                let alike = warps.filter(|other| on.warps.front(*other).next_pc == pc);
+                let behind = alike.fold(0, |mask, other| mask | 1 << (other.0 - warp.0));
+                let last = self.table.gangs(set).last() == Some(gang);
+                self.next_fetch = if last { (set + 1) % sets } else { set };
+                return Some((warp, behind));
+            }
+        }
+        None
+    }
+}
+
+/// Whether all slices of a gang take an instruction for a unit.
+fn accept(datapath: &Datapath, mask: u8, unit: UnitKind) -> bool {
+    slices(mask).all(|slice| datapath.accepts(slice, unit))
+}

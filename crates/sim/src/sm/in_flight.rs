@@ -1,0 +1,116 @@
+//! Instructions between issue and completion.
+
+use super::collector::InstId;
+use super::footprint::Footprint;
+use super::memory::coalesce::Access;
+use crate::packet::Cycle;
+use crate::seam::Shape;
+use raddle_exec::atomics::AtomicWork;
+use raddle_exec::core::{Home, Lanes, lanes_in};
+use raddle_ptx::num::fit;
+
+/// An instruction between issue and completion.
+#[derive(Debug, Default)]
+pub struct InFlight {
+    /// Warp.
+    pub warp: u16,
+    /// Operation.
+    pub pc: u32,
+    /// Lanes of the warp that issued it: their registers are pending.
+    pub issued: u32,
+    /// Row of the warp's registers.
+    pub row: u32,
+    /// Threads by lane, if `gathered`.
+    pub homes: Box<[Home; 32]>,
+    /// They are of several rows.
+    pub gathered: bool,
+    /// When it was issued.
+    pub at: Cycle,
+    /// How it goes through its unit.
+    pub shape: Shape,
+    /// Requests it makes, the last one first.
+    pub accesses: Vec<Access>,
+    /// What its atomic requests do, in the order of `accesses`.
+    #[allow(clippy::vec_box, reason = "requests take the boxes along and bring them back")]
+    pub work: Vec<Box<AtomicWork>>,
+    /// Parts of a load that have not come.
+    pub pending: u32,
+    /// Cycles it occupies the banks of shared memory.
+    pub bank_cycles: u32,
+    /// It goes to shared memory only.
+    pub shared: bool,
+    /// Its accesses are to local memory.
+    pub local: bool,
+    /// What it touches, until it comes to the load-store unit with those of other slices.
+    pub footprint: Box<Option<Footprint>>,
+    /// The instructions whose requests it carries, when it stands for those of several slices.
+    pub members: Vec<InstId>,
+}
+
+impl InFlight {
+    /// Whose registers it works on.
+    #[inline]
+    #[must_use]
+    pub fn lanes(&self) -> Lanes<'_> {
+        if self.gathered { Lanes::Gathered(&self.homes) } else { Lanes::Row(self.row) }
+    }
+
+    /// Calls `f` with each row that has lanes of it, and those lanes in the row.
+    #[inline]
+    pub fn for_each_row(&self, mut f: impl FnMut(u32, u32)) {
+        if self.gathered {
+            lanes_in(self.issued).for_each(|lane| f(self.homes[lane].row, 1 << self.homes[lane].lane));
+        } else {
+            f(self.row, self.issued);
+        }
+    }
+}
+
+/// Instructions in flight, by number.
+#[derive(Debug, Default)]
+pub struct InFlightTable {
+    slots: Vec<InFlight>,
+    free: Vec<InstId>,
+    /// Atomic work that can be used again.
+    #[allow(clippy::vec_box, reason = "requests take the boxes along and bring them back")]
+    pub spare_work: Vec<Box<AtomicWork>>,
+}
+
+impl InFlightTable {
+    /// A free entry; its lists are empty, their memory kept.
+    pub fn alloc(&mut self) -> InstId {
+        self.free.pop().unwrap_or_else(|| {
+            self.slots.push(InFlight::default());
+            fit(self.slots.len() - 1)
+        })
+    }
+
+    /// Ends an instruction.
+    pub fn release(&mut self, id: InstId) {
+        let slot = &mut self.slots[id as usize];
+        slot.accesses.clear();
+        slot.work.clear();
+        slot.members.clear();
+        self.free.push(id);
+    }
+
+    /// An instruction.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, id: InstId) -> &InFlight {
+        &self.slots[id as usize]
+    }
+
+    /// Whether an instruction stands for those of several slices.
+    #[inline]
+    #[must_use]
+    pub fn is_carrier(&self, id: InstId) -> bool {
+        !self.get(id).members.is_empty()
+    }
+
+    /// An instruction, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, id: InstId) -> &mut InFlight {
+        &mut self.slots[id as usize]
+    }
+}

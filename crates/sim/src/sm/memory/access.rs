@@ -1,0 +1,109 @@
+//! The requests of a memory instruction: what its lanes touch, put together.
+
+use super::super::build::Build;
+use super::super::collector::InstId;
+use super::super::footprint::Footprint;
+use super::super::shared::{Issuing, Shared};
+use super::coalesce::{Access, Rules, bank_cycles, coalesce};
+use crate::kernel::MemKind;
+use raddle_exec::core::LaneFault;
+use raddle_exec::memory::Global;
+use raddle_ptx::num::fit;
+
+/// Makes the requests of what an instruction touches.
+pub(super) fn make_requests<B: Build>(on: &mut Shared<'_, B>, inst: InstId, footprint: &Footprint) {
+    let Footprint { addresses, spaces, fixed } = footprint;
+    let (config, counters) = (on.facts.config, &mut on.account.counters);
+    let entry = on.insts.get_mut(inst);
+    let timed = on.facts.op(entry.pc);
+    if let Some(address) = *fixed {
+        let (bytes, lanes) = (config.sm.l1c.line, spaces.constant);
+        entry.accesses.push(Access { address, bytes, lanes, byte_mask: u128::MAX });
+        return;
+    }
+    if spaces.shared != 0 {
+        let shared = &config.sm.shared;
+        entry.bank_cycles = bank_cycles(addresses, spaces.shared, shared.banks, shared.groups);
+        counters.shared_accesses += 1;
+    }
+    let is_write = timed.mem == MemKind::Store;
+    let lane_bytes = u32::from(timed.bytes) * u32::from(timed.count);
+    let (coalescing, sector) = (config.sm.coalescing, config.l2.sector);
+    let rules = |lane_bytes, segment| Rules { coalescing, lane_bytes, segment, sector, exclusive: false, is_write };
+    if spaces.texture != 0 {
+        coalesce(rules(4, config.sm.l1t.line), addresses, spaces.texture, &mut entry.accesses);
+        counters.texture_loads += entry.accesses.len() as u64;
+    }
+    if spaces.constant != 0 {
+        coalesce(rules(4, config.sm.l1c.line), addresses, spaces.constant, &mut entry.accesses);
+    }
+    if spaces.global != 0 {
+        let past = timed.bypass_l1 || config.sm.l1d.sets == 0;
+        let segment = if past { sector } else { config.sm.l1d.line.min(config.l2.line) };
+        coalesce(rules(lane_bytes, segment), addresses, spaces.global, &mut entry.accesses);
+        let count = entry.accesses.len() as u64;
+        *(if is_write { &mut counters.global_stores } else { &mut counters.global_loads }) += count;
+    } else if spaces.local != 0 {
+        entry.local = true;
+        let segment = if config.sm.l1d.sets == 0 { sector } else { config.sm.l1d.line };
+        for word in 0..lane_bytes.div_ceil(4) {
+            let own = addresses.map(|address| address + u64::from(word) * on.facts.local_stride);
+            coalesce(rules(4, segment), &own, spaces.local, &mut entry.accesses);
+        }
+        let count = entry.accesses.len() as u64;
+        *(if is_write { &mut counters.local_stores } else { &mut counters.local_loads }) += count;
+    }
+    entry.shared = spaces.shared != 0 && entry.accesses.is_empty();
+}
+
+/// Executes a memory instruction in the cycle it issues. Its requests are made at once, or, `later`, with those of other
+/// slices when it comes to the load-store unit.
+pub(in super::super) fn execute<B: Build>(
+    on: &mut Shared<'_, B>,
+    inst: InstId,
+    issuing: Issuing<'_>,
+    later: bool,
+) -> Result<(), LaneFault> {
+    let lanes = on.warps.lanes(issuing.warp);
+    if on.threads.is_global_atomic(&on.facts, issuing, lanes) {
+        return prepare_atomic(on, inst, issuing);
+    }
+    let Some(footprint) = on.threads.touch(&on.facts, issuing, lanes)? else { return Ok(()) };
+    if later {
+        *on.insts.get_mut(inst).footprint = Some(footprint);
+    } else {
+        make_requests(on, inst, &footprint);
+    }
+    Ok(())
+}
+
+/// Global atomics are executed at the memory partition: the requests carry what to do.
+fn prepare_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, issuing: Issuing<'_>) -> Result<(), LaneFault> {
+    let Issuing { warp, op, active, memory, .. } = issuing;
+    let (insts, config) = (&mut on.insts, on.facts.config);
+    let mut all = insts.spare_work.pop().unwrap_or_default();
+    let global = &mut Global::Logged(memory, &mut on.threads.log);
+    let prepared = on.threads.core.prepare_atomic(global, op, on.warps.lanes(warp), active, &mut all);
+    let rules = Rules {
+        coalescing: config.sm.coalescing,
+        lane_bytes: u32::from(op.access.bytes),
+        segment: config.l2.sector,
+        sector: config.l2.sector,
+        exclusive: true,
+        is_write: false,
+    };
+    let mut accesses = std::mem::take(&mut insts.get_mut(inst).accesses);
+    coalesce(rules, &all.address, all.mask, &mut accesses);
+    for access in &accesses {
+        let mut part = insts.spare_work.pop().unwrap_or_default();
+        part.clone_from(&all);
+        part.mask = access.lanes;
+        insts.get_mut(inst).work.push(part);
+    }
+    let count: u32 = fit(accesses.len());
+    on.account.counters.atomics += u64::from(count);
+    on.warps.atomics_sent(warp, count);
+    insts.get_mut(inst).accesses = accesses;
+    insts.spare_work.push(all);
+    prepared
+}

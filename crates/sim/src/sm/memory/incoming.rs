@@ -1,0 +1,245 @@
+//! What comes back to the load-store unit: replies from memory, and results to be written to the registers.
+
+use super::super::build::Build;
+use super::super::collector::InstId;
+use super::super::datapath::Datapath;
+use super::super::port::Port;
+use super::super::shared::Shared;
+use super::parts::{PART, Parts};
+use super::{Caches, PAST_L1};
+use crate::config::MachineConfig;
+use crate::packet::{Cycle, Purpose, Reply};
+use crate::seam::WarpId;
+use raddle_exec::atomics::AtomicWork;
+use std::collections::VecDeque;
+
+/// Who may use the write-back port, in turn.
+const CLIENTS: usize = 5;
+
+/// Replies and results on their way to the registers.
+pub(super) struct Incoming {
+    /// Loads in shared memory's pipeline, with the time they are done.
+    shared: VecDeque<(Cycle, InstId)>,
+    shared_latency: u32,
+    /// Hits of the constant cache, with the time their data come.
+    hits: VecDeque<(Cycle, u32)>,
+    /// What is written to the registers in this cycle.
+    writeback: Option<u32>,
+    /// Registers of it that are written.
+    written: usize,
+    turn: usize,
+    /// A reply that went past the L1 and waits for the write-back port.
+    past_l1: Option<u32>,
+    /// Replies that have come into the SM.
+    responses: VecDeque<Reply>,
+    response_queue: usize,
+    /// Replies at the port.
+    ejected: VecDeque<Reply>,
+    ejection_buffer: usize,
+    /// When each line of the data cache was sent for.
+    sent_at: Vec<Cycle>,
+}
+
+impl Incoming {
+    pub(super) fn new(config: &MachineConfig) -> Self {
+        Self {
+            shared: VecDeque::new(),
+            shared_latency: config.sm.shared.latency,
+            hits: VecDeque::new(),
+            writeback: None,
+            written: 0,
+            turn: 0,
+            past_l1: None,
+            responses: VecDeque::new(),
+            response_queue: config.sm.response_queue as usize,
+            ejected: VecDeque::new(),
+            ejection_buffer: config.sm.ejection_buffer as usize,
+            sent_at: vec![0; config.sm.l1d.mshr_entries as usize],
+        }
+    }
+
+    /// Replies at the port.
+    pub(super) fn held(&self) -> usize {
+        self.ejected.len()
+    }
+
+    /// Whether nothing is in it, replies at the port aside.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.writeback.is_none()
+            && self.past_l1.is_none()
+            && self.responses.is_empty()
+            && self.shared.is_empty()
+            && self.hits.is_empty()
+    }
+
+    /// Whether something in it moves in this cycle.
+    pub(super) fn is_busy(&self, now: Cycle) -> bool {
+        self.writeback.is_some()
+            || self.past_l1.is_some()
+            || !self.responses.is_empty()
+            || !self.ejected.is_empty()
+            || self.next_event().is_some_and(|at| at <= now)
+    }
+
+    /// When something in it next moves by itself.
+    pub(super) fn next_event(&self) -> Option<Cycle> {
+        let shared = self.shared.front().map(|s| s.0);
+        shared.into_iter().chain(self.hits.front().map(|h| h.0)).min()
+    }
+
+    /// A load enters shared memory's pipeline; false when that is full.
+    pub(super) fn enters_shared(&mut self, inst: InstId, now: Cycle) -> bool {
+        let has_room = self.shared.len() < self.shared_latency as usize;
+        if has_room {
+            self.shared.push_back((now + Cycle::from(self.shared_latency), inst));
+        }
+        has_room
+    }
+
+    /// The constant cache has what somebody waits for, and hands it over at this time.
+    pub(super) fn hits_at(&mut self, at: Cycle, token: u32) {
+        self.hits.push_back((at, token));
+    }
+
+    /// A line of the data cache is sent for.
+    pub(super) fn line_sent(&mut self, token: u32, now: Cycle) {
+        self.sent_at[token as usize] = now;
+    }
+
+    /// Replies: one goes from the port into the SM, one from the interconnect to the port. The token of a line of
+    /// instructions, if one came.
+    pub(super) fn receive(&mut self, port: &mut Port, now: Cycle) -> Option<u32> {
+        let mut instructions = None;
+        if let Some(reply) = self.ejected.front() {
+            if reply.purpose == Purpose::Inst {
+                instructions = Some(reply.token);
+                self.ejected.pop_front();
+                port.received += 1;
+            } else if self.responses.len() < self.response_queue
+                && let Some(reply) = self.ejected.pop_front()
+            {
+                port.received += 1;
+                self.responses.push_back(reply);
+            }
+        }
+        if self.ejected.len() < self.ejection_buffer
+            && let Some(reply) = port.take_reply(now)
+        {
+            self.ejected.push_back(reply);
+        }
+        instructions
+    }
+
+    /// Registers are written; then the port takes the next result. `current` hands out its requests.
+    pub(super) fn write_back<B: Build>(
+        &mut self,
+        on: &mut Shared<'_, B>,
+        caches: &mut Caches,
+        parts: &mut Parts,
+        datapath: &mut Datapath,
+        current: Option<InstId>,
+        now: Cycle,
+    ) {
+        if let Some(token) = self.writeback {
+            // Registers of one bank are written one after the other.
+            let (warp, pc) = parts.writer(on, token);
+            let numbers = on.op(pc).write_numbers();
+            let left = &numbers[self.written..];
+            let count = left.iter().take_while(|number| datapath.write(WarpId(warp), **number)).count();
+            self.written += count;
+            if count < left.len() {
+                return;
+            }
+            self.writeback = None;
+            self.written = 0;
+            if token & PART != 0 || !on.insts.get(token).shared {
+                parts.came(on, token, current);
+            } else {
+                parts.done(on, token);
+            }
+        }
+        for step in 0..CLIENTS {
+            let client = (self.turn + step) % CLIENTS;
+            let found = match client {
+                0 if self.shared.front().is_some_and(|s| s.0 <= now) => self.shared.pop_front().map(|s| s.1),
+                1 => caches.l1t.next_ready(),
+                2 => caches.l1c.next_ready(),
+                3 => self.past_l1.take(),
+                4 => caches.l1d.next_ready(),
+                _ => None,
+            };
+            if found.is_some() {
+                self.writeback = found;
+                self.turn = (client + 1) % CLIENTS;
+                return;
+            }
+        }
+    }
+
+    /// One reply is used.
+    pub(super) fn take_response<B: Build>(
+        &mut self,
+        on: &mut Shared<'_, B>,
+        caches: &mut Caches,
+        parts: &mut Parts,
+        now: Cycle,
+    ) {
+        let Some(reply) = self.responses.front() else { return };
+        let token = reply.token;
+        let counters = &mut on.account.counters;
+        match reply.purpose {
+            Purpose::Texture => caches.l1t.fill(token),
+            Purpose::Const => caches.l1c.fill(token, now),
+            Purpose::GlobalWrite | Purpose::LocalWrite => parts.store_acknowledged(on, token),
+            _ if token & PAST_L1 != 0 => {
+                if self.past_l1.is_some() {
+                    return;
+                }
+                let token = token & !PAST_L1;
+                self.past_l1 = Some(token);
+                counters.reads_done += 1;
+                counters.lines_done += 1;
+                counters.read_latency += now - parts.issued_at(&on.insts, token);
+                if let Some(work) = self.responses.pop_front().and_then(|reply| reply.atomic) {
+                    finish_atomic(on, parts.owner(token), work);
+                }
+                return;
+            }
+            _ => {
+                // The sectors before the last one were counted when they came.
+                caches.l1d.fill(token, now);
+                counters.reads_done += 1;
+                counters.lines_done += 1;
+                counters.read_latency += now - self.sent_at[token as usize];
+            }
+        }
+        self.responses.pop_front();
+    }
+
+    /// Data of hits in the constant cache have come.
+    pub(super) fn take_hits<B: Build>(
+        &mut self,
+        on: &mut Shared<'_, B>,
+        parts: &mut Parts,
+        current: Option<InstId>,
+        now: Cycle,
+    ) {
+        while let Some(&(at, token)) = self.hits.front()
+            && at <= now
+        {
+            self.hits.pop_front();
+            parts.came(on, token, current);
+        }
+    }
+}
+
+/// The threads of an instruction get what its atomic request found in memory.
+fn finish_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, work: Box<AtomicWork>) {
+    let entry = on.insts.get(inst);
+    let op = &on.facts.kernel.program.ops[entry.pc as usize];
+    on.threads.core.finish_atomic(op, entry.lanes(), &work);
+    let warp = WarpId(entry.warp);
+    on.insts.spare_work.push(work);
+    on.warps.atomic_done(warp);
+}

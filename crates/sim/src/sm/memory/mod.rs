@@ -1,0 +1,190 @@
+//! The load-store unit: one instruction at a time hands out its requests ([`outgoing`]); results come back through
+//! one write-back port ([`incoming`]). Here is what both share, and when the unit stands still.
+
+pub mod access;
+pub mod cache;
+pub mod coalesce;
+mod incoming;
+mod outgoing;
+mod parts;
+pub mod texture_cache;
+
+use super::build::Build;
+use super::collector::InstId;
+use super::datapath::Datapath;
+use super::port::Port;
+use super::shared::Shared;
+use crate::config::MachineConfig;
+use crate::packet::{Cycle, Purpose, Reply, Request};
+use cache::Cache;
+use incoming::Incoming;
+use outgoing::{Desk, Outgoing};
+use parts::Parts;
+use std::collections::VecDeque;
+use texture_cache::TextureCache;
+
+/// Marks tokens of requests that go past the L1.
+const PAST_L1: u32 = 1 << 31;
+
+/// The caches of the load-store unit.
+pub(super) struct Caches {
+    /// Data cache.
+    pub(super) l1d: Cache,
+    /// Constant cache.
+    pub(super) l1c: Cache,
+    /// Texture cache.
+    pub(super) l1t: TextureCache,
+}
+
+/// The load-store unit.
+pub(super) struct LoadStore {
+    caches: Caches,
+    out: Outgoing,
+    back: Incoming,
+    parts: Parts,
+}
+
+impl LoadStore {
+    pub(super) fn new(config: &MachineConfig, sm: u16, l1c: Cache, l1t: TextureCache) -> Self {
+        Self {
+            caches: Caches { l1d: Cache::new(&config.sm.l1d, sm, config.l2.sector), l1c, l1t },
+            out: Outgoing::new(config),
+            back: Incoming::new(config),
+            parts: Parts::default(),
+        }
+    }
+
+    /// Its caches.
+    pub(super) fn caches(&self) -> &Caches {
+        &self.caches
+    }
+
+    /// What the next launch finds: constants and textures.
+    pub(super) fn into_kept(self) -> (Cache, TextureCache) {
+        (self.caches.l1c, self.caches.l1t)
+    }
+
+    /// Whether the last request could not be handed on.
+    #[inline]
+    pub(super) fn is_stalled(&self) -> bool {
+        self.out.stalled
+    }
+
+    /// Whether an instruction is handing out its requests.
+    #[inline]
+    pub(super) fn is_occupied(&self) -> bool {
+        self.out.current.is_some()
+    }
+
+    /// Whether it holds something the interconnect has not taken.
+    pub(super) fn wants_to_send(&self) -> bool {
+        let Caches { l1d, l1c, l1t } = &self.caches;
+        self.out.waits_for_port() || [&l1d.queue, &l1c.queue, &l1t.queue].iter().any(|queue| !queue.is_empty())
+    }
+
+    /// Replies at the port.
+    pub(super) fn held(&self) -> usize {
+        self.back.held()
+    }
+
+    /// Whether nothing is in it.
+    #[inline]
+    fn is_empty(&self) -> bool {
+        let Caches { l1d, l1c, l1t } = &self.caches;
+        self.out.is_empty() && self.back.is_empty() && l1d.is_quiet() && l1c.is_quiet() && l1t.is_quiet()
+    }
+
+    /// Whether something in it moves in this cycle.
+    pub(super) fn is_busy(&self, port: &Port, now: Cycle) -> bool {
+        let Caches { l1d, l1c, l1t } = &self.caches;
+        let sends = |queue: &VecDeque<Request>| queue.front().is_some_and(|r| port.accepts(r));
+        self.out.is_busy(&self.caches, port, now)
+            || self.back.is_busy(now)
+            || [l1d, l1c].iter().any(|c| c.has_ready() || sends(&c.queue))
+            || l1t.has_ready()
+            || sends(&l1t.queue)
+    }
+
+    /// When something in it next moves by itself.
+    pub(super) fn next_event(&self) -> Option<Cycle> {
+        let lookup = self.out.next_lookup(&self.caches.l1d);
+        lookup.into_iter().chain(self.back.next_event()).min()
+    }
+
+    /// Counts refusals of cycles in which nothing moved; gives the stalls among them.
+    pub(super) fn skip(&mut self, now: Cycle, cycles: u64) -> u64 {
+        self.out.skip(&mut self.caches, now, cycles)
+    }
+
+    /// A reply will arrive at `at`; whether it is one of many sectors of a line, which count at once, and the last has not come.
+    pub(super) fn absorbs<B: Build>(&mut self, on: &mut Shared<'_, B>, reply: &Reply) -> bool {
+        let token = reply.token;
+        match reply.purpose {
+            Purpose::Texture => self.caches.l1t.absorb(token),
+            Purpose::Const => self.caches.l1c.absorb(token),
+            Purpose::GlobalRead | Purpose::LocalRead if token & PAST_L1 == 0 => {
+                let absorbed = self.caches.l1d.absorb(token);
+                on.account.counters.reads_done += u64::from(absorbed);
+                absorbed
+            }
+            _ => false,
+        }
+    }
+
+    /// Replies: one goes from the port into the SM, one from the interconnect to the port. The token of a line of
+    /// instructions, if one came.
+    #[inline]
+    pub(super) fn receive(&mut self, port: &mut Port, now: Cycle) -> Option<u32> {
+        self.back.receive(port, now)
+    }
+
+    /// One cycle of it.
+    #[inline]
+    pub(super) fn cycle<B: Build>(
+        &mut self,
+        on: &mut Shared<'_, B>,
+        datapath: &mut Datapath,
+        port: &mut Port,
+        now: Cycle,
+    ) {
+        self.end_fences(on);
+        if !datapath.has_memory() && self.is_empty() {
+            return;
+        }
+        let Self { caches, out, back, parts } = self;
+        back.write_back(on, caches, parts, datapath, out.current, now);
+        back.take_response(on, caches, parts, now);
+        self.end_fences(on);
+        let Self { caches, out, back, parts } = self;
+        out.send_misses(&mut Desk { on, caches, parts, back, port, now });
+        caches.l1t.step();
+        back.take_hits(on, parts, out.current, now);
+        self.end_fences(on);
+        let Self { caches, out, back, parts } = self;
+        let mut desk = Desk { on, caches, parts, back, port, now };
+        out.look_up(&mut desk);
+        out.hand_out(&mut desk);
+        if out.current.is_none() {
+            self.out.current = self.take_next(on, datapath);
+        }
+    }
+
+    /// Fences that have ended may empty the data cache.
+    #[inline]
+    fn end_fences<B: Build>(&mut self, on: &mut Shared<'_, B>) {
+        if on.warps.take_fence() {
+            self.caches.l1d.invalidate();
+        }
+    }
+
+    /// The next instruction that has its operands.
+    fn take_next<B: Build>(&mut self, on: &mut Shared<'_, B>, datapath: &mut Datapath) -> Option<InstId> {
+        if datapath.slices() > 1 {
+            return self.parts.take_joint(on, datapath);
+        }
+        let inst = datapath.take_memory(0)?;
+        let entry = on.insts.get_mut(inst);
+        entry.pending = raddle_ptx::num::fit(entry.accesses.len());
+        Some(inst)
+    }
+}

@@ -1,0 +1,109 @@
+//! What the stages of an SM work on together: warps, instructions in flight, what threads compute, counters.
+
+use super::account::Account;
+use super::build::Build;
+use super::collector::InstId;
+use super::facts::Facts;
+use super::in_flight::InFlightTable;
+use super::threads::Threads;
+use super::warps::Warps;
+use crate::event::EventKind;
+use crate::kernel::TimedOp;
+use crate::packet::{Cycle, Request};
+use crate::seam::{Cause, WarpId};
+use raddle_exec::memory::DeviceMemory;
+use raddle_exec::op::Op;
+
+/// What stages share.
+pub(super) struct Shared<'k, B> {
+    pub(super) facts: Facts<'k>,
+    pub(super) threads: Threads<'k>,
+    pub(super) warps: Warps<'k, B>,
+    pub(super) insts: InFlightTable,
+    pub(super) account: Account<B>,
+}
+
+/// An instruction in the cycle it issues.
+#[derive(Clone, Copy)]
+pub(super) struct Issuing<'a> {
+    pub(super) warp: WarpId,
+    pub(super) op: &'a Op,
+    pub(super) pc: u32,
+    /// Lanes of the warp that are at it.
+    pub(super) mask: u32,
+    /// Those of them whose guard is true.
+    pub(super) active: u32,
+    pub(super) now: Cycle,
+    pub(super) memory: &'a DeviceMemory,
+}
+
+impl<'k, B: Build> Shared<'k, B> {
+    /// An operation of the kernel.
+    #[inline]
+    pub(super) fn op(&self, pc: u32) -> &'k TimedOp {
+        self.facts.op(pc)
+    }
+
+    /// The operation of an instruction in flight.
+    #[inline]
+    pub(super) fn op_of(&self, inst: InstId) -> &'k TimedOp {
+        self.facts.op(self.insts.get(inst).pc)
+    }
+
+    /// Tells that something happened, behind what warps had to tell.
+    #[inline]
+    pub(super) fn emit(&mut self, at: Cycle, kind: EventKind) {
+        if !B::PLAIN {
+            self.tell_threads();
+            self.account.emit(at, kind);
+        }
+    }
+
+    /// The same for what happens to issue slots, and for requests.
+    #[inline]
+    pub(super) fn emit_slot(&mut self, at: Cycle, kind: EventKind) {
+        if self.account.hears_slots() {
+            self.emit(at, kind);
+        }
+    }
+
+    /// Tells who is in which warp, if that has changed.
+    pub(super) fn tell_threads(&mut self) {
+        if B::PLAIN {
+            return;
+        }
+        let now = self.warps.table().now();
+        if let Some(told) = self.warps.take_told() {
+            told.for_each(|kind| self.account.emit(now, kind));
+        }
+    }
+
+    /// A request leaves the SM.
+    #[inline]
+    pub(super) fn emit_request(&mut self, at: Cycle, request: &Request) {
+        let write = request.purpose.is_write();
+        self.emit_slot(at, EventKind::Request { address: request.address, bytes: request.bytes, write });
+    }
+
+    /// Charges the empty slots of a scheduler to a cause.
+    #[inline]
+    pub(super) fn charge(&mut self, scheduler: usize, cause: Cause, now: Cycle, cycles: u64) {
+        if self.account.hears_slots() {
+            self.tell_threads();
+        }
+        self.account.charge(scheduler, cause, now, cycles);
+    }
+
+    /// The decoded instructions of a warp are wrong: it drops them.
+    pub(super) fn drop_decoded(&mut self, warp: WarpId) {
+        self.account.counters.fetch_flushes += 1;
+        self.warps.drop_decoded(warp);
+    }
+
+    /// An instruction is done: its registers are written, its warp may go on.
+    #[inline]
+    pub(super) fn complete(&mut self, inst: InstId) {
+        self.warps.complete(self.insts.get(inst));
+        self.insts.release(inst);
+    }
+}

@@ -1,0 +1,130 @@
+//! What threads compute: registers, shared memory, stores, prints, faults.
+
+use super::facts::Facts;
+use super::footprint::{Footprint, Spaces};
+use super::shared::Issuing;
+use crate::kernel::MemKind;
+use crate::packet::Cycle;
+use raddle_exec::core::{Core, Effect, LaneFault, Lanes, lanes_in};
+use raddle_exec::fault::Fault;
+use raddle_exec::memory::{Global, LOCAL_WINDOW, StoreLog};
+use raddle_exec::op::{Class, MemSpace};
+use raddle_exec::printf::MAX_KEPT;
+
+/// The threads of an SM.
+pub(super) struct Threads<'k> {
+    /// Registers, shared memory and barriers of all blocks.
+    pub(super) core: Core<'k>,
+    /// Stores that the rest of the GPU has not seen.
+    pub(super) log: StoreLog,
+    /// What ended the run here, and when.
+    pub(super) fault: Option<(Cycle, Box<Fault>)>,
+    /// What kernels printed, by time.
+    pub(super) printed: Vec<(Cycle, String)>,
+    printed_bytes: usize,
+}
+
+impl<'k> Threads<'k> {
+    pub(super) fn new(core: Core<'k>) -> Self {
+        Self { core, log: StoreLog::default(), fault: None, printed: Vec::new(), printed_bytes: 0 }
+    }
+
+    /// A thread did something it must not: the run ends here.
+    pub(super) fn fail(&mut self, pc: u32, lanes: Lanes<'_>, fault: LaneFault, now: Cycle) {
+        self.fault = Some((now, Box::new(self.core.fault(pc, lanes, fault))));
+    }
+
+    /// Takes what the last instruction printed.
+    #[inline]
+    pub(super) fn take_output(&mut self, now: Cycle) {
+        if self.core.has_output() {
+            let text = self.core.take_output();
+            // What comes behind the first of it cannot be among what is kept of the launch.
+            if self.printed_bytes <= MAX_KEPT {
+                self.printed_bytes += text.len();
+                self.printed.push((now, text));
+            }
+        }
+    }
+
+    /// What an instruction does to registers and memory.
+    #[inline]
+    pub(super) fn perform(&mut self, issuing: Issuing<'_>, lanes: Lanes<'_>) -> Result<Effect, LaneFault> {
+        let global = &mut Global::Logged(issuing.memory, &mut self.log);
+        self.core.execute(global, issuing.op, lanes, issuing.active)
+    }
+
+    /// Whether an atomic is executed at the memory partitions.
+    pub(super) fn is_global_atomic(&mut self, facts: &Facts<'_>, issuing: Issuing<'_>, lanes: Lanes<'_>) -> bool {
+        let Issuing { op, pc, active, .. } = issuing;
+        if op.class != Class::Atomic || active == 0 {
+            return false;
+        }
+        let addresses = self.core.addresses(op, lanes, active);
+        Spaces::of(facts.op(pc).space, &addresses, active).global != 0
+    }
+
+    /// Executes an instruction that computes, loads or stores; what it touches, unless that is nothing.
+    pub(super) fn touch_or_compute(
+        &mut self,
+        facts: &Facts<'_>,
+        issuing: Issuing<'_>,
+        lanes: Lanes<'_>,
+    ) -> Result<Option<Footprint>, LaneFault> {
+        match issuing.op.class {
+            Class::Alu => self.perform(issuing, lanes).map(|_| None),
+            _ => self.touch(facts, issuing, lanes),
+        }
+    }
+
+    /// Executes a memory instruction; what it touches, unless that is nothing.
+    #[inline(always)]
+    pub(super) fn touch(
+        &mut self,
+        facts: &Facts<'_>,
+        issuing: Issuing<'_>,
+        lanes: Lanes<'_>,
+    ) -> Result<Option<Footprint>, LaneFault> {
+        let Issuing { op, pc, active, now, .. } = issuing;
+        let timed = facts.op(pc);
+        if timed.mem == MemKind::Texture {
+            return self.fetch_texels(issuing, lanes).map(Some);
+        }
+        if timed.mem == MemKind::Fence || active == 0 {
+            return self.perform(issuing, lanes).map(|_| None);
+        }
+        if let Some(address) = timed.fixed_address {
+            let spaces = Spaces { constant: active, ..Spaces::default() };
+            let footprint = Footprint { addresses: [address; 32], spaces, fixed: Some(address) };
+            return self.perform(issuing, lanes).map(|_| Some(footprint));
+        }
+        let mut addresses = self.core.addresses(op, lanes, active);
+        let spaces = Spaces::of(timed.space, &addresses, active);
+        self.perform(issuing, lanes)?;
+        if timed.mem == MemKind::Store {
+            self.log.end_group(now);
+        }
+        for lane in lanes_in(spaces.local) {
+            let offset = match timed.space {
+                MemSpace::Local => addresses[lane],
+                _ => addresses[lane] - LOCAL_WINDOW,
+            };
+            addresses[lane] = facts.local_address(lanes.home(lane), offset);
+        }
+        Ok(Some(Footprint { addresses, spaces, fixed: None }))
+    }
+
+    /// Texture fetches, each texture by itself. Texels of one byte count as the word they are in.
+    fn fetch_texels(&mut self, issuing: Issuing<'_>, lanes: Lanes<'_>) -> Result<Footprint, LaneFault> {
+        let texels = self.core.texels(issuing.op, lanes, issuing.active);
+        self.perform(issuing, lanes)?;
+        let (mut addresses, mut spaces) = ([0; 32], Spaces::default());
+        for lane in lanes_in(issuing.active) {
+            if let Some(texel) = texels[lane] {
+                addresses[lane] = texel & !3;
+                spaces.texture |= 1 << lane;
+            }
+        }
+        Ok(Footprint { addresses, spaces, fixed: None })
+    }
+}

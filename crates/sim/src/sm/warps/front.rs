@@ -1,0 +1,81 @@
+//! The front end of a warp slot: decoded instructions, and what it has outstanding.
+
+/// Decoded instructions a warp can hold at most.
+pub const MAX_IBUFFER: u8 = 8;
+
+/// The front end of a warp slot, and what it has outstanding.
+#[derive(Clone, Debug, Default)]
+pub struct Front {
+    buffer: [u32; MAX_IBUFFER as usize],
+    head: u8,
+    len: u8,
+    /// Where the next fetch goes.
+    pub next_pc: u32,
+    /// A line of instructions is on its way, or the fetched instructions are being decoded.
+    pub fetching: bool,
+    /// Instructions issued and not finished.
+    pub in_flight: u32,
+    /// The last one issued went to the load-store unit.
+    pub last_is_memory: bool,
+    /// Store acknowledgements to come.
+    pub stores: u32,
+    /// Atomic replies to come.
+    pub atomics: u32,
+    /// It has issued a fence that is not done.
+    pub fence: bool,
+    /// It goes behind its fence or atomic when that is done.
+    pub stays: bool,
+    /// Its decoded instructions were dropped, and new ones have not come.
+    pub redirected: bool,
+}
+
+impl Front {
+    /// The first decoded instruction.
+    #[inline]
+    #[must_use]
+    pub fn head(&self) -> Option<u32> {
+        (self.len > 0).then(|| self.buffer[usize::from(self.head % MAX_IBUFFER)])
+    }
+
+    /// Decoded instructions.
+    #[inline]
+    #[must_use]
+    pub fn decoded(&self) -> u32 {
+        u32::from(self.len)
+    }
+
+    /// Takes the first one.
+    #[inline]
+    pub fn pop(&mut self) {
+        if self.len > 0 {
+            self.head = (self.head + 1) % MAX_IBUFFER;
+            self.len -= 1;
+        }
+    }
+
+    /// Adds one.
+    #[inline]
+    pub fn push(&mut self, pc: u32) {
+        self.redirected = false;
+        self.buffer[usize::from((self.head + self.len) % MAX_IBUFFER)] = pc;
+        self.len += 1;
+    }
+
+    /// Drops all; the next fetch goes to `pc`.
+    pub fn flush(&mut self, pc: u32) {
+        self.redirected = true;
+        self.len = 0;
+        self.next_pc = pc;
+    }
+
+    /// Whether nothing of it is left in the machine.
+    #[must_use]
+    pub fn is_drained(&self) -> bool {
+        self.stores == 0 && self.has_its_results()
+    }
+
+    /// Whether all it has asked for has come; stores may be on their way.
+    pub fn has_its_results(&self) -> bool {
+        self.in_flight == 0 && self.atomics == 0
+    }
+}
