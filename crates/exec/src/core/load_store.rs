@@ -49,16 +49,23 @@ pub(super) fn addresses(regs: &Regs<'_>, op: &Op, mask: u32) -> [u64; LANES] {
     out
 }
 
+leveled! {
+    /// The address of each lane, as [`addresses`].
+    fn lane_addresses(regs: &Regs<'_>, op: &Op, mask: u32, out: &mut [u64; LANES]) -> bool {
+        *out = addresses(regs, op, mask);
+        mask != 0
+    }
+}
+
 /// The offset of each lane from `base`, when all of them are inside `size` bytes and aligned to
 /// the size of the access.
 #[inline(always)]
-fn offsets(regs: &Regs<'_>, op: &Op, mask: u32, base: u64, size: usize) -> Option<[u32; LANES]> {
-    let addresses = addresses(regs, op, mask);
+fn offsets(addresses: &[u64; LANES], op: &Op, base: u64, size: usize) -> Option<[u32; LANES]> {
     let total = u64::from(op.access.bytes) * u64::from(op.access.count);
     // Offsets are compared as one maximum: an address below the base wraps to a huge offset.
     let (mut high, mut any) = (0, 0);
     let mut offsets = [0; LANES];
-    for (offset, address) in offsets.iter_mut().zip(&addresses) {
+    for (offset, address) in offsets.iter_mut().zip(addresses) {
         let wide = address.wrapping_sub(base);
         high |= wide >> 32;
         any |= address;
@@ -75,8 +82,10 @@ fn offsets(regs: &Regs<'_>, op: &Op, mask: u32, base: u64, size: usize) -> Optio
 leveled! {
     /// Loads every lane from one slice that starts at address `base`; false when some lane is
     /// outside or misaligned.
-    fn load_flat(regs: &mut Regs<'_>, op: &Op, mask: u32, base: u64, data: &[u8]) -> bool {
-        let Some(offsets) = offsets(regs, op, mask, base, data.len()) else { return false };
+    fn load_flat(
+        regs: &mut Regs<'_>, op: &Op, mask: u32, addresses: &[u64; LANES], base: u64, data: &[u8],
+    ) -> bool {
+        let Some(offsets) = offsets(addresses, op, base, data.len()) else { return false };
         let access = op.access;
         let plain = access.register_bits == access.bytes * 8;
         for n in 0..usize::from(access.count) {
@@ -142,8 +151,10 @@ fn words(data: &[u8], offsets: &[u32; LANES], at: usize) -> [u32; LANES] {
 leveled! {
     /// Stores the lanes of `mask`, lowest first, to one slice that starts at address `base`; false
     /// when some lane is outside or misaligned.
-    fn store_flat(regs: &Regs<'_>, op: &Op, mask: u32, base: u64, data: &mut [u8]) -> bool {
-        let Some(offsets) = offsets(regs, op, mask, base, data.len()) else { return false };
+    fn store_flat(
+        regs: &Regs<'_>, op: &Op, mask: u32, addresses: &[u64; LANES], base: u64, data: &mut [u8],
+    ) -> bool {
+        let Some(offsets) = offsets(addresses, op, base, data.len()) else { return false };
         let bytes = usize::from(op.access.bytes);
         for n in 0..usize::from(op.access.count) {
             let source = op.s[n + 1];
@@ -170,8 +181,15 @@ leveled! {
 }
 
 /// As [`store_flat`], but the stores go to a log.
-fn store_logged(regs: &Regs<'_>, op: &Op, mask: u32, (base, size): (u64, usize), log: &mut StoreLog) -> bool {
-    let Some(offsets) = offsets(regs, op, mask, base, size) else { return false };
+fn store_logged(
+    regs: &Regs<'_>,
+    op: &Op,
+    mask: u32,
+    addresses: &[u64; LANES],
+    (base, size): (u64, usize),
+    log: &mut StoreLog,
+) -> bool {
+    let Some(offsets) = offsets(addresses, op, base, size) else { return false };
     let bytes = op.access.bytes;
     for n in 0..usize::from(op.access.count) {
         let (source, at) = (op.s[n + 1], base + n as u64 * u64::from(bytes));
@@ -207,39 +225,52 @@ fn check_inside(lane: usize, address: u64, bytes: u64, size: u64, what: &str) ->
     Ok(())
 }
 
+/// Whether a load may take its bytes from memory as it is: no store in the log is near.
+#[inline]
+fn reads_image(memory: &Global<'_>, addresses: &[u64; LANES], mask: u32) -> bool {
+    if memory.image().tracks_writes() {
+        return false;
+    }
+    let Some(log) = memory.pending() else { return true };
+    !lanes_in(mask).any(|lane| log.may_touch(addresses[lane]))
+}
+
 impl Core<'_> {
-    pub(super) fn load(&mut self, memory: &Global<'_>, issue: Issue<'_>) -> Result<(), LaneFault> {
+    /// Loads or stores; `addresses` are then those of the lanes.
+    pub(super) fn load_or_store(
+        &mut self,
+        memory: &mut Global<'_>,
+        issue: Issue<'_>,
+        addresses: &mut [u64; LANES],
+    ) -> Result<(), LaneFault> {
+        lane_addresses(self.program.level, &self.file.row(issue.row), issue.op, issue.mask, addresses);
+        match issue.op.class {
+            Class::Load => self.load(memory, issue, addresses),
+            _ => self.store(memory, issue, addresses),
+        }
+    }
+
+    fn load(&mut self, memory: &Global<'_>, issue: Issue<'_>, addresses: &[u64; LANES]) -> Result<(), LaneFault> {
         let Issue { op, lanes, row, mask } = issue;
         let level = self.program.level;
         let done = match op.access.space {
-            MemSpace::Global if self.reads_image(memory, issue) => {
-                self.nearest_allocation(memory.image(), issue);
+            MemSpace::Global if reads_image(memory, addresses, mask) => {
+                self.nearest_allocation(memory.image(), addresses, mask);
                 let found = memory.image().allocations().get(self.last_allocation);
-                found.is_some_and(|a| load_flat(level, &mut self.file.row(row), op, mask, a.base, a.data()))
+                found.is_some_and(|a| load_flat(level, &mut self.file.row(row), op, mask, addresses, a.base, a.data()))
             }
             MemSpace::Shared => self.cta_of(lanes, mask).is_some_and(|cta| {
-                load_flat(level, &mut self.file.row(row), op, mask, 0, &self.ctas[cta as usize].shared)
+                load_flat(level, &mut self.file.row(row), op, mask, addresses, 0, &self.ctas[cta as usize].shared)
             }),
             _ => false,
         };
-        if done { Ok(()) } else { self.load_slow(memory, issue) }
-    }
-
-    /// Whether a load may take its bytes from memory as it is: no store in the log is near.
-    #[inline]
-    fn reads_image(&mut self, memory: &Global<'_>, Issue { op, row, mask, .. }: Issue<'_>) -> bool {
-        if memory.image().tracks_writes() {
-            return false;
-        }
-        let Some(log) = memory.pending() else { return true };
-        let addresses = addresses(&self.file.row(row), op, mask);
-        !lanes_in(mask).any(|lane| log.may_touch(addresses[lane]))
+        if done { Ok(()) } else { self.load_slow(memory, issue, addresses) }
     }
 
     /// Makes the allocation of the first active lane the one to try.
-    fn nearest_allocation(&mut self, memory: &DeviceMemory, Issue { op, row, mask, .. }: Issue<'_>) {
-        let lane = mask.trailing_zeros() as usize & 31;
-        let address = self.file.get(row, op.s[0], op.s_bank[0], lane).wrapping_add(op.aux);
+    #[inline]
+    fn nearest_allocation(&mut self, memory: &DeviceMemory, addresses: &[u64; LANES], mask: u32) {
+        let address = addresses[mask.trailing_zeros() as usize & 31];
         let last = memory.allocations().get(self.last_allocation);
         if last.is_none_or(|a| address.wrapping_sub(a.base) >= a.len())
             && let Ok((index, _)) = memory.find(address, 1)
@@ -261,9 +292,8 @@ impl Core<'_> {
     }
 
     /// Lane by lane, any space.
-    fn load_slow(&mut self, memory: &Global<'_>, issue: Issue<'_>) -> Result<(), LaneFault> {
+    fn load_slow(&mut self, memory: &Global<'_>, issue: Issue<'_>, addresses: &[u64; LANES]) -> Result<(), LaneFault> {
         let Issue { op, row, mask, .. } = issue;
-        let addresses = addresses(&self.file.row(row), op, mask);
         let access = op.access;
         for lane in lanes_in(mask) {
             let total = u32::from(access.bytes) * u32::from(access.count);
@@ -277,34 +307,38 @@ impl Core<'_> {
         Ok(())
     }
 
-    pub(super) fn store(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<(), LaneFault> {
+    fn store(&mut self, memory: &mut Global<'_>, issue: Issue<'_>, addresses: &[u64; LANES]) -> Result<(), LaneFault> {
         let Issue { op, lanes, row, mask } = issue;
         let level = self.program.level;
         let done = match op.access.space {
             MemSpace::Global if !memory.image().tracks_writes() => {
-                self.nearest_allocation(memory.image(), issue);
+                self.nearest_allocation(memory.image(), addresses, mask);
                 let found = memory.image().allocations().get(self.last_allocation);
                 let (base, size) = found.map_or((0, 0), |a| (a.base, a.data().len()));
                 match memory {
                     Global::Direct(memory) if size > 0 => {
                         let data = memory.bytes_mut(self.last_allocation);
-                        store_flat(level, &self.file.row(row), op, mask, base, data)
+                        store_flat(level, &self.file.row(row), op, mask, addresses, base, data)
                     }
-                    Global::Logged(_, log) => store_logged(&self.file.row(row), op, mask, (base, size), log),
+                    Global::Logged(_, log) => store_logged(&self.file.row(row), op, mask, addresses, (base, size), log),
                     Global::Direct(_) => false,
                 }
             }
             MemSpace::Shared => self.cta_of(lanes, mask).is_some_and(|cta| {
-                store_flat(level, &self.file.row(row), op, mask, 0, &mut self.ctas[cta as usize].shared)
+                store_flat(level, &self.file.row(row), op, mask, addresses, 0, &mut self.ctas[cta as usize].shared)
             }),
             _ => false,
         };
-        if done { Ok(()) } else { self.store_slow(memory, issue) }
+        if done { Ok(()) } else { self.store_slow(memory, issue, addresses) }
     }
 
-    fn store_slow(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<(), LaneFault> {
+    fn store_slow(
+        &mut self,
+        memory: &mut Global<'_>,
+        issue: Issue<'_>,
+        addresses: &[u64; LANES],
+    ) -> Result<(), LaneFault> {
         let Issue { op, row, mask, .. } = issue;
-        let addresses = addresses(&self.file.row(row), op, mask);
         let access = op.access;
         let total = u32::from(access.bytes) * u32::from(access.count);
         for lane in lanes_in(mask) {

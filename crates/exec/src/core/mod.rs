@@ -300,12 +300,39 @@ impl<'p> Core<'p> {
         Ok(effect)
     }
 
+    /// Executes a load or store for the lanes of `mask`, at least one; `addresses` are then what they accessed, other lanes
+    /// have that of the first.
+    ///
+    /// # Errors
+    /// When an address is outside every allocation or misaligned.
+    #[inline]
+    pub fn access(
+        &mut self,
+        memory: &mut Global<'_>,
+        op: &Op,
+        lanes: Lanes<'_>,
+        mask: u32,
+        addresses: &mut [u64; LANES],
+    ) -> Result<(), LaneFault> {
+        let row = match lanes {
+            Lanes::Row(row) => row,
+            Lanes::Gathered(homes) => {
+                self.file.gather(op, self.program.frame_pointer, homes, mask);
+                0
+            }
+        };
+        self.load_or_store(memory, Issue { op, lanes, row, mask }, addresses)?;
+        if let Lanes::Gathered(homes) = lanes {
+            self.file.scatter(op, homes, mask);
+        }
+        Ok(())
+    }
+
     fn perform(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<Effect, LaneFault> {
         let Issue { op, row, mask, .. } = issue;
         match op.class {
             Class::Alu => crate::lanes::call(&mut self.file.row(row), op, mask),
-            Class::Load if mask != 0 => self.load(memory, issue)?,
-            Class::Store if mask != 0 => self.store(memory, issue)?,
+            Class::Load | Class::Store if mask != 0 => self.load_or_store(memory, issue, &mut [0; LANES])?,
             Class::Atomic if mask != 0 => self.atomic(memory, issue)?,
             Class::Texture => self.texture(issue)?,
             Class::Clock => self.read_clock(issue),

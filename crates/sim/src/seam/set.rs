@@ -99,6 +99,18 @@ impl WarpSet {
         *word = *word & !(1 << bit) | u64::from(member) << bit;
     }
 
+    /// Adds a warp.
+    #[inline]
+    pub fn insert(&mut self, warp: WarpId) {
+        self.words[warp.index() / 64 % WORDS] |= 1 << (warp.0 % 64);
+    }
+
+    /// Removes a warp.
+    #[inline]
+    pub fn remove(&mut self, warp: WarpId) {
+        self.words[warp.index() / 64 % WORDS] &= !(1 << (warp.0 % 64));
+    }
+
     /// Whether a warp is in it.
     #[inline]
     #[must_use]

@@ -72,86 +72,89 @@ impl Datapath {
 
     /// Which slice a warp is of, and a scheduler: their number is a multiple of that of the slices.
     #[inline]
-    pub(super) fn slice_of(&self, index: usize) -> usize {
-        if self.others.is_empty() { 0 } else { index % self.slices() }
+    fn slice_of<B: Build>(&self, index: usize) -> usize {
+        if B::PLAIN || self.others.is_empty() { 0 } else { index % self.slices() }
     }
 
     #[inline]
-    fn with_agenda(&mut self, slice: usize) -> (&mut Slice, &mut Agenda) {
-        (if slice == 0 { &mut self.first } else { &mut self.others[slice - 1] }, &mut self.agenda)
+    fn with_agenda<B: Build>(&mut self, slice: usize) -> (&mut Slice, &mut Agenda) {
+        let is_first = B::PLAIN || slice == 0;
+        (if is_first { &mut self.first } else { &mut self.others[slice - 1] }, &mut self.agenda)
     }
 
     #[inline]
-    fn at(&self, slice: usize) -> &Slice {
-        if slice == 0 { &self.first } else { &self.others[slice - 1] }
+    fn at<B: Build>(&self, slice: usize) -> &Slice {
+        if B::PLAIN || slice == 0 { &self.first } else { &self.others[slice - 1] }
     }
 
     /// Whether something holds for one of them.
     #[inline]
-    fn any(&self, holds: impl Fn(&Slice) -> bool) -> bool {
-        holds(&self.first) || !self.others.is_empty() && self.others.iter().any(holds)
+    fn any<B: Build>(&self, holds: impl Fn(&Slice) -> bool) -> bool {
+        holds(&self.first) || !B::PLAIN && self.others.iter().any(holds)
     }
 
     /// The collector of a warp's slice.
     #[inline]
-    fn collector(&mut self, warp: WarpId) -> &mut Collector {
-        let slice = self.slice_of(warp.index());
-        &mut self.with_agenda(slice).0.collector
+    fn collector<B: Build>(&mut self, warp: WarpId) -> &mut Collector {
+        let slice = self.slice_of::<B>(warp.index());
+        &mut self.with_agenda::<B>(slice).0.collector
     }
 
     /// Takes an instruction that a warp has issued.
     #[inline]
-    pub(super) fn push(&mut self, warp: WarpId, unit: UnitKind, inst: InstId) {
-        self.collector(warp).push(unit, inst);
+    pub(super) fn push<B: Build>(&mut self, warp: WarpId, unit: UnitKind, inst: InstId) {
+        self.collector::<B>(warp).push(unit, inst);
     }
 
     /// A register of a warp is written in this cycle; false when its bank is taken by another write.
     #[inline]
-    pub(super) fn write(&mut self, warp: WarpId, register: u16) -> bool {
-        self.collector(warp).write(register, warp.0)
+    pub(super) fn write<B: Build>(&mut self, warp: WarpId, register: u16) -> bool {
+        self.collector::<B>(warp).write(register, warp.0)
     }
 
     /// Whether a warp or a scheduler of this number can issue to a unit.
     #[inline]
-    pub(super) fn accepts(&self, index: usize, unit: UnitKind) -> bool {
-        self.at(self.slice_of(index)).collector.accepts(unit)
+    pub(super) fn accepts<B: Build>(&self, index: usize, unit: UnitKind) -> bool {
+        self.at::<B>(self.slice_of::<B>(index)).collector.accepts(unit)
     }
 
     /// Whether any slice takes an instruction for a unit.
     #[inline]
-    pub(super) fn any_accepts(&self, unit: UnitKind) -> bool {
-        self.any(|slice| slice.collector.accepts(unit))
+    pub(super) fn any_accepts<B: Build>(&self, unit: UnitKind) -> bool {
+        self.any::<B>(|slice| slice.collector.accepts(unit))
     }
 
     /// Whether something in a collector moves in the next cycle; `mem_busy` says that the load-store unit takes nothing.
     #[inline]
-    pub(super) fn can_move(&self, mem_busy: bool) -> bool {
-        self.any(|slice| slice.collector.can_move(mem_busy))
+    pub(super) fn can_move<B: Build>(&self, mem_busy: bool) -> bool {
+        self.any::<B>(|slice| slice.collector.can_move(mem_busy))
     }
 
     /// Whether an instruction has its operands and waits for the load-store unit.
     #[inline]
-    pub(super) fn has_memory(&self) -> bool {
-        self.any(|slice| !slice.collector.output[UnitKind::Mem as usize].is_empty())
+    pub(super) fn has_memory<B: Build>(&self) -> bool {
+        self.any::<B>(|slice| !slice.collector.output[UnitKind::Mem as usize].is_empty())
     }
 
     /// The first instruction of a slice that waits for the load-store unit.
     #[inline]
-    pub(super) fn memory_head(&self, slice: usize) -> Option<InstId> {
-        self.at(slice).collector.output[UnitKind::Mem as usize].front()
+    pub(super) fn memory_head<B: Build>(&self, slice: usize) -> Option<InstId> {
+        self.at::<B>(slice).collector.output[UnitKind::Mem as usize].front()
     }
 
     /// The load-store unit takes it.
     #[inline]
-    pub(super) fn take_memory(&mut self, slice: usize) -> Option<InstId> {
-        self.with_agenda(slice).0.collector.take(UnitKind::Mem)
+    pub(super) fn take_memory<B: Build>(&mut self, slice: usize) -> Option<InstId> {
+        self.with_agenda::<B>(slice).0.collector.take(UnitKind::Mem)
     }
 
     /// Ends a cycle in which nothing in the collectors could move.
     #[inline]
-    pub(super) fn end_cycle(&mut self) {
+    pub(super) fn end_cycle<B: Build>(&mut self) {
         self.first.collector.end_cycle();
-        self.others.iter_mut().for_each(|slice| slice.collector.end_cycle());
+        if !B::PLAIN {
+            self.others.iter_mut().for_each(|slice| slice.collector.end_cycle());
+        }
     }
 
     /// When the next instruction is written back, or the one pipeline takes the next.
@@ -179,7 +182,7 @@ impl Datapath {
     /// Whether a memory instruction occupies the one pipeline: it hands out its requests (`occupied`), or is about to.
     #[inline]
     pub(super) fn memory_is_in_the_way<B: Build>(&self, occupied: bool) -> bool {
-        self.is_unified::<B>() && (occupied || self.has_memory())
+        self.is_unified::<B>() && (occupied || self.has_memory::<B>())
     }
 
     /// Whether an instruction may issue as far as the one pipeline is concerned; always, where units have their own.
@@ -202,9 +205,9 @@ impl Datapath {
     pub(super) fn write_back<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
         let mut due = self.agenda.take_due(now);
         while due != 0 {
-            let slice = due.trailing_zeros() as usize;
+            let slice = if B::PLAIN { 0 } else { due.trailing_zeros() as usize };
             due &= due - 1;
-            let (Slice { collector, units }, _) = self.with_agenda(slice);
+            let (Slice { collector, units }, _) = self.with_agenda::<B>(slice);
             while let Some(inst) = units.next_done(now) {
                 let entry = on.insts.get(inst);
                 for number in on.op(entry.pc).write_numbers() {
@@ -220,9 +223,9 @@ impl Datapath {
     pub(super) fn execute<B: Build>(&mut self, on: &Shared<'_, B>, power: &mut Power, now: Cycle) {
         let mut collected = self.agenda.collected;
         while collected != 0 {
-            let slice = collected.trailing_zeros() as usize;
+            let slice = if B::PLAIN { 0 } else { collected.trailing_zeros() as usize };
             collected &= collected - 1;
-            let (Slice { collector, units }, agenda) = self.with_agenda(slice);
+            let (Slice { collector, units }, agenda) = self.with_agenda::<B>(slice);
             for pipeline in 0..units.len() {
                 let kind = units.kind(pipeline);
                 let Some(inst) = collector.output[kind as usize].front() else { continue };
@@ -242,8 +245,8 @@ impl Datapath {
     /// One cycle of the operand collectors.
     #[inline]
     pub(super) fn collect<B: Build>(&mut self, on: &Shared<'_, B>) {
-        for slice in 0..self.slices() {
-            let (Slice { collector, .. }, agenda) = self.with_agenda(slice);
+        for slice in 0..if B::PLAIN { 1 } else { self.slices() } {
+            let (Slice { collector, .. }, agenda) = self.with_agenda::<B>(slice);
             if collector.is_empty() {
                 collector.end_cycle();
                 continue;

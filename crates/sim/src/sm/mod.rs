@@ -261,7 +261,9 @@ impl<'k, B: Build> Sm<'k, B> {
         power.begin_cycle(shared, now);
         shared.warps.begin_cycle(now);
         blocks.take_logical_blocks(shared, now);
-        if let Some(line) = ldst.receive(port, now) {
+        if ldst.has_replies(port)
+            && let Some(line) = ldst.receive(port, now)
+        {
             fetch.line_came(line, now);
         }
         datapath.write_back(shared, now);
@@ -269,7 +271,7 @@ impl<'k, B: Build> Sm<'k, B> {
         ldst.cycle(shared, datapath, port, now);
         self.shared.account.counters.cycles += 1;
         if !self.shared.facts.never_skips && self.front_is_quiet(now) {
-            self.datapath.end_cycle();
+            self.datapath.end_cycle::<B>();
             self.charge(now, 1);
             return;
         }
@@ -304,10 +306,10 @@ impl<'k, B: Build> Sm<'k, B> {
         let sets = shared.warps.sets();
         let is_open = datapath.is_open::<B>(self.memory.is_occupied(), now);
         let issues =
-            |unit: UnitKind| is_open && datapath.any_accepts(unit) && self.schedulers.has_ready(shared, gangs, unit);
+            |unit: UnitKind| is_open && datapath.any_accepts::<B>(unit) && self.schedulers.has_ready(shared, gangs, unit);
         self.fetch.is_busy()
             || !sets.wanting.is_empty()
-            || datapath.can_move(mem_busy)
+            || datapath.can_move::<B>(mem_busy)
             || issues(UnitKind::Sp)
             || issues(UnitKind::Mem)
             || issues(UnitKind::Sfu)

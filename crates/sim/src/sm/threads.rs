@@ -22,11 +22,14 @@ pub(super) struct Threads<'k> {
     /// What kernels printed, by time.
     pub(super) printed: Vec<(Cycle, String)>,
     printed_bytes: usize,
+    /// What the last memory instruction touched.
+    pub(super) footprint: Footprint,
 }
 
 impl<'k> Threads<'k> {
     pub(super) fn new(core: Core<'k>) -> Self {
-        Self { core, log: StoreLog::default(), fault: None, printed: Vec::new(), printed_bytes: 0 }
+        let footprint = Footprint { addresses: [0; 32], spaces: Spaces::default(), fixed: None };
+        Self { core, log: StoreLog::default(), fault: None, printed: Vec::new(), printed_bytes: 0, footprint }
     }
 
     /// A thread did something it must not: the run ends here.
@@ -64,43 +67,49 @@ impl<'k> Threads<'k> {
         Spaces::of(facts.op(pc).space, &addresses, active).global != 0
     }
 
-    /// Executes an instruction that computes, loads or stores; what it touches, unless that is nothing.
+    /// Executes an instruction that computes, loads or stores; whether it touches memory ([`Threads::footprint`]).
     pub(super) fn touch_or_compute(
         &mut self,
         facts: &Facts<'_>,
         issuing: Issuing<'_>,
         lanes: Lanes<'_>,
-    ) -> Result<Option<Footprint>, LaneFault> {
+    ) -> Result<bool, LaneFault> {
         match issuing.op.class {
-            Class::Alu => self.perform(issuing, lanes).map(|_| None),
+            Class::Alu => self.perform(issuing, lanes).map(|_| false),
             _ => self.touch(facts, issuing, lanes),
         }
     }
 
-    /// Executes a memory instruction; what it touches, unless that is nothing.
+    /// Executes a memory instruction; whether it touches memory ([`Threads::footprint`]).
     #[inline(always)]
     pub(super) fn touch(
         &mut self,
         facts: &Facts<'_>,
         issuing: Issuing<'_>,
         lanes: Lanes<'_>,
-    ) -> Result<Option<Footprint>, LaneFault> {
+    ) -> Result<bool, LaneFault> {
         let Issuing { op, pc, active, now, .. } = issuing;
         let timed = facts.op(pc);
+        if timed.mem == MemKind::Fence || active == 0 && timed.mem != MemKind::Texture {
+            return self.perform(issuing, lanes).map(|_| false);
+        }
         if timed.mem == MemKind::Texture {
-            return self.fetch_texels(issuing, lanes).map(Some);
+            return self.fetch_texels(issuing, lanes).map(|()| true);
         }
-        if timed.mem == MemKind::Fence || active == 0 {
-            return self.perform(issuing, lanes).map(|_| None);
+        self.footprint.fixed = timed.fixed_address;
+        if timed.fixed_address.is_some() {
+            self.footprint.spaces = Spaces { constant: active, ..Spaces::default() };
+            return self.perform(issuing, lanes).map(|_| true);
         }
-        if let Some(address) = timed.fixed_address {
-            let spaces = Spaces { constant: active, ..Spaces::default() };
-            let footprint = Footprint { addresses: [address; 32], spaces, fixed: Some(address) };
-            return self.perform(issuing, lanes).map(|_| Some(footprint));
+        if matches!(op.class, Class::Load | Class::Store) {
+            let global = &mut Global::Logged(issuing.memory, &mut self.log);
+            self.core.access(global, op, lanes, active, &mut self.footprint.addresses)?;
+        } else {
+            self.footprint.addresses = self.core.addresses(op, lanes, active);
+            self.perform(issuing, lanes)?;
         }
-        let mut addresses = self.core.addresses(op, lanes, active);
-        let spaces = Spaces::of(timed.space, &addresses, active);
-        self.perform(issuing, lanes)?;
+        let Footprint { addresses, spaces, .. } = &mut self.footprint;
+        *spaces = Spaces::of(timed.space, addresses, active);
         if timed.mem == MemKind::Store {
             self.log.end_group(now);
         }
@@ -111,20 +120,21 @@ impl<'k> Threads<'k> {
             };
             addresses[lane] = facts.local_address(lanes.home(lane), offset);
         }
-        Ok(Some(Footprint { addresses, spaces, fixed: None }))
+        Ok(true)
     }
 
     /// Texture fetches, each texture by itself. Texels of one byte count as the word they are in.
-    fn fetch_texels(&mut self, issuing: Issuing<'_>, lanes: Lanes<'_>) -> Result<Footprint, LaneFault> {
+    fn fetch_texels(&mut self, issuing: Issuing<'_>, lanes: Lanes<'_>) -> Result<(), LaneFault> {
         let texels = self.core.texels(issuing.op, lanes, issuing.active);
         self.perform(issuing, lanes)?;
-        let (mut addresses, mut spaces) = ([0; 32], Spaces::default());
+        let Footprint { addresses, spaces, fixed } = &mut self.footprint;
+        (*spaces, *fixed) = (Spaces::default(), None);
         for lane in lanes_in(issuing.active) {
             if let Some(texel) = texels[lane] {
                 addresses[lane] = texel & !3;
                 spaces.texture |= 1 << lane;
             }
         }
-        Ok(Footprint { addresses, spaces, fixed: None })
+        Ok(())
     }
 }

@@ -334,7 +334,7 @@ impl Gangs {
             self.table
                 .gangs(set)
                 .iter()
-                .any(|gang| gang & ready == *gang && accept(datapath, *gang, on.op(self.view(on, set, *gang).pc).unit))
+                .any(|gang| gang & ready == *gang && accept::<B>(datapath, *gang, on.op(self.view(on, set, *gang).pc).unit))
         })
     }
 
@@ -350,7 +350,7 @@ impl Gangs {
                 if best.is_some_and(|(known, _)| known <= rank) || schedulers & used != 0 {
                     continue;
                 }
-                if accept(datapath, mask, on.op(view.pc).unit) {
+                if accept::<B>(datapath, mask, on.op(view.pc).unit) {
                     best = Some((rank, view.gang));
                 }
             }
@@ -424,7 +424,7 @@ impl Gangs {
                 let first = self.place(on, set, gang.mask.trailing_zeros() as usize);
                 let together = slices(gang.mask).all(|slice| self.place(on, set, slice) == first);
                 let ready = self.ready_bits(on, set) & gang.mask == gang.mask;
-                let accepted = accept(path.datapath, gang.mask, on.op(first.0).unit);
+                let accepted = accept::<B>(path.datapath, gang.mask, on.op(first.0).unit);
                 if !together || !ready || !accepted || self.veto(path, gang).is_some() {
                     break;
                 }
@@ -468,8 +468,8 @@ impl Gangs {
         let lanes = on.warps.lanes(leader);
         let active = on.threads.core.guarded(op, lanes, mask);
         let whole = Issuing { warp: leader, op, pc, mask, active, now: path.now, memory: path.memory };
-        let footprint = match on.threads.touch_or_compute(&on.facts, whole, lanes) {
-            Ok(footprint) => footprint,
+        let touches = match on.threads.touch_or_compute(&on.facts, whole, lanes) {
+            Ok(touches) => touches,
             Err(fault) => {
                 on.threads.fail(pc, lanes, fault, path.now);
                 return false;
@@ -480,8 +480,8 @@ impl Gangs {
             let mask = path.on.warps.get(warp).mask;
             let one = Issuing { warp, mask, active: active & mask, ..whole };
             let inst = path.enter(one, path.on.op(pc), row, first);
-            if let Some(all) = &footprint {
-                *path.on.insts.get_mut(inst).footprint = all.of_lanes(active & mask);
+            if touches {
+                *path.on.insts.get_mut(inst).footprint = path.on.threads.footprint.of_lanes(active & mask);
             }
             path.on.warps.go_behind(warp);
         }
@@ -533,6 +533,6 @@ impl Gangs {
 }
 
 /// Whether all slices of a gang take an instruction for a unit.
-fn accept(datapath: &Datapath, mask: u8, unit: UnitKind) -> bool {
-    slices(mask).all(|slice| datapath.accepts(slice, unit))
+fn accept<B: Build>(datapath: &Datapath, mask: u8, unit: UnitKind) -> bool {
+    slices(mask).all(|slice| datapath.accepts::<B>(slice, unit))
 }

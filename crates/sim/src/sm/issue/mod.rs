@@ -131,7 +131,7 @@ impl Schedulers {
         self.hear(path.on);
         let (sets, own) = (path.on.warps.sets(), path.on.warps.used(scheduler));
         let is_open = path.datapath.is_open::<B>(memory.is_occupied, now);
-        let open = |unit: UnitKind| if is_open && path.datapath.accepts(scheduler, unit) { u64::MAX } else { 0 };
+        let open = |unit: UnitKind| if is_open && path.datapath.accepts::<B>(scheduler, unit) { u64::MAX } else { 0 };
         let (sp, sfu, mem) = (open(UnitKind::Sp), open(UnitKind::Sfu), open(UnitKind::Mem));
         let (on_sp, on_sfu, on_mem) = (sets.ready(UnitKind::Sp), sets.ready(UnitKind::Sfu), sets.ready(UnitKind::Mem));
         let mut any = 0;
@@ -156,7 +156,7 @@ impl Schedulers {
             if n > 0 && !self.goes_on(path, scheduler, warp) {
                 break;
             }
-            let occupied = path.on.warps.op(warp).timing.interval;
+            let occupied = if B::PLAIN { 0 } else { path.on.warps.op(warp).timing.interval };
             if !path.issue(warp, n == 0) {
                 return;
             }
@@ -172,7 +172,7 @@ impl Schedulers {
         let warps = &path.on.warps;
         let info = warps.get(warp);
         let unit = (info.valid && info.blocked.is_none()).then(|| warps.op(warp).unit);
-        unit.is_some_and(|u| warps.sets().ready(u).contains(warp) && path.datapath.accepts(scheduler, u))
+        unit.is_some_and(|u| warps.sets().ready(u).contains(warp) && path.datapath.accepts::<B>(scheduler, u))
             && path.power.veto(path.on, warp, path.now).is_none()
     }
 

@@ -54,7 +54,7 @@ impl<B: Build> Path<'_, '_, B> {
             if timed.mem == MemKind::Fence {
                 self.on.warps.begin_fence(warp);
             }
-            access::execute(self.on, inst, issuing, self.datapath.slices() > 1)?;
+            access::execute(self.on, inst, issuing, !B::PLAIN && self.datapath.slices() > 1)?;
             self.on.warps.go_behind_memory(warp);
         } else {
             self.execute(issuing)?;
@@ -83,7 +83,7 @@ impl<B: Build> Path<'_, '_, B> {
         if self.power.is_active::<B>() {
             entry.shape = self.power.issued::<B>(timed, active, now);
         }
-        self.datapath.push(warp, timed.unit, inst);
+        self.datapath.push::<B>(warp, timed.unit, inst);
         inst
     }
 

@@ -2,7 +2,10 @@
 
 use super::super::build::Build;
 use super::super::collector::InstId;
+use super::super::counters::SmCounters;
+use super::super::facts::Facts;
 use super::super::footprint::Footprint;
+use super::super::in_flight::InFlight;
 use super::super::shared::{Issuing, Shared};
 use super::coalesce::{Access, Rules, bank_cycles, coalesce};
 use crate::kernel::MemKind;
@@ -11,11 +14,15 @@ use raddle_exec::memory::Global;
 use raddle_ptx::num::fit;
 
 /// Makes the requests of what an instruction touches.
-pub(super) fn make_requests<B: Build>(on: &mut Shared<'_, B>, inst: InstId, footprint: &Footprint) {
+pub(super) fn make_requests(
+    facts: &Facts<'_>,
+    counters: &mut SmCounters,
+    entry: &mut InFlight,
+    footprint: &Footprint,
+) {
     let Footprint { addresses, spaces, fixed } = footprint;
-    let (config, counters) = (on.facts.config, &mut on.account.counters);
-    let entry = on.insts.get_mut(inst);
-    let timed = on.facts.op(entry.pc);
+    let config = facts.config;
+    let timed = facts.op(entry.pc);
     if let Some(address) = *fixed {
         let (bytes, lanes) = (config.sm.l1c.line, spaces.constant);
         entry.accesses.push(Access { address, bytes, lanes, byte_mask: u128::MAX });
@@ -47,7 +54,7 @@ pub(super) fn make_requests<B: Build>(on: &mut Shared<'_, B>, inst: InstId, foot
         entry.local = true;
         let segment = if config.sm.l1d.sets == 0 { sector } else { config.sm.l1d.line };
         for word in 0..lane_bytes.div_ceil(4) {
-            let own = addresses.map(|address| address + u64::from(word) * on.facts.local_stride);
+            let own = addresses.map(|address| address + u64::from(word) * facts.local_stride);
             coalesce(rules(4, segment), &own, spaces.local, &mut entry.accesses);
         }
         let count = entry.accesses.len() as u64;
@@ -68,11 +75,13 @@ pub(in super::super) fn execute<B: Build>(
     if on.threads.is_global_atomic(&on.facts, issuing, lanes) {
         return prepare_atomic(on, inst, issuing);
     }
-    let Some(footprint) = on.threads.touch(&on.facts, issuing, lanes)? else { return Ok(()) };
-    if later {
-        *on.insts.get_mut(inst).footprint = Some(footprint);
-    } else {
-        make_requests(on, inst, &footprint);
+    if on.threads.touch(&on.facts, issuing, lanes)? {
+        let entry = on.insts.get_mut(inst);
+        if later {
+            *entry.footprint = Some(on.threads.footprint);
+        } else {
+            make_requests(&on.facts, &mut on.account.counters, entry, &on.threads.footprint);
+        }
     }
     Ok(())
 }

@@ -59,6 +59,7 @@ impl Incoming {
     }
 
     /// Replies at the port.
+    #[inline]
     pub(super) fn held(&self) -> usize {
         self.ejected.len()
     }
@@ -146,7 +147,7 @@ impl Incoming {
             let (warp, pc) = parts.writer(on, token);
             let numbers = on.op(pc).write_numbers();
             let left = &numbers[self.written..];
-            let count = left.iter().take_while(|number| datapath.write(WarpId(warp), **number)).count();
+            let count = left.iter().take_while(|number| datapath.write::<B>(WarpId(warp), **number)).count();
             self.written += count;
             if count < left.len() {
                 return;
@@ -159,14 +160,18 @@ impl Incoming {
                 parts.done(on, token);
             }
         }
+        let Caches { l1d, l1c, l1t } = caches;
+        if self.shared.is_empty() && self.past_l1.is_none() && !(l1d.has_ready() || l1c.has_ready() || l1t.has_ready()) {
+            return;
+        }
         for step in 0..CLIENTS {
             let client = (self.turn + step) % CLIENTS;
             let found = match client {
                 0 if self.shared.front().is_some_and(|s| s.0 <= now) => self.shared.pop_front().map(|s| s.1),
-                1 => caches.l1t.next_ready(),
-                2 => caches.l1c.next_ready(),
+                1 => l1t.next_ready(),
+                2 => l1c.next_ready(),
                 3 => self.past_l1.take(),
-                4 => caches.l1d.next_ready(),
+                4 => l1d.next_ready(),
                 _ => None,
             };
             if found.is_some() {

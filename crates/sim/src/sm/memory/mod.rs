@@ -131,6 +131,12 @@ impl LoadStore {
         }
     }
 
+    /// Whether replies are at the port, or on their way to it.
+    #[inline]
+    pub(super) fn has_replies(&self, port: &Port) -> bool {
+        self.back.held() > 0 || !port.inbox.is_empty()
+    }
+
     /// Replies: one goes from the port into the SM, one from the interconnect to the port. The token of a line of
     /// instructions, if one came.
     #[inline]
@@ -148,7 +154,7 @@ impl LoadStore {
         now: Cycle,
     ) {
         self.end_fences(on);
-        if !datapath.has_memory() && self.is_empty() {
+        if !datapath.has_memory::<B>() && self.is_empty() {
             return;
         }
         let Self { caches, out, back, parts } = self;
@@ -179,10 +185,10 @@ impl LoadStore {
 
     /// The next instruction that has its operands.
     fn take_next<B: Build>(&mut self, on: &mut Shared<'_, B>, datapath: &mut Datapath) -> Option<InstId> {
-        if datapath.slices() > 1 {
+        if !B::PLAIN && datapath.slices() > 1 {
             return self.parts.take_joint(on, datapath);
         }
-        let inst = datapath.take_memory(0)?;
+        let inst = datapath.take_memory::<B>(0)?;
         let entry = on.insts.get_mut(inst);
         entry.pending = raddle_ptx::num::fit(entry.accesses.len());
         Some(inst)

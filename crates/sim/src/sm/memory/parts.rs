@@ -73,7 +73,7 @@ impl Parts {
     /// Takes what the slices have for the load-store unit: the instruction that was issued first, and all that can go
     /// with it.
     pub(super) fn take_joint<B: Build>(&mut self, on: &mut Shared<'_, B>, datapath: &mut Datapath) -> Option<InstId> {
-        let heads = (0..datapath.slices()).filter_map(|slice| datapath.memory_head(slice));
+        let heads = (0..datapath.slices()).filter_map(|slice| datapath.memory_head::<B>(slice));
         let first = heads.min_by_key(|inst| on.insts.get(*inst).at)?;
         let carrier = on.insts.alloc();
         let entry = on.insts.get(first);
@@ -82,7 +82,7 @@ impl Parts {
         let mut all = *entry.footprint.as_ref();
         let mut members = std::mem::take(&mut on.insts.get_mut(carrier).members);
         for slice in 0..datapath.slices() {
-            let Some(inst) = datapath.memory_head(slice) else { continue };
+            let Some(inst) = datapath.memory_head::<B>(slice) else { continue };
             let entry = on.insts.get(inst);
             let goes = inst == first
                 || are_alike(leading, on.op(entry.pc))
@@ -93,7 +93,7 @@ impl Parts {
             if !goes {
                 continue;
             }
-            datapath.take_memory(slice);
+            datapath.take_memory::<B>(slice);
             let own = on.insts.get_mut(inst).footprint.take();
             match (&mut all, own) {
                 (Some(all), Some(own)) => all.add(&own),
@@ -107,7 +107,7 @@ impl Parts {
         (entry.bank_cycles, entry.shared, entry.local, entry.gathered) = (1, false, false, false);
         entry.members = members;
         if let Some(all) = all {
-            make_requests(on, carrier, &all);
+            make_requests(&on.facts, &mut on.account.counters, on.insts.get_mut(carrier), &all);
         } else if work_first {
             // An atomic has its requests already.
             let own = on.insts.get_mut(first);

@@ -554,7 +554,7 @@ impl<'k, B: Build> Warps<'k, B> {
     #[inline]
     pub(super) fn is_fetched_for(&mut self, warp: WarpId) {
         self.fronts[warp.index()].fetching = true;
-        self.sets.wanting.set(warp, false);
+        self.sets.wanting.remove(warp);
     }
 
     /// Instructions of a warp have come too late: it takes its turn again.

@@ -146,8 +146,8 @@ impl Sets {
         if old != place {
             let scheduler = self.schedulers[warp.index() % MAX_WARPS];
             self.versions[usize::from(scheduler) % MAX_SCHEDULERS] += 1;
-            self.sets[old as usize].set(warp, false);
-            self.sets[place as usize].set(warp, true);
+            self.sets[old as usize].remove(warp);
+            self.sets[place as usize].insert(warp);
             if old.is_waiting() != place.is_waiting() {
                 self.waiting.set(warp, place.is_waiting());
             }
