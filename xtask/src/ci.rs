@@ -145,7 +145,8 @@ fn doctest() -> Result {
 }
 
 fn example() -> Result {
-    run_cargo(&words("run --locked -p raddle-mech --example custom_scheduler"))
+    run_cargo(&words("run --locked -p raddle-mech --example custom_scheduler"))?;
+    run_cargo(&words("run --locked -p raddle-cli --example my_raddle -- run examples/saxpy.toml --issue youngest"))
 }
 
 /// Runs all tests, letting their output through, and keeps the runner's summary for the end.

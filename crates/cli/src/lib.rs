@@ -1,4 +1,4 @@
-//! The command `raddle`.
+//! The command `raddle`, as a library: [`main_with`] is the whole program, with whatever mechanisms there are.
 //!
 //! ```text
 //!  argv ──clap──► args of one command ──► command ──► Exit, or Failure ──render──► stderr
@@ -7,6 +7,9 @@
 //!
 //! Nothing but this crate prints, reads the command line or chooses exit codes. Data, that is what
 //! another program may want to read, goes to stdout; everything for the person goes to stderr.
+//!
+//! The program `raddle` has the mechanisms of `raddle_mech`. A program with mechanisms of its own adds them to these, and
+//! has every command with them: `examples/my_raddle.rs` is one.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the crate that prints")]
 
@@ -29,7 +32,9 @@ mod run;
 mod workloads;
 
 use clap::{Parser, Subcommand};
+use raddle_sim::seam::Registry;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Run and study GPU kernels written in PTX, without a GPU
 #[derive(Parser)]
@@ -116,23 +121,26 @@ enum Plot {
     Phases(Box<phases::Args>),
 }
 
-fn main() -> ExitCode {
+/// Does what the command line says, with the mechanisms of the registry.
+#[must_use]
+pub fn main_with(registry: Registry) -> ExitCode {
+    let registry = Arc::new(registry);
     let result = match Cli::parse().command {
-        Command::Run(args) => run::run(&args),
-        Command::Measure(command) => measure::run(&command),
-        Command::Lanes(args) => lanes::run(&args),
-        Command::Phases(args) => phases::run(&args),
-        Command::Plot(Plot::Gangs(args)) => gangs::run(&args),
-        Command::Plot(Plot::Lanes(args)) => lanes::run(&args),
-        Command::Plot(Plot::Phases(args)) => phases::run(&args),
+        Command::Run(args) => run::run(&args, &registry),
+        Command::Measure(command) => measure::run(&command, &registry),
+        Command::Lanes(args) => lanes::run(&args, &registry),
+        Command::Phases(args) => phases::run(&args, &registry),
+        Command::Plot(Plot::Gangs(args)) => gangs::run(&args, &registry),
+        Command::Plot(Plot::Lanes(args)) => lanes::run(&args, &registry),
+        Command::Plot(Plot::Phases(args)) => phases::run(&args, &registry),
         Command::Ptx(command) => ptx::run(&command),
         Command::Config(command) => config::run(&command),
-        Command::Workloads(command) => workloads::run(&command),
-        Command::Compare(args) => compare::run(&args),
-        Command::Lab(command) => lab::run(&command),
-        Command::Reproduce(args) => lab::reproduce(&args),
+        Command::Workloads(command) => workloads::run(&command, &registry),
+        Command::Compare(args) => compare::run(&args, &registry),
+        Command::Lab(command) => lab::run(&command, &registry),
+        Command::Reproduce(args) => lab::reproduce(&args, &registry),
         Command::Cost(args) => cost::run(&args),
-        Command::List { command } => list::run(command.as_ref()),
+        Command::List { command } => list::run(command.as_ref(), &registry),
     };
     let exit = result.unwrap_or_else(|failure| {
         let exit = failure.exit();

@@ -7,12 +7,15 @@ use raddle_sim::config::PRESETS;
 use raddle_sim::mem::crossbar::CrossbarCounters;
 use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
+use raddle_sim::seam::{Mechanism, Registry, Seam};
 use raddle_sim::sm::cache::CacheCounters;
 use raddle_sim::sm::counters::SmCounters;
 use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::stats::{CounterInfo, Counters};
 use serde::Serialize;
 use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
 
 /// The commands under `raddle list`.
 #[derive(Subcommand)]
@@ -78,19 +81,19 @@ struct Record {
 }
 
 /// Runs one of them, or all when none is named.
-pub fn run(command: Option<&Command>) -> Result<Exit, Failure> {
+pub fn run(command: Option<&Command>, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     match command {
         None => {
-            mechanisms(false)?;
+            mechanisms(registry, false)?;
             presets(false)?;
             workloads(false)?;
-            experiments(false)?;
+            experiments(registry, false)?;
             counters(false)?;
         }
         Some(Command::Presets { json }) => presets(*json)?,
-        Some(Command::Mechanisms { json }) => mechanisms(*json)?,
+        Some(Command::Mechanisms { json }) => mechanisms(registry, *json)?,
         Some(Command::Workloads { json }) => workloads(*json)?,
-        Some(Command::Experiments { json }) => experiments(*json)?,
+        Some(Command::Experiments { json }) => experiments(registry, *json)?,
         Some(Command::Counters { json }) => counters(*json)?,
     }
     Ok(Exit::Good)
@@ -109,11 +112,15 @@ fn presets(json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn mechanisms(json: bool) -> Result<(), Failure> {
-    let registry = raddle_mech::registry();
+/// All mechanisms, those of a seam together.
+fn by_seam(registry: &Registry) -> impl Iterator<Item = &Mechanism> {
+    Seam::ALL.into_iter().flat_map(|seam| registry.iter().filter(move |m| m.info.seam == seam))
+}
+
+fn mechanisms(registry: &Registry, json: bool) -> Result<(), Failure> {
     let mut text = String::new();
     let mut last = None;
-    for mechanism in registry.iter() {
+    for mechanism in by_seam(registry) {
         let (info, parameters) = (mechanism.info, &mechanism.parameters);
         if json {
             let parameters = parameters
@@ -121,14 +128,18 @@ fn mechanisms(json: bool) -> Result<(), Failure> {
                 .map(|p| json!({"name": p.name, "about": one_line(&p.doc), "default": p.default, "range": p.range}));
             let refuses =
                 info.refuses.iter().map(|r| json!({"seam": r.seam.key(), "name": r.name, "reason": r.reason}));
-            out::json(&json!({
+            let mut value = json!({
                 "name": info.name,
                 "seam": info.seam.key(),
                 "about": info.summary,
                 "source": info.source,
                 "parameters": parameters.collect::<Vec<_>>(),
                 "refuses": refuses.collect::<Vec<_>>(),
-            }))?;
+            });
+            if let Some(origin) = &mechanism.origin {
+                value["origin"] = origin.as_str().into();
+            }
+            out::json(&value)?;
             continue;
         }
         if last.replace(info.seam) != Some(info.seam) {
@@ -137,6 +148,9 @@ fn mechanisms(json: bool) -> Result<(), Failure> {
         text += &format!("  {:<12}  {}\n", info.name, info.summary);
         if !info.source.is_empty() {
             text += &format!("  {:<12}  from {}\n", "", info.source);
+        }
+        if let Some(origin) = &mechanism.origin {
+            text += &format!("  {:<12}  added by {origin}\n", "");
         }
         for p in parameters {
             let about = one_line(&p.doc);
@@ -191,10 +205,10 @@ fn workloads(json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn experiments(json: bool) -> Result<(), Failure> {
+fn experiments(registry: &Arc<Registry>, json: bool) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (name, text) in raddle_lab::experiment::BUILT_IN {
-        let experiment = raddle_lab::Experiment::parse(name, text)?;
+        let experiment = raddle_lab::Experiment::parse_with(registry, Path::new(""), name, text)?;
         if json {
             let figures: Vec<&str> = experiment.figures.iter().map(|f| f.name.as_str()).collect();
             let (title, about) = (&experiment.title, one_line(&experiment.about));

@@ -6,7 +6,6 @@
 use crate::error::Error;
 use crate::key::Key;
 use crate::metric::LAUNCH;
-use raddle_mech::registry;
 use raddle_runtime::Problem;
 use raddle_runtime::outcome::Launched;
 use raddle_sim::config::{Choice, MachineConfig};
@@ -29,6 +28,9 @@ pub struct MechanismSpec {
     pub name: String,
     /// Parameters.
     pub parameters: BTreeMap<String, Value>,
+    /// The program it comes from, where that is another: mechanisms of the same name are not the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
 }
 
 /// A machine as records have it.
@@ -46,11 +48,10 @@ impl MachineSpec {
     ///
     /// # Errors
     /// When a parameter cannot be written down: two machines that differ must not look the same.
-    pub fn new(config: &MachineConfig) -> Result<Self, Error> {
-        let registry = registry();
+    pub fn new(config: &MachineConfig, registry: &Registry) -> Result<Self, Error> {
         let mut mechanisms = BTreeMap::new();
         for seam in Seam::ALL {
-            mechanisms.insert(seam.key().to_owned(), mechanism(&registry, seam, seam.choice(&config.mechanism))?);
+            mechanisms.insert(seam.key().to_owned(), mechanism(registry, seam, seam.choice(&config.mechanism))?);
         }
         let mut config = serde_json::to_value(config).map_err(|error| unwritable("a machine", &error))?;
         if let Some(map) = config.as_object_mut() {
@@ -121,7 +122,7 @@ fn mechanism(registry: &Registry, seam: Seam, choice: &Choice) -> Result<Mechani
             parameters.insert(key.clone(), value);
         }
     }
-    Ok(MechanismSpec { name, parameters })
+    Ok(MechanismSpec { name, parameters, origin: known.origin.clone() })
 }
 
 /// A value, unless it is what JSON has for infinities and the like.
@@ -194,7 +195,10 @@ impl Identity {
     /// When the machine cannot be written down.
     pub fn across_versions(&self) -> Result<Key, Error> {
         let none = Key([0; 32]);
-        Self { schema: 0, epoch: 0, ptx: none, driver: none, ..self.clone() }.key()
+        let mut machine = MachineSpec::clone(&self.machine);
+        machine.mechanisms.values_mut().for_each(|mechanism| mechanism.origin = None);
+        let machine = Arc::new(machine);
+        Self { schema: 0, epoch: 0, ptx: none, driver: none, machine, ..self.clone() }.key()
     }
 
     /// A line that says what it is.
@@ -334,7 +338,8 @@ pub(crate) mod tests {
     use raddle_sim::config::{Machine, Source};
 
     pub(crate) fn machine(set: &[&str]) -> MachineSpec {
-        MachineSpec::new(&Machine::load(Source::Preset("gtx480"), set).unwrap().config).unwrap()
+        let config = Machine::load(Source::Preset("gtx480"), set).unwrap().config;
+        MachineSpec::new(&config, &raddle_mech::registry()).unwrap()
     }
 
     /// A record of nothing in particular.
@@ -376,7 +381,7 @@ pub(crate) mod tests {
             let mut config = config.clone();
             let name = ("name".to_owned(), Parameter::Text(name.to_owned()));
             config.mechanism.issue = Choice::Table([name, ("active".to_owned(), value)].into());
-            MachineSpec::new(&config).map(drop).map_err(|error| error.to_string())
+            MachineSpec::new(&config, &raddle_mech::registry()).map(drop).map_err(|error| error.to_string())
         };
         assert_eq!(with("two-level", Parameter::Float(4.5)), Ok(()));
         for value in [f64::NAN, f64::INFINITY] {
@@ -405,6 +410,27 @@ pub(crate) mod tests {
         }
         assert_eq!(one.across_versions().unwrap(), others[0].across_versions().unwrap());
         assert_ne!(one.across_versions().unwrap(), others[1].across_versions().unwrap());
+    }
+
+    #[test]
+    fn mechanisms_of_the_same_name_are_told_apart_by_their_program() {
+        let config = Machine::load(Source::Preset("gtx480"), &["mechanism.issue=gto"]).unwrap().config;
+        let shipped = raddle_mech::registry();
+        let gto = shipped.get(Seam::Issue, "gto").unwrap().info;
+        let spec = |origin: &str| {
+            let mut registry = Registry::new();
+            registry.set_origin(origin);
+            let make = |_: raddle_mech::NoConfig, machine: &MachineConfig| {
+                raddle_mech::issue::Lrr::new(raddle_mech::NoConfig {}, machine)
+            };
+            registry.issue(gto, make);
+            mechanism(&registry, Seam::Issue, &config.mechanism.issue).unwrap()
+        };
+        let own = mechanism(&shipped, Seam::Issue, &config.mechanism.issue).unwrap();
+        assert_eq!((own.origin.as_deref(), spec("mine 1").origin.as_deref()), (None, Some("mine 1")));
+        assert_ne!(spec("mine 1"), spec("mine 2"));
+        assert_eq!(spec("").origin.as_deref(), Some("outside"));
+        assert_eq!(serde_json::to_string(&own).unwrap(), r#"{"name":"gto","parameters":{}}"#);
     }
 
     #[test]
