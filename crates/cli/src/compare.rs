@@ -175,7 +175,7 @@ impl Args {
         let view = |name: &str| match name.trim() {
             "slots" => Ok(View::slots()),
             name => {
-                let metric = Metric::parse(name)?;
+                let metric = Metric::parse_with(registry, name)?;
                 let against = if metric == Metric::Cycles { Against::Speedup } else { Against::Ratio };
                 Ok(View::new(metric, relative(against)))
             }

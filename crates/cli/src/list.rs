@@ -88,13 +88,13 @@ pub fn run(command: Option<&Command>, registry: &Arc<Registry>) -> Result<Exit, 
             presets(false)?;
             workloads(false)?;
             experiments(registry, false)?;
-            counters(false)?;
+            counters(registry, false)?;
         }
         Some(Command::Presets { json }) => presets(*json)?,
         Some(Command::Mechanisms { json }) => mechanisms(registry, *json)?,
         Some(Command::Workloads { json }) => workloads(*json)?,
         Some(Command::Experiments { json }) => experiments(registry, *json)?,
-        Some(Command::Counters { json }) => counters(*json)?,
+        Some(Command::Counters { json }) => counters(registry, *json)?,
     }
     Ok(Exit::Good)
 }
@@ -136,6 +136,10 @@ fn mechanisms(registry: &Registry, json: bool) -> Result<(), Failure> {
                 "parameters": parameters.collect::<Vec<_>>(),
                 "refuses": refuses.collect::<Vec<_>>(),
             });
+            if !info.counters.is_empty() {
+                let counter = |c: &CounterInfo| json!({"name": c.name, "unit": c.unit.name(), "about": c.doc});
+                value["counters"] = info.counters.iter().map(counter).collect();
+            }
             if let Some(origin) = &mechanism.origin {
                 value["origin"] = origin.as_str().into();
             }
@@ -156,6 +160,9 @@ fn mechanisms(registry: &Registry, json: bool) -> Result<(), Failure> {
             let about = one_line(&p.doc);
             let range = if p.range.is_empty() { String::new() } else { format!(" ({})", p.range) };
             text += &format!("  {:<12}  {} = {}{range}: {about}\n", "", p.name, p.default);
+        }
+        for c in info.counters {
+            text += &format!("  {:<12}  counts {} ({}): {}\n", "", c.name, c.unit.name(), c.doc);
         }
         for r in info.refuses {
             text += &format!("  {:<12}  not with {} {}: {}\n", "", r.seam.key(), r.name, r.reason);
@@ -226,15 +233,20 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn counters(json: bool) -> Result<(), Failure> {
-    let groups: [(&str, &str, &[CounterInfo]); 6] = [
+fn counters(registry: &Registry, json: bool) -> Result<(), Failure> {
+    let mut groups: Vec<(String, &str, &[CounterInfo])> = [
         ("sm", "an SM", SmCounters::INFO),
         ("int, fp", "the integer or floating-point pipelines of an SM's SPs", LaneCounters::INFO),
         ("l1i, l1d, l1c, l1t", "a first-level cache", CacheCounters::INFO),
         ("l2", "an L2 slice", L2Counters::INFO),
         ("dram", "a DRAM channel", DramCounters::INFO),
         ("network-up, network-down", "a direction of the interconnect", CrossbarCounters::INFO),
-    ];
+    ]
+    .map(|(kinds, about, infos)| (kinds.to_owned(), about, infos))
+    .to_vec();
+    for info in by_seam(registry).map(|m| m.info).filter(|info| !info.counters.is_empty()) {
+        groups.push((format!("{}.{}", info.seam.key(), info.name), info.summary, info.counters));
+    }
     let all = || groups.iter().flat_map(|g| g.2);
     let name = all().map(|c| c.name.len()).max().unwrap_or(0);
     let unit = all().map(|c| c.unit.name().len()).max().unwrap_or(0);

@@ -5,12 +5,12 @@
 
 use crate::error::Error;
 use crate::key::Key;
-use crate::metric::LAUNCH;
+use crate::metric::{LAUNCH, unit};
 use raddle_runtime::Problem;
 use raddle_runtime::outcome::Launched;
 use raddle_sim::config::{Choice, MachineConfig};
 use raddle_sim::seam::{Registry, Seam};
-use raddle_sim::stats::Counters;
+use raddle_sim::stats::{Counters, Unit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -31,6 +31,9 @@ pub struct MechanismSpec {
     /// The program it comes from, where that is another: mechanisms of the same name are not the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// The counters it has of its own, with their units: results without them are others.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, String>,
 }
 
 /// A machine as records have it.
@@ -67,6 +70,15 @@ impl MachineSpec {
     pub fn key(&self) -> Result<Key, Error> {
         let text = serde_json::to_string(self).map_err(|error| unwritable("a machine", &error))?;
         Ok(Key::of(text.as_bytes()))
+    }
+
+    /// The counters its mechanisms have of their own, as `issue.two-level.left`, with their units.
+    pub fn own_counters(&self) -> impl Iterator<Item = (String, Unit)> {
+        self.mechanisms.iter().flat_map(|(seam, mechanism)| {
+            let unit = |name: &str| Unit::ALL.into_iter().find(|unit| unit.name() == name).unwrap_or(Unit::Events);
+            let own = mechanism.counters.iter();
+            own.map(move |(name, of)| (format!("{seam}.{}.{name}", mechanism.name), unit(of)))
+        })
     }
 
     /// A number of the machine, by its path; 0 where there is none.
@@ -122,7 +134,8 @@ fn mechanism(registry: &Registry, seam: Seam, choice: &Choice) -> Result<Mechani
             parameters.insert(key.clone(), value);
         }
     }
-    Ok(MechanismSpec { name, parameters, origin: known.origin.clone() })
+    let counters = known.info.counters.iter().map(|info| (info.name.to_owned(), info.unit.name().to_owned()));
+    Ok(MechanismSpec { name, parameters, origin: known.origin.clone(), counters: counters.collect() })
 }
 
 /// A value, unless it is what JSON has for infinities and the like.
@@ -196,7 +209,9 @@ impl Identity {
     pub fn across_versions(&self) -> Result<Key, Error> {
         let none = Key([0; 32]);
         let mut machine = MachineSpec::clone(&self.machine);
-        machine.mechanisms.values_mut().for_each(|mechanism| mechanism.origin = None);
+        for mechanism in machine.mechanisms.values_mut() {
+            (mechanism.origin, mechanism.counters) = (None, BTreeMap::new());
+        }
         let machine = Arc::new(machine);
         Self { schema: 0, epoch: 0, ptx: none, driver: none, machine, ..self.clone() }.key()
     }
@@ -221,7 +236,8 @@ pub struct KernelCounts {
     pub launches: u64,
     /// Cycles.
     pub cycles: u64,
-    /// Every counter that is not 0, as `sm.warp_insts`, summed over the parts of a kind.
+    /// Every counter that is not 0, as `sm.warp_insts`, summed over the parts of a kind, and all that mechanisms have of
+    /// their own, as `issue.two-level.left`.
     pub counters: BTreeMap<String, u64>,
 }
 
@@ -254,6 +270,10 @@ impl KernelCounts {
         self.add_group("dram", &result.dram_total());
         self.add_group("network-up", &result.up);
         self.add_group("network-down", &result.down);
+        for counted in result.own_total() {
+            let sum = self.counters.entry(counted.name()).or_default();
+            *sum = counted.info.unit.together(*sum, counted.value);
+        }
     }
 
     /// One for each kernel, in the order of their first launches.
@@ -287,19 +307,24 @@ impl Record {
     /// A counter of all kernels together; `cycles` and `launches` count too.
     #[must_use]
     pub fn total(&self, counter: &str) -> u64 {
-        total(&self.kernels, counter)
+        let own = self.identity.machine.own_counters().find(|(name, _)| name == counter);
+        total_of(&self.kernels, counter, own.map_or_else(|| unit(counter), |(_, unit)| unit))
     }
 }
 
-/// A counter of these kernels together; `cycles` and `launches` count too.
+/// A counter of these kernels together; `cycles` and `launches` count too. Counters of mechanisms are not known here.
 #[must_use]
 pub fn total(kernels: &[KernelCounts], counter: &str) -> u64 {
+    total_of(kernels, counter, unit(counter))
+}
+
+/// A counter of any kind, of these kernels together.
+pub(crate) fn total_of(kernels: &[KernelCounts], counter: &str, unit: Unit) -> u64 {
     let of = |kernel: &KernelCounts| match counter {
         "cycles" => kernel.cycles,
         "launches" => kernel.launches,
         _ => kernel.counters.get(counter).copied().unwrap_or(0),
     };
-    let unit = crate::metric::unit(counter);
     kernels.iter().map(of).fold(0, |sum, value| unit.together(sum, value))
 }
 
@@ -431,6 +456,21 @@ pub(crate) mod tests {
         assert_ne!(spec("mine 1"), spec("mine 2"));
         assert_eq!(spec("").origin.as_deref(), Some("outside"));
         assert_eq!(serde_json::to_string(&own).unwrap(), r#"{"name":"gto","parameters":{}}"#);
+    }
+
+    #[test]
+    fn counters_of_mechanisms_are_part_of_the_machine() {
+        let spec = machine(&["mechanism.issue=two-level"]);
+        let own: Vec<_> = spec.own_counters().collect();
+        let name = |counter: &str| format!("issue.two-level.{counter}");
+        assert_eq!(own, [(name("entered"), Unit::Events), (name("left"), Unit::Events)]);
+        assert_eq!(machine(&["mechanism.issue=gto"]).own_counters().count(), 0);
+        let mut older = spec.clone();
+        older.mechanisms.get_mut("issue").unwrap().counters.clear();
+        assert_ne!(spec.key().unwrap(), older.key().unwrap(), "a result without the counters is another");
+        let identity = |machine: MachineSpec| Identity { machine: Arc::new(machine), ..record(1).identity };
+        let across = |machine: MachineSpec| identity(machine).across_versions().unwrap();
+        assert_eq!(across(spec), across(older), "but it is of the same point");
     }
 
     #[test]

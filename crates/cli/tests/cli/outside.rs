@@ -77,6 +77,36 @@ fn it_is_compared_and_swept_beside_the_others() {
 }
 
 #[test]
+fn its_counters_are_in_all_outputs() {
+    let saxpy = root().join("examples/saxpy.toml").display().to_string();
+    let folder = Folder::new().with("mine.toml", &EXPERIMENT.replace("\"all\"", "\"gto\", \"youngest\""));
+    let text = good(&folder.0, &["run", &saxpy, "--issue", "youngest", "--stats", "s.csv"]).err;
+    assert!(text.lines().any(|line| line.starts_with("  issue.youngest       changes ")), "{text}");
+    let json = good(&folder.0, &["run", &saxpy, "--issue", "youngest", "--json"]).out;
+    assert!(json.contains(r#""mechanisms":{"issue.youngest":{"changes":"#), "{json}");
+    let stats = std::fs::read_to_string(folder.0.join("s.csv")).unwrap();
+    assert_eq!(stats.lines().filter(|line| line.contains(",issue.youngest,")).count(), 15, "one for each SM");
+    let plain = good(&folder.0, &["run", &saxpy, "--json"]).out;
+    assert!(!plain.contains("issue.youngest"), "what a machine does not have is not there");
+
+    let metric = ["--metric", "issue.youngest.changes", "--plain"];
+    let table =
+        good(&folder.0, &[&["compare", "spmv", "--size", "tiny", "--issue", "gto,youngest"], &metric[..]].concat());
+    let row: Vec<&str> = table.out.lines().last().unwrap_or_default().split_whitespace().collect();
+    assert!(matches!(row[..], ["spmv", "0", changes] if changes != "0"), "{}", table.out);
+    let close = mine(&folder.0, &["compare", "spmv", "--metric", "issue.youngest.change"]).err;
+    assert!(close.contains("did you mean `issue.youngest.changes`?"), "{close}");
+    good(&folder.0, &["lab", "run", "mine.toml"]);
+    // A program that does not know the mechanism still reads its results.
+    let keys: Vec<String> = raddle(&folder.0, &["lab", "ls"]).out.lines().skip(1).map(|l| l[..12].to_owned()).collect();
+    let differ = raddle(&folder.0, &["lab", "diff", &keys[0], &keys[1]]).out;
+    assert!(differ.contains("issue.youngest.changes"), "{differ}");
+    assert_eq!(raddle(&folder.0, &["lab", "export", "all.csv"]).code, 0);
+    let all = std::fs::read_to_string(folder.0.join("all.csv")).unwrap();
+    assert!(all.lines().next().unwrap_or_default().ends_with(",issue_youngest_changes"), "{all}");
+}
+
+#[test]
 fn messages_know_it() {
     let wrong = mine(&root(), &["run", "examples/saxpy.toml", "--issue", "yungest"]);
     assert_eq!(wrong.code, 2);

@@ -158,12 +158,7 @@ fn machine_file(folder: &Path, name: Change) -> Result<Base, Problem> {
 }
 
 /// Reads a whole file.
-pub(super) fn parse(
-    registry: &Arc<Registry>,
-    folder: &Path,
-    name: &str,
-    text: &str,
-) -> Result<Experiment, Problem> {
+pub(super) fn parse(registry: &Arc<Registry>, folder: &Path, name: &str, text: &str) -> Result<Experiment, Problem> {
     let raw: RawFile = toml::from_str(text).map_err(|e| toml_problem(&e))?;
     let chosen = raw.workloads.as_deref().map(meant).transpose()?;
     let groups = groups(&raw.group, chosen.as_deref())?;
@@ -201,7 +196,8 @@ pub(super) fn parse(
         false => baseline(&experiment, &raw.baseline)?,
     };
     if !raw.metrics.is_empty() {
-        let metrics = raw.metrics.iter().map(|m| Metric::parse(m.get_ref()).map_err(|p| p.at(Some(m.span()))));
+        let metrics =
+            raw.metrics.iter().map(|m| Metric::parse_with(registry, m.get_ref()).map_err(|p| p.at(Some(m.span()))));
         experiment.metrics = metrics.collect::<Result<_, _>>()?;
     }
     if let Some(raw) = raw.repeats {

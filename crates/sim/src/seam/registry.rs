@@ -3,6 +3,7 @@
 use super::{Dispatcher, Divergence, FetchScheduler, Ganging, Gating, IssueScheduler};
 use crate::config::{Choice, MachineConfig, MechanismConfig, Value};
 use crate::sm::SmMechanisms;
+use crate::stats::CounterInfo;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -68,8 +69,18 @@ pub struct MechanismInfo {
     pub summary: &'static str,
     /// Where it is described.
     pub source: &'static str,
+    /// What it counts of its own, in the order of its `counters`. In outputs, names begin with seam and mechanism.
+    pub counters: &'static [CounterInfo],
     /// What it does not work with: seam, name, reason.
     pub refuses: &'static [Refusal],
+}
+
+impl MechanismInfo {
+    /// Its counters as outputs name them, `issue.two-level.left`.
+    pub fn counter_names(&self) -> impl Iterator<Item = (String, CounterInfo)> {
+        let group = format!("{}.{}", self.seam.key(), self.name);
+        self.counters.iter().map(move |info| (format!("{group}.{}", info.name), *info))
+    }
 }
 
 /// A combination that makes no sense.
@@ -285,6 +296,11 @@ macro_rules! made {
 }
 
 impl Mechanisms<'_> {
+    /// What the machine has at a seam.
+    pub(super) fn info(&self, seam: Seam) -> Option<&MechanismInfo> {
+        self.registry.get(seam, seam.choice(&self.config.mechanism).name()).map(|mechanism| &mechanism.info)
+    }
+
     /// The mechanisms of one SM.
     ///
     /// # Errors
@@ -364,7 +380,7 @@ mod tests {
     }
 
     const INFO: MechanismInfo =
-        MechanismInfo { seam: Seam::Issue, name: "any", summary: "any order", source: "", refuses: &[] };
+        MechanismInfo { seam: Seam::Issue, name: "any", summary: "any order", source: "", counters: &[], refuses: &[] };
 
     #[test]
     fn mechanisms_say_who_added_them() {

@@ -347,6 +347,12 @@ impl<'k, B: Build> Sm<'k, B> {
         [&self.fetch.cache.counters, &l.l1d.counters, &l.l1c.counters, &l.l1t.counters]
     }
 
+    /// Its mechanisms.
+    #[must_use]
+    pub fn mechanisms(&self) -> &SmMechanisms {
+        &self.mechanisms
+    }
+
     /// Instructions issued at each operation, by warp and by thread.
     #[must_use]
     pub fn pc_counts(&self) -> &[[u64; 2]] {
