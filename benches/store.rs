@@ -30,7 +30,7 @@ fn main() {
 
 fn insert(folder: &Path, records: u64) {
     let config = Machine::load(Source::Preset("gtx480"), &[] as &[&str]).expect("a preset").config;
-    let machine = Arc::new(MachineSpec::new(&config).expect("a preset"));
+    let machine = Arc::new(MachineSpec::new(&config, &raddle_mech::registry()).expect("a preset"));
     let start = Instant::now();
     let mut next = 0;
     while next < records {

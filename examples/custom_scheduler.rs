@@ -13,6 +13,7 @@ const INFO: MechanismInfo = MechanismInfo {
     name: "youngest",
     summary: "of the warps that can issue, the one that came last",
     source: "this example",
+    counters: &[],
     refuses: &[],
 };
 

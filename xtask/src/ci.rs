@@ -150,7 +150,8 @@ fn doctest() -> Result {
 
 fn example() -> Result {
     // Without `-p`: dependencies then have the features they have been compiled with.
-    run_cargo(&words("run --locked --example custom_scheduler"))
+    run_cargo(&words("run --locked --example custom_scheduler"))?;
+    run_cargo(&words("run --locked --example my_raddle -- run examples/saxpy.toml --issue youngest"))
 }
 
 /// Runs all tests, letting their output through, and keeps the runner's summary for the end.

@@ -20,6 +20,20 @@ and their caches start at zero with every launch, those of L2, DRAM and intercon
 
 Every scheduler slot of every cycle is counted once, either in an `issued_` or in a `stall_` counter of its SM. What the
 causes mean is on the page about [time](../timing-model.md#why-a-slot-stays-empty).
+
+[Mechanisms](#mechanisms) count things of their own, too.
+";
+
+/// The heading of the counters of mechanisms, and what comes before them.
+const OF_MECHANISMS: &str = "
+## Mechanisms
+
+What a mechanism counts of its own, on each SM where it is not the dispatcher's, from the start of every launch. Names begin
+with seam and mechanism, so that no two are the same. There is nothing of mechanisms that a machine does not have; as
+metrics their counters are 0 then.
+
+| counter | unit | counts |
+| --- | --- | --- |
 ";
 
 /// The groups: heading, what there is one of, declarations.
@@ -50,6 +64,10 @@ pub fn page() -> String {
             let _ = writeln!(text, "| `{name}` | {} | {doc} |", word(*unit));
         }
     }
+    text += OF_MECHANISMS;
+    for (name, CounterInfo { unit, doc, .. }) in raddle_mech::registry().iter().flat_map(|m| m.info.counter_names()) {
+        let _ = writeln!(text, "| `{name}` | {} | {doc} |", word(unit));
+    }
     text
 }
 
@@ -70,8 +88,15 @@ mod tests {
     #[test]
     fn every_group_is_there() {
         let page = super::page();
-        for counter in ["`warp_insts`", "`uncompensated`", "`pending_hits`", "`flits`", "`sector_misses`", "`row_hits`"]
-        {
+        for counter in [
+            "`warp_insts`",
+            "`uncompensated`",
+            "`pending_hits`",
+            "`flits`",
+            "`sector_misses`",
+            "`row_hits`",
+            "`issue.two-level.left`",
+        ] {
             assert!(page.contains(&format!("\n| {counter} |")), "{counter}");
         }
     }

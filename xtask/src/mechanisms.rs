@@ -69,6 +69,7 @@ fn entry(mechanism: &Mechanism, source: &str) -> Result<String> {
             }
         }
     }
+    close(&mut text, under, mechanism);
     for refusal in info.refuses {
         let _ = writeln!(text, "\nRefuses `{} = \"{}\"`: {}.", refusal.seam.key(), refusal.name, refusal.reason);
     }
@@ -86,8 +87,14 @@ fn seam_word(seam: Seam) -> &'static str {
     }
 }
 
-/// The table of parameters follows the text about them.
+/// The tables of parameters and of counters follow the text about them.
 fn close(text: &mut String, heading: &str, mechanism: &Mechanism) {
+    if heading == "Counters" && !mechanism.info.counters.is_empty() {
+        *text += "\n| counter | unit | counts |\n| --- | --- | --- |\n";
+        for (name, info) in mechanism.info.counter_names() {
+            let _ = writeln!(text, "| `{name}` | {} | {} |", info.unit.name(), info.doc);
+        }
+    }
     if heading != "Parameters" || mechanism.parameters.is_empty() {
         return;
     }

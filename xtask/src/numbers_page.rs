@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn links_are_as_books_make_them() {
-        let experiment = Experiment::new("x", vec!["bfs"]);
+        let experiment = Experiment::new("x", vec!["bfs"], &std::sync::Arc::new(raddle_mech::registry()));
         let of = |title: &str| link(&Experiment { title: title.to_owned(), ..experiment.clone() });
         assert_eq!(of("Origami, reproduced"), "numbers.md#origami-reproduced");
     }

@@ -19,10 +19,11 @@ use raddle_lab::work::{self, InMemory, Results};
 use raddle_lab::{export, markdown};
 use raddle_runtime::Problem;
 use raddle_sim::config::{DEFAULT_PRESET, PRESETS};
-use raddle_sim::seam::Seam;
+use raddle_sim::seam::{Registry, Seam};
 use raddle_workloads::Size;
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -169,12 +170,12 @@ impl View {
 
 impl Args {
     /// What is shown: what was asked for, else what goes with what is varied.
-    fn views(&self) -> Result<Vec<View>, Problem> {
+    fn views(&self, registry: &Registry) -> Result<Vec<View>, Problem> {
         let relative = |against| if self.plain { Against::Nothing } else { against };
         let view = |name: &str| match name.trim() {
             "slots" => Ok(View::slots()),
             name => {
-                let metric = Metric::parse(name)?;
+                let metric = Metric::parse_with(registry, name)?;
                 let against = if metric == Metric::Cycles { Against::Speedup } else { Against::Ratio };
                 Ok(View::new(metric, relative(against)))
             }
@@ -189,7 +190,7 @@ impl Args {
             }
             return Ok(views);
         }
-        if expanded(&self.divergence, names_of(Seam::Divergence)).len() < 2 {
+        if expanded(&self.divergence, names_of(registry, Seam::Divergence)).len() < 2 {
             return Ok(vec![view("cycles")?]);
         }
         let ipc = if self.plain { "IPC" } else { "Normalised IPC" };
@@ -220,7 +221,7 @@ impl Args {
     }
 
     /// What is varied: names and changes of each choice.
-    fn lists(&self) -> Result<Vec<Vec<Variant>>, Problem> {
+    fn lists(&self, registry: &Registry) -> Result<Vec<Vec<Variant>>, Problem> {
         let set = |label: String, text: String| {
             let set = vec![Change { text, at: None }];
             Variant { label, set, ..Variant::default() }
@@ -240,7 +241,7 @@ impl Args {
         ];
         for (names, seam) in seams {
             let choice = |name: String| set(name.clone(), format!("mechanism.{}={name}", seam.key()));
-            lists.push(expanded(names, names_of(seam)).into_iter().map(choice).collect());
+            lists.push(expanded(names, names_of(registry, seam)).into_iter().map(choice).collect());
         }
         for text in &self.vary {
             let Some((key, values)) = text.split_once('=') else {
@@ -256,14 +257,14 @@ impl Args {
     }
 
     /// The experiment they describe: one axis with every combination.
-    fn experiment(&self) -> Result<Experiment, Failure> {
+    fn experiment(&self, registry: &Arc<Registry>) -> Result<Experiment, Failure> {
         let words = self.workloads.iter().map(String::as_str);
         let chosen = workloads(words).map_err(|(_, problem)| problem)?;
-        let mut experiment = Experiment { size: self.size, ..Experiment::new("compare", chosen) };
+        let mut experiment = Experiment { size: self.size, ..Experiment::new("compare", chosen, registry) };
         experiment.base = Base::preset(&self.preset());
         experiment.set = self.set.iter().map(|text| Change { text: text.clone(), at: None }).collect();
         let mut variants = vec![Variant::default()];
-        for list in self.lists()? {
+        for list in self.lists(registry)? {
             let with = |first: &Variant| list.iter().map(|second| joined(first, second)).collect::<Vec<_>>();
             variants = variants.iter().flat_map(with).collect();
         }
@@ -277,7 +278,7 @@ impl Args {
             experiment.repeats = Repeats { count: self.repeats, vary, at: None };
         }
         let rows = if self.kernels { Rows::Kernels } else { Rows::Workloads };
-        for view in self.views()? {
+        for view in self.views(registry)? {
             let mean = view.mean(self.mean.map(Mean::from));
             let View { name, title, metric, stack, against } = view;
             let (source, paper, fixed) = (String::new(), Vec::new(), vec![0]);
@@ -305,10 +306,8 @@ impl Args {
 }
 
 /// The names of all mechanisms at a seam.
-fn names_of(seam: Seam) -> impl Iterator<Item = &'static str> {
-    let registry = raddle_mech::registry();
-    let names: Vec<&'static str> = registry.iter().filter(|m| m.info.seam == seam).map(|m| m.info.name).collect();
-    names.into_iter()
+fn names_of(registry: &Registry, seam: Seam) -> impl Iterator<Item = &'static str> {
+    registry.iter().filter(move |m| m.info.seam == seam).map(|m| m.info.name)
 }
 
 /// A list in which `all` stands for everything there is; nothing comes twice.
@@ -335,8 +334,8 @@ fn joined(first: &Variant, second: &Variant) -> Variant {
 }
 
 /// `raddle compare`.
-pub fn run(args: &Args) -> Result<Exit, Failure> {
-    let experiment = args.experiment()?;
+pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
+    let experiment = args.experiment(registry)?;
     let grid = Grid::new(&experiment)?;
     for line in &grid.left_out {
         out::talk(&format!("left out: {line}"));

@@ -8,6 +8,7 @@ use crate::out;
 use clap::Subcommand;
 use raddle_runtime::{Error, input};
 use raddle_sim::config::{DEFAULT_PRESET, Machine, Origin, Problem, Source, file_schema};
+use raddle_sim::seam::Registry;
 use std::path::{Path, PathBuf};
 
 /// The commands under `raddle config`.
@@ -88,9 +89,9 @@ impl MachineArgs {
     }
 
     /// The same, with warps of this many lanes and with its mechanisms checked.
-    pub fn load_checked(&self, warp_width: Option<u32>) -> Result<Machine, Failure> {
+    pub fn load_checked(&self, warp_width: Option<u32>, registry: &Registry) -> Result<Machine, Failure> {
         let machine = self.load_with(warp_width)?;
-        let checked = raddle_mech::registry().check(&machine.config).map(drop);
+        let checked = registry.check(&machine.config).map(drop);
         match checked {
             Ok(()) => Ok(machine),
             Err(list) => {

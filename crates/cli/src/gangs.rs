@@ -6,8 +6,10 @@ use crate::run;
 use raddle_lab::gangs;
 use raddle_runtime::Problem;
 use raddle_runtime::gang_record::GangRecord;
+use raddle_sim::seam::Registry;
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(clap::Args)]
 #[group(id = "gangs")]
@@ -35,10 +37,10 @@ pub struct Args {
 }
 
 /// `raddle plot gangs`.
-pub fn run(args: &Args) -> Result<Exit, Failure> {
+pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     args.run.need_timing()?;
     let mut record = GangRecord::new(args.sm, args.launch as usize - 1);
-    let exit = run::with(&args.run, Some(&mut record), Some(&mut |_| Ok(())))?;
+    let exit = run::with(&args.run, registry, Some(&mut record), Some(&mut |_| Ok(())))?;
     if record.sizes.is_empty() {
         let problem = Problem::new(format!("SM {} had no gangs in launch {}", args.sm, args.launch));
         let help = "gangs need slices and a unit: --set sm.warp_width=4 --set sm.simd_width=4 --set sm.slices=8 \

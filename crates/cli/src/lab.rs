@@ -9,7 +9,9 @@ pub use run::{Jobs, ReproduceArgs, Watching, reproduce};
 use crate::exit::{Exit, Failure};
 use clap::Subcommand;
 use raddle_lab::Store;
+use raddle_sim::seam::Registry;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The store used when none is named.
 const DEFAULT_STORE: &str = "raddle-store";
@@ -123,11 +125,11 @@ fn warned(store: Store) -> Store {
 }
 
 /// Runs one of them.
-pub fn run(command: &Command) -> Result<Exit, Failure> {
+pub fn run(command: &Command, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     match command {
-        Command::Run(args) => run::run(args),
-        Command::Worker(args) => run::worker(args),
-        Command::Report(args) => run::report(args),
+        Command::Run(args) => run::run(args, registry),
+        Command::Worker(args) => run::worker(args, registry),
+        Command::Report(args) => run::report(args, registry),
         Command::Ls(args) => look::ls(args),
         Command::Show(args) => look::show(args),
         Command::Diff(args) => look::diff(args),

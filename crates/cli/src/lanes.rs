@@ -6,8 +6,10 @@ use crate::run;
 use raddle_lab::lanes;
 use raddle_runtime::Problem;
 use raddle_runtime::issue_record::IssueRecord;
+use raddle_sim::seam::Registry;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(clap::Args)]
 #[group(id = "lanes")]
@@ -38,7 +40,7 @@ pub struct Args {
 }
 
 /// `raddle lanes`.
-pub fn run(args: &Args) -> Result<Exit, Failure> {
+pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     args.run.need_timing()?;
     let mut record = IssueRecord::new(args.sm, args.launch as usize - 1, args.columns as usize);
     let (mut width, mut lines) = (32, BTreeMap::new());
@@ -49,7 +51,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         lines.extend(pcs.iter().map(|count| (count.pc, instruction(done.source, count.ptx_line))));
         Ok(())
     };
-    let exit = run::with(&args.run, Some(&mut record), Some(&mut keep))?;
+    let exit = run::with(&args.run, registry, Some(&mut record), Some(&mut keep))?;
     if record.issued.is_empty() {
         let problem = Problem::new(format!("SM {} issued nothing in launch {}", args.sm, args.launch));
         return Err(problem.help("--sm and --launch choose what is looked at").into());

@@ -7,12 +7,15 @@ use raddle_sim::config::PRESETS;
 use raddle_sim::mem::crossbar::CrossbarCounters;
 use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
+use raddle_sim::seam::{Mechanism, Registry, Seam};
 use raddle_sim::sm::counters::SmCounters;
 use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::sm::memory::cache::CacheCounters;
 use raddle_sim::stats::{CounterInfo, Counters};
 use serde::Serialize;
 use serde_json::json;
+use std::path::Path;
+use std::sync::Arc;
 
 /// The commands under `raddle list`.
 #[derive(Subcommand)]
@@ -78,20 +81,20 @@ struct Record {
 }
 
 /// Runs one of them, or all when none is named.
-pub fn run(command: Option<&Command>) -> Result<Exit, Failure> {
+pub fn run(command: Option<&Command>, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     match command {
         None => {
-            mechanisms(false)?;
+            mechanisms(registry, false)?;
             presets(false)?;
             workloads(false)?;
-            experiments(false)?;
-            counters(false)?;
+            experiments(registry, false)?;
+            counters(registry, false)?;
         }
         Some(Command::Presets { json }) => presets(*json)?,
-        Some(Command::Mechanisms { json }) => mechanisms(*json)?,
+        Some(Command::Mechanisms { json }) => mechanisms(registry, *json)?,
         Some(Command::Workloads { json }) => workloads(*json)?,
-        Some(Command::Experiments { json }) => experiments(*json)?,
-        Some(Command::Counters { json }) => counters(*json)?,
+        Some(Command::Experiments { json }) => experiments(registry, *json)?,
+        Some(Command::Counters { json }) => counters(registry, *json)?,
     }
     Ok(Exit::Good)
 }
@@ -109,11 +112,15 @@ fn presets(json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn mechanisms(json: bool) -> Result<(), Failure> {
-    let registry = raddle_mech::registry();
+/// All mechanisms, those of a seam together.
+fn by_seam(registry: &Registry) -> impl Iterator<Item = &Mechanism> {
+    Seam::ALL.into_iter().flat_map(|seam| registry.iter().filter(move |m| m.info.seam == seam))
+}
+
+fn mechanisms(registry: &Registry, json: bool) -> Result<(), Failure> {
     let mut text = String::new();
     let mut last = None;
-    for mechanism in registry.iter() {
+    for mechanism in by_seam(registry) {
         let (info, parameters) = (mechanism.info, &mechanism.parameters);
         if json {
             let parameters = parameters
@@ -121,14 +128,22 @@ fn mechanisms(json: bool) -> Result<(), Failure> {
                 .map(|p| json!({"name": p.name, "about": one_line(&p.doc), "default": p.default, "range": p.range}));
             let refuses =
                 info.refuses.iter().map(|r| json!({"seam": r.seam.key(), "name": r.name, "reason": r.reason}));
-            out::json(&json!({
+            let mut value = json!({
                 "name": info.name,
                 "seam": info.seam.key(),
                 "about": info.summary,
                 "source": info.source,
                 "parameters": parameters.collect::<Vec<_>>(),
                 "refuses": refuses.collect::<Vec<_>>(),
-            }))?;
+            });
+            if !info.counters.is_empty() {
+                let counter = |c: &CounterInfo| json!({"name": c.name, "unit": c.unit.name(), "about": c.doc});
+                value["counters"] = info.counters.iter().map(counter).collect();
+            }
+            if let Some(origin) = &mechanism.origin {
+                value["origin"] = origin.as_str().into();
+            }
+            out::json(&value)?;
             continue;
         }
         if last.replace(info.seam) != Some(info.seam) {
@@ -138,10 +153,16 @@ fn mechanisms(json: bool) -> Result<(), Failure> {
         if !info.source.is_empty() {
             text += &format!("  {:<12}  from {}\n", "", info.source);
         }
+        if let Some(origin) = &mechanism.origin {
+            text += &format!("  {:<12}  added by {origin}\n", "");
+        }
         for p in parameters {
             let about = one_line(&p.doc);
             let range = if p.range.is_empty() { String::new() } else { format!(" ({})", p.range) };
             text += &format!("  {:<12}  {} = {}{range}: {about}\n", "", p.name, p.default);
+        }
+        for c in info.counters {
+            text += &format!("  {:<12}  counts {} ({}): {}\n", "", c.name, c.unit.name(), c.doc);
         }
         for r in info.refuses {
             text += &format!("  {:<12}  not with {} {}: {}\n", "", r.seam.key(), r.name, r.reason);
@@ -191,10 +212,10 @@ fn workloads(json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn experiments(json: bool) -> Result<(), Failure> {
+fn experiments(registry: &Arc<Registry>, json: bool) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (name, text) in raddle_lab::experiment::BUILT_IN {
-        let experiment = raddle_lab::Experiment::parse(name, text)?;
+        let experiment = raddle_lab::Experiment::parse_with(registry, Path::new(""), name, text)?;
         if json {
             let figures: Vec<&str> = experiment.figures.iter().map(|f| f.name.as_str()).collect();
             let (title, about) = (&experiment.title, one_line(&experiment.about));
@@ -212,15 +233,20 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn counters(json: bool) -> Result<(), Failure> {
-    let groups: [(&str, &str, &[CounterInfo]); 6] = [
+fn counters(registry: &Registry, json: bool) -> Result<(), Failure> {
+    let mut groups: Vec<(String, &str, &[CounterInfo])> = [
         ("sm", "an SM", SmCounters::INFO),
         ("int, fp", "the integer or floating-point pipelines of an SM's SPs", LaneCounters::INFO),
         ("l1i, l1d, l1c, l1t", "a first-level cache", CacheCounters::INFO),
         ("l2", "an L2 slice", L2Counters::INFO),
         ("dram", "a DRAM channel", DramCounters::INFO),
         ("network-up, network-down", "a direction of the interconnect", CrossbarCounters::INFO),
-    ];
+    ]
+    .map(|(kinds, about, infos)| (kinds.to_owned(), about, infos))
+    .to_vec();
+    for info in by_seam(registry).map(|m| m.info).filter(|info| !info.counters.is_empty()) {
+        groups.push((format!("{}.{}", info.seam.key(), info.name), info.summary, info.counters));
+    }
     let all = || groups.iter().flat_map(|g| g.2);
     let name = all().map(|c| c.name.len()).max().unwrap_or(0);
     let unit = all().map(|c| c.unit.name().len()).max().unwrap_or(0);

@@ -8,9 +8,11 @@ use raddle_runtime::Error;
 use raddle_runtime::measure::{BlockDivergence, LaunchSummary, Recorder, THRESHOLDS};
 use raddle_runtime::outcome::{Launched, Outcome};
 use raddle_runtime::stats_table::write_csv;
+use raddle_sim::seam::Registry;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The commands under `raddle measure`.
 #[derive(Subcommand)]
@@ -87,7 +89,7 @@ struct Way {
 }
 
 /// Runs one of them.
-pub fn run(command: &Command) -> Result<Exit, Failure> {
+pub fn run(command: &Command, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     let (args, way) = match command {
         Command::Barriers(args) => (args, Way { text: barriers_text, json: barriers_json, csv: barriers_csv }),
         Command::WarpDivergence(args) => {
@@ -101,7 +103,7 @@ pub fn run(command: &Command) -> Result<Exit, Failure> {
         ran = Some((done.outcome.clone(), done.machine.map_or(1, |m| m.config.gpu.sms)));
         Ok(())
     };
-    let exit = run::with(&args.run, Some(&mut recorder), Some(&mut keep))?;
+    let exit = run::with(&args.run, registry, Some(&mut recorder), Some(&mut keep))?;
     let (outcome, sms) = ran.unwrap_or_default();
     let summaries = recorder.launches.iter().map(|record| LaunchSummary::new(record, sms));
     let measured: Vec<(&Launched, LaunchSummary)> = outcome.launches.iter().zip(summaries).collect();

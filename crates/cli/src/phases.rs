@@ -6,8 +6,10 @@ use crate::run;
 use raddle_lab::phases;
 use raddle_runtime::Problem;
 use raddle_runtime::measure::{BlockRecord, Recorder, Wait, WarpRecord, rtru};
+use raddle_sim::seam::Registry;
 use serde_json::{Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(clap::Args)]
 #[group(id = "phases")]
@@ -36,10 +38,10 @@ pub struct Args {
 }
 
 /// `raddle phases`.
-pub fn run(args: &Args) -> Result<Exit, Failure> {
+pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     args.run.need_timing()?;
     let mut recorder = Recorder::without_stalls();
-    let exit = run::with(&args.run, Some(&mut recorder), Some(&mut |_| Ok(())))?;
+    let exit = run::with(&args.run, registry, Some(&mut recorder), Some(&mut |_| Ok(())))?;
     let Some(launch) = recorder.launches.get(args.launch as usize - 1) else {
         let problem = Problem::new(format!("there is no launch {}", args.launch));
         let help = format!("launches are counted from 1; the last one was {}", recorder.launches.len());

@@ -25,10 +25,12 @@ use raddle_runtime::stats_table::{self, Format};
 use raddle_runtime::timing::{LaunchObserver, TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions, Error, Outcome, Plan, Problem, PtxFile, Session, input};
 use raddle_sim::config::Machine;
+use raddle_sim::seam::Registry;
 use raddle_workloads::Size;
 use spec::{Printed, Shape};
 use std::cell::RefCell;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(clap::Args)]
 #[command(after_help = GRAMMAR)]
@@ -201,9 +203,9 @@ impl Args {
     }
 
     /// The machine, when the engine is one with time.
-    fn machine(&self) -> Result<Option<Machine>, Failure> {
+    fn machine(&self, registry: &Registry) -> Result<Option<Machine>, Failure> {
         if self.engine == Engine::Timing {
-            return self.machine.load_checked(self.warp_width).map(Some);
+            return self.machine.load_checked(self.warp_width, registry).map(Some);
         }
         let only_timed = [
             ("--registers", self.registers.is_some()),
@@ -268,26 +270,36 @@ pub struct Ran<'r> {
 }
 
 /// `raddle run`.
-pub fn run(args: &Args) -> Result<Exit, Failure> {
-    with(args, None, None)
+pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
+    with(args, registry, None, None)
 }
 
 /// Runs what the options say, with somebody who listens; `then` is done instead of reporting the run.
-pub fn with(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<Then<'_>>) -> Result<Exit, Failure> {
+pub fn with(
+    args: &Args,
+    registry: &Arc<Registry>,
+    observer: Option<&mut dyn LaunchObserver>,
+    then: Option<Then<'_>>,
+) -> Result<Exit, Failure> {
     if args.file.extension().is_none() && args.file.components().count() == 1 {
-        return workload::run(args, observer, then);
+        return workload::run(args, registry, observer, then);
     }
     spec::refuse_workload_options(args)?;
     if args.file.extension().is_some_and(|e| e == "toml") {
-        return run_file(args, observer, then);
+        return run_file(args, registry, observer, then);
     }
     let ptx = PtxFile::read(&args.file)?;
     let plan = spec::plan(args, &ptx)?;
     let ptx = args.virtualized(ptx)?;
-    execute(args, &plan, &ptx, observer, then)
+    execute(args, registry, &plan, &ptx, observer, then)
 }
 
-fn run_file(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<Then<'_>>) -> Result<Exit, Failure> {
+fn run_file(
+    args: &Args,
+    registry: &Arc<Registry>,
+    observer: Option<&mut dyn LaunchObserver>,
+    then: Option<Then<'_>>,
+) -> Result<Exit, Failure> {
     spec::refuse_launch_options(args)?;
     let path = args.file.display().to_string();
     let (plan, text) = match Plan::from_file(&args.file) {
@@ -298,7 +310,7 @@ fn run_file(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option
         }
     };
     let ptx = args.virtualized(PtxFile::read(&plan.module)?)?;
-    execute(args, &plan, &ptx, observer, then).map_err(|failure| match failure {
+    execute(args, registry, &plan, &ptx, observer, then).map_err(|failure| match failure {
         Failure::Runtime { error, file: None } => Failure::Runtime { error, file: Some(Box::new((path, text))) },
         other => other,
     })
@@ -306,6 +318,7 @@ fn run_file(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option
 
 fn execute(
     args: &Args,
+    registry: &Arc<Registry>,
     plan: &Plan,
     ptx: &PtxFile,
     observer: Option<&mut dyn LaunchObserver>,
@@ -317,9 +330,9 @@ fn execute(
     }
     let printed = spec::resolve_prints(&args.print, plan)?;
     let stats = args.stats.as_deref().map(|path| Ok::<_, Error>((path, Format::of(path)?))).transpose()?;
-    let machine = args.machine()?;
+    let machine = args.machine(registry)?;
     let energies = energy::energies(args.energy.as_ref())?;
-    let setup = Setup::new(args.options(machine.as_ref()));
+    let setup = Setup::with_registry(args.options(machine.as_ref()), Arc::clone(registry));
     let line = RefCell::new(Line::new(args.json));
     let mut progress = |number, progress| line.borrow_mut().show(number, progress);
     let mut session = Session::new(plan, ptx, &setup)?;

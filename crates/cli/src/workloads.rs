@@ -12,11 +12,12 @@ use raddle_runtime::stats_table::write_csv;
 use raddle_runtime::timing::{TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions, Problem, input};
 use raddle_sim::config::{Machine, Source};
+use raddle_sim::seam::Registry;
 use raddle_workloads::{Error, Request, Size, Workload, compile};
 use serde::Serialize;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// The commands under `raddle workloads`.
@@ -113,11 +114,11 @@ pub struct BuildArgs {
 }
 
 /// Runs one of them.
-pub fn run(command: &Command) -> Result<Exit, Failure> {
+pub fn run(command: &Command, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     match command {
         Command::Check(args) => check(args),
-        Command::Measure(args) => measure(args),
-        Command::Virtualize(args) => virtualize(args),
+        Command::Measure(args) => measure(args, registry),
+        Command::Virtualize(args) => virtualize(args, registry),
         Command::Build(args) => build(args),
     }
 }
@@ -190,10 +191,11 @@ fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     Ok(Exit::good_if(is_good))
 }
 
-fn measure(args: &MeasureArgs) -> Result<Exit, Failure> {
-    let timing = TimingOptions::new(args.machine.load_checked(None)?.config);
+fn measure(args: &MeasureArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
+    let timing = TimingOptions::new(args.machine.load_checked(None, registry)?.config);
     let workloads = named(&args.names)?;
-    print_rows(&workloads, for_each(&workloads, |w| w.measure(&timing, args.size)), |_, kernels| kernels)
+    let found = for_each(&workloads, |w| w.measure(&timing, registry, args.size));
+    print_rows(&workloads, found, |_, kernels| kernels)
 }
 
 /// Prints what was found of each workload as one table; `rows` are those of one.
@@ -219,8 +221,8 @@ fn print_rows<T, R: Serialize, E: Display>(
     Ok(Exit::good_if(is_good))
 }
 
-fn virtualize(args: &VirtualizeArgs) -> Result<Exit, Failure> {
-    let timing = TimingOptions::new(args.machine.load_checked(None)?.config);
+fn virtualize(args: &VirtualizeArgs, registry: &Registry) -> Result<Exit, Failure> {
+    let timing = TimingOptions::new(args.machine.load_checked(None, registry)?.config);
     let workloads = named(&args.names)?;
     let options = args.form.options();
     let found = for_each(&workloads, |w| w.virtualize(&options, &timing, args.size));

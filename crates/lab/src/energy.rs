@@ -77,7 +77,7 @@ mod tests {
         let mut activity = Activity::default();
         ran.launches.iter().filter_map(|l| l.timed.as_ref()).for_each(|timed| activity.add(&timed.result));
         let own = Breakdown::new(&Table::gtx480(), &machine, &activity);
-        [own, of(&MachineSpec::new(&machine).unwrap(), &KernelCounts::of(&ran.launches))]
+        [own, of(&MachineSpec::new(&machine, &raddle_mech::registry()).unwrap(), &KernelCounts::of(&ran.launches))]
     }
 
     /// A record has all that counts: its joules are those of the run itself.

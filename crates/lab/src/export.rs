@@ -1,7 +1,7 @@
 //! Tables of data, as CSV and Parquet: all results of a store, and the values of figures.
 //!
-//! The results of a store are one wide table: a row for each point and kernel, a column for each counter. Names of
-//! columns have `_` where records have `.` or `-`: `sm_warp_insts`, `network_up_packets`. Parameters that differ between
+//! The results of a store are one wide table: a row for each point and kernel, a column for each counter, those of the
+//! mechanisms that occur last. Names of columns have `_` where records have `.` or `-`: `sm_warp_insts`, `network_up_packets`. Parameters that differ between
 //! points have columns of their own. The values of figures are one long table: a row for each value.
 
 use crate::agreement::Class;
@@ -20,7 +20,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use raddle_runtime::stats_table::Format;
 use raddle_sim::seam::Seam;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -100,7 +100,12 @@ impl Layout {
         let except: Vec<&str> = ALWAYS.into_iter().chain(names.iter().map(String::as_str)).collect();
         let varied = Varied::of(store, &except)?;
         let classes = raddle_workloads::all().iter().filter_map(class).collect();
-        Ok(Self { counters: counters().collect(), varied, classes })
+        let mut own = BTreeSet::new();
+        for key in store.keys() {
+            let Some(record) = store.get(&key)? else { continue };
+            own.extend(record.identity.machine.own_counters().map(|(name, _)| name));
+        }
+        Ok(Self { counters: counters().chain(own).collect(), varied, classes })
     }
 
     fn columns(&self) -> Columns {
@@ -407,7 +412,7 @@ mod tests {
         let columns = Layout::new(&store).unwrap().columns();
         let at = |name: &str| columns.iter().position(|(column, _)| column == name).unwrap();
         let (sets, active, cycles) = (at("machine_sm_l1d_sets"), at("mechanism_issue_active"), at("cycles"));
-        let names: std::collections::BTreeSet<_> = columns.iter().map(|(name, _)| name).collect();
+        let names: BTreeSet<_> = columns.iter().map(|(name, _)| name).collect();
         assert_eq!(names.len(), columns.len(), "no two columns have the same name");
         let (csv, parquet) = (folder.join("a.csv"), folder.join("a.parquet"));
         export(&store, &csv, Format::Csv).unwrap();

@@ -61,13 +61,13 @@ impl Grid {
             return Err(Problem::new(message).help("give fewer values, workloads or repeats").into());
         }
         let mut grid = Self { points: Vec::new(), left_out: Vec::new(), programs, sides, repeats, at: Vec::new() };
-        let registry = raddle_mech::registry();
+        let registry = &experiment.registry;
         let runs = (0..experiment.variants()).map(|number| grid.choices(number));
         let runs: Vec<Vec<&Change>> = runs.filter(|c| experiment.runs(c)).map(|c| chosen(experiment, &c)).collect();
-        if let Some(problem) = parameters::unused(&registry, &experiment.set, &runs) {
+        if let Some(problem) = parameters::unused(registry, &experiment.set, &runs) {
             return Err(problem.into());
         }
-        let mut targets = Targets { experiment, registry: &registry, known: BTreeMap::new(), parts: BTreeMap::new() };
+        let mut targets = Targets { experiment, registry, known: BTreeMap::new(), parts: BTreeMap::new() };
         let shown = experiment.only_shown.then(|| experiment.shown());
         for number in 0..experiment.variants() {
             grid.add(&grid.choices(number), &mut targets, shown.as_ref())?;
@@ -199,7 +199,7 @@ fn combination<'e>(experiment: &'e Experiment, choices: &[usize], registry: &Reg
 /// The machines of an experiment.
 struct Targets<'r> {
     experiment: &'r Experiment,
-    registry: &'r Registry,
+    registry: &'r Arc<Registry>,
     /// By what they start from and changes.
     known: BTreeMap<Vec<String>, Result<Arc<Target>, String>>,
     /// The changes that make a machine as large as a workload fills, by what it starts from, workload and size.
@@ -272,7 +272,7 @@ impl Targets<'_> {
             let at = if key == "mechanism.dispatch" { written.or(repeats) } else { written };
             return Err(Problem::new(message).at(at).help(help).into());
         }
-        Ok(Ok(Arc::new(Target::new(machine.config)?)))
+        Ok(Ok(Arc::new(Target::new(machine.config, self.registry)?)))
     }
 }
 

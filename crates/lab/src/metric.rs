@@ -1,7 +1,7 @@
 //! What is measured: counters, and quantities derived from them.
 
 use crate::energy;
-use crate::record::{KernelCounts, MachineSpec, Record, total};
+use crate::record::{KernelCounts, MachineSpec, Record, total, total_of};
 use raddle_energy::{Component, Part};
 use raddle_ptx::diag::closest;
 use raddle_runtime::Problem;
@@ -9,6 +9,7 @@ use raddle_sim::kernel::Pipe;
 use raddle_sim::mem::crossbar::CrossbarCounters;
 use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
+use raddle_sim::seam::Registry;
 use raddle_sim::sm::counters::SmCounters;
 use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::sm::memory::cache::CacheCounters;
@@ -108,8 +109,8 @@ pub enum Metric {
     DramBytes,
     /// Bytes that went between SMs and memory, both ways.
     MemoryTraffic,
-    /// A counter, as `sm.bank_conflicts`.
-    Counter(String),
+    /// A counter, as `sm.bank_conflicts`, with its unit.
+    Counter(String, Unit),
     /// Several together.
     Sum(Vec<Metric>),
 }
@@ -187,19 +188,28 @@ fn causes() -> impl Iterator<Item = &'static str> {
 }
 
 impl Metric {
-    /// The metric of this name, or several as in `sm.stall_fetch + sm.stall_control`.
+    /// The metric of this name, or several as in `sm.stall_fetch + sm.stall_control`. What mechanisms count of their own
+    /// is none of these.
     ///
     /// # Errors
     /// When there is none; the help names a close one, or all.
     pub fn parse(text: &str) -> Result<Self, Problem> {
+        Self::parse_with(&Registry::new(), text)
+    }
+
+    /// The same with the counters of mechanisms, as `issue.two-level.left`. On a machine without the mechanism they are 0.
+    ///
+    /// # Errors
+    /// When there is none; the help names a close one, or all.
+    pub fn parse_with(registry: &Registry, text: &str) -> Result<Self, Problem> {
         let parts: Vec<&str> = text.split('+').map(str::trim).collect();
         match parts[..] {
-            [name] => Self::named(name),
-            _ => Ok(Self::Sum(parts.into_iter().map(Self::named).collect::<Result<_, _>>()?)),
+            [name] => Self::named(registry, name),
+            _ => Ok(Self::Sum(parts.into_iter().map(|name| Self::named(registry, name)).collect::<Result<_, _>>()?)),
         }
     }
 
-    fn named(name: &str) -> Result<Self, Problem> {
+    fn named(registry: &Registry, name: &str) -> Result<Self, Problem> {
         if let Some((_, metric, _)) = NAMED.iter().find(|(known, ..)| *known == name) {
             return Ok(metric.clone());
         }
@@ -214,13 +224,18 @@ impl Metric {
             return Ok(metric);
         }
         if counters().any(|known| known == name) {
-            return Ok(Self::Counter(name.to_owned()));
+            return Ok(Self::Counter(name.to_owned(), unit(name)));
+        }
+        let own: Vec<(String, CounterInfo)> = registry.iter().flat_map(|m| m.info.counter_names()).collect();
+        if let Some((_, info)) = own.iter().find(|(known, _)| known == name) {
+            return Ok(Self::Counter(name.to_owned(), info.unit));
         }
         let kinds = STALLS.iter().map(|(kind, _)| format!("stalls.{kind}"));
         let lanes = lane_metrics().chain(part_metrics()).map(|metric| metric.to_string());
         let shares = causes().map(|cause| format!("stall-share.{cause}")).chain(kinds).chain(lanes);
         let all: Vec<String> = NAMED.iter().map(|(known, ..)| (*known).to_owned()).chain(shares).collect();
-        let known = [&all[..], &counters().collect::<Vec<_>>()].concat();
+        let own = own.into_iter().map(|(name, _)| name);
+        let known = [&all[..], &counters().chain(own).collect::<Vec<_>>()].concat();
         let help = match closest(name, known.iter().map(String::as_str)) {
             Some(close) => format!("did you mean `{close}`?"),
             None => format!("metrics are {}, and counters such as sm.barriers", all.join(", ")),
@@ -231,7 +246,7 @@ impl Metric {
     /// Whether it is the largest of something: a mean of such says nothing.
     #[must_use]
     pub fn is_most(&self) -> bool {
-        matches!(self, Self::Counter(name) if unit(name) == Unit::MostEntries)
+        matches!(self, Self::Counter(_, Unit::MostEntries))
     }
 
     /// Whether its values are shares, from 0 to 1.
@@ -251,7 +266,7 @@ impl Metric {
     #[must_use]
     pub fn is_count(&self) -> bool {
         match self {
-            Self::Cycles | Self::DramBytes | Self::MemoryTraffic | Self::Counter(_) => true,
+            Self::Cycles | Self::DramBytes | Self::MemoryTraffic | Self::Counter(..) => true,
             Self::Sum(parts) => parts.iter().all(Self::is_count),
             _ => false,
         }
@@ -269,7 +284,7 @@ impl Metric {
             }
             Self::EnergyOf(part) => format!("joules, {}", part.title()),
             Self::PowerOf(part) => format!("watts, {}", part.title()),
-            Self::Counter(name) => launch_counter(name).unwrap_or(name).to_owned(),
+            Self::Counter(name, _) => launch_counter(name).unwrap_or(name).to_owned(),
             Self::Sum(parts) => parts.iter().map(Self::about).collect::<Vec<_>>().join(" + "),
             other => NAMED.iter().find(|(_, metric, _)| metric == other).map_or("", |(.., about)| about).to_owned(),
         }
@@ -335,7 +350,7 @@ impl Metric {
                     _ => ratio(of("folded"), of("entries")),
                 }
             }
-            Self::Counter(name) => total(name),
+            Self::Counter(name, unit) => total_of(kernels, name, *unit) as f64,
             Self::Sum(parts) => parts.iter().map(|part| part.of(machine, kernels)).sum(),
         }
     }
@@ -349,7 +364,7 @@ impl fmt::Display for Metric {
             Self::Lanes(what, pipe) => write!(f, "{what}.{pipe}"),
             Self::EnergyOf(part) => write!(f, "energy.{}", part.name()),
             Self::PowerOf(part) => write!(f, "power.{}", part.name()),
-            Self::Counter(name) => f.write_str(name),
+            Self::Counter(name, _) => f.write_str(name),
             Self::Sum(parts) => {
                 let names: Vec<String> = parts.iter().map(ToString::to_string).collect();
                 f.write_str(&names.join(" + "))
@@ -481,6 +496,24 @@ mod tests {
         assert_eq!(metric.to_string(), "short-bubbles.int");
         assert_eq!(metric.about(), "share of time in gaps shorter than ten cycles, int");
         assert!(Metric::parse("short-bubbles.sfu").is_err());
+    }
+
+    #[test]
+    fn counters_of_mechanisms_are_metrics() {
+        let registry = raddle_mech::registry();
+        let name = "issue.two-level.left";
+        let metric = Metric::parse_with(&registry, name).unwrap();
+        assert_eq!((metric.to_string(), metric.is_count(), metric.is_most()), (name.to_owned(), true, false));
+        let mut record = record(2);
+        assert_eq!(metric.value(&record), 0.0, "the machine has another scheduler");
+        record.kernels[0].counters.insert(name.to_owned(), 5);
+        record.kernels.push(record.kernels[0].clone());
+        assert_eq!(metric.value(&record), 10.0);
+        let most = Metric::Counter(name.to_owned(), Unit::MostEntries);
+        assert_eq!((most.value(&record), most.is_most()), (5.0, true));
+        let close = Metric::parse_with(&registry, "issue.two-level.lef").unwrap_err();
+        assert_eq!(close.help.unwrap(), format!("did you mean `{name}`?"));
+        assert!(Metric::parse(name).is_err(), "nobody counts it");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use raddle_runtime::measure::Recorder;
 use raddle_runtime::timing::{LaunchObserver, TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions, Problem, PtxFile};
 use raddle_sim::config::MachineConfig;
+use raddle_sim::seam::Registry;
 use raddle_workloads::{Class, Manifest, Ran, Request, Size, Workload};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,17 +22,18 @@ pub struct Target {
     pub config: MachineConfig,
     /// The same as records have it.
     pub spec: Arc<MachineSpec>,
+    registry: Arc<Registry>,
     key: Key,
 }
 
 impl Target {
-    /// A checked machine.
+    /// A machine that has been checked, with the mechanisms of the registry.
     ///
     /// # Errors
     /// When it has no hash.
-    pub fn new(config: MachineConfig) -> Result<Self, Error> {
-        let spec = MachineSpec::new(&config)?;
-        Ok(Self { config, key: spec.key()?, spec: Arc::new(spec) })
+    pub fn new(config: MachineConfig, registry: &Arc<Registry>) -> Result<Self, Error> {
+        let spec = MachineSpec::new(&config, registry)?;
+        Ok(Self { config, key: spec.key()?, spec: Arc::new(spec), registry: Arc::clone(registry) })
     }
 }
 
@@ -182,7 +184,7 @@ impl Point {
         let timing = Some(Box::new(TimingOptions { threads, ..TimingOptions::new(machine) }));
         let options = RunOptions { engine, timing, heap_offset: self.heap_offset, ..RunOptions::default() };
         let request = Request { seed: self.seed, ..Request::new(self.size) };
-        let setup = Setup::new(options);
+        let setup = Setup::with_registry(options, Arc::clone(&self.target.registry));
         let observer = recorder.map(|recorder| recorder as &mut dyn LaunchObserver);
         workload.run(module, &setup, Watch { observer, progress: None }, &request)
     }
@@ -196,7 +198,8 @@ mod tests {
     fn point(set: &[&str], heap_offset: u64) -> Point {
         let program = Arc::new(Program::new(raddle_workloads::find("spmv").unwrap()).unwrap());
         let machine = Machine::load(Source::Preset("gtx480"), set).unwrap();
-        Point::new(&program, &Arc::new(Target::new(machine.config).unwrap()), Size::Tiny, 1, heap_offset).unwrap()
+        let target = Target::new(machine.config, &Arc::new(raddle_mech::registry())).unwrap();
+        Point::new(&program, &Arc::new(target), Size::Tiny, 1, heap_offset).unwrap()
     }
 
     #[test]

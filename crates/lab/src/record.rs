@@ -5,13 +5,12 @@
 
 use crate::error::Error;
 use crate::key::Key;
-use crate::metric::LAUNCH;
-use raddle_mech::registry;
+use crate::metric::{LAUNCH, unit};
 use raddle_runtime::Problem;
 use raddle_runtime::outcome::Launched;
 use raddle_sim::config::{Choice, MachineConfig};
 use raddle_sim::seam::{Registry, Seam};
-use raddle_sim::stats::Counters;
+use raddle_sim::stats::{Counters, Unit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -29,6 +28,12 @@ pub struct MechanismSpec {
     pub name: String,
     /// Parameters.
     pub parameters: BTreeMap<String, Value>,
+    /// The program it comes from, where that is another: mechanisms of the same name are not the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// The counters it has of its own, with their units: results without them are others.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, String>,
 }
 
 /// A machine as records have it.
@@ -46,11 +51,10 @@ impl MachineSpec {
     ///
     /// # Errors
     /// When a parameter cannot be written down: two machines that differ must not look the same.
-    pub fn new(config: &MachineConfig) -> Result<Self, Error> {
-        let registry = registry();
+    pub fn new(config: &MachineConfig, registry: &Registry) -> Result<Self, Error> {
         let mut mechanisms = BTreeMap::new();
         for seam in Seam::ALL {
-            mechanisms.insert(seam.key().to_owned(), mechanism(&registry, seam, seam.choice(&config.mechanism))?);
+            mechanisms.insert(seam.key().to_owned(), mechanism(registry, seam, seam.choice(&config.mechanism))?);
         }
         let mut config = serde_json::to_value(config).map_err(|error| unwritable("a machine", &error))?;
         if let Some(map) = config.as_object_mut() {
@@ -66,6 +70,15 @@ impl MachineSpec {
     pub fn key(&self) -> Result<Key, Error> {
         let text = serde_json::to_string(self).map_err(|error| unwritable("a machine", &error))?;
         Ok(Key::of(text.as_bytes()))
+    }
+
+    /// The counters its mechanisms have of their own, as `issue.two-level.left`, with their units.
+    pub fn own_counters(&self) -> impl Iterator<Item = (String, Unit)> {
+        self.mechanisms.iter().flat_map(|(seam, mechanism)| {
+            let unit = |name: &str| Unit::ALL.into_iter().find(|unit| unit.name() == name).unwrap_or(Unit::Events);
+            let own = mechanism.counters.iter();
+            own.map(move |(name, of)| (format!("{seam}.{}.{name}", mechanism.name), unit(of)))
+        })
     }
 
     /// A number of the machine, by its path; 0 where there is none.
@@ -121,7 +134,8 @@ fn mechanism(registry: &Registry, seam: Seam, choice: &Choice) -> Result<Mechani
             parameters.insert(key.clone(), value);
         }
     }
-    Ok(MechanismSpec { name, parameters })
+    let counters = known.info.counters.iter().map(|info| (info.name.to_owned(), info.unit.name().to_owned()));
+    Ok(MechanismSpec { name, parameters, origin: known.origin.clone(), counters: counters.collect() })
 }
 
 /// A value, unless it is what JSON has for infinities and the like.
@@ -194,7 +208,12 @@ impl Identity {
     /// When the machine cannot be written down.
     pub fn across_versions(&self) -> Result<Key, Error> {
         let none = Key([0; 32]);
-        Self { schema: 0, epoch: 0, ptx: none, driver: none, ..self.clone() }.key()
+        let mut machine = MachineSpec::clone(&self.machine);
+        for mechanism in machine.mechanisms.values_mut() {
+            (mechanism.origin, mechanism.counters) = (None, BTreeMap::new());
+        }
+        let machine = Arc::new(machine);
+        Self { schema: 0, epoch: 0, ptx: none, driver: none, machine, ..self.clone() }.key()
     }
 
     /// A line that says what it is.
@@ -217,7 +236,8 @@ pub struct KernelCounts {
     pub launches: u64,
     /// Cycles.
     pub cycles: u64,
-    /// Every counter that is not 0, as `sm.warp_insts`, summed over the parts of a kind.
+    /// Every counter that is not 0, as `sm.warp_insts`, summed over the parts of a kind, and all that mechanisms have of
+    /// their own, as `issue.two-level.left`.
     pub counters: BTreeMap<String, u64>,
 }
 
@@ -250,6 +270,10 @@ impl KernelCounts {
         self.add_group("dram", &result.dram_total());
         self.add_group("network-up", &result.up);
         self.add_group("network-down", &result.down);
+        for counted in result.own_total() {
+            let sum = self.counters.entry(counted.name()).or_default();
+            *sum = counted.info.unit.together(*sum, counted.value);
+        }
     }
 
     /// One for each kernel, in the order of their first launches.
@@ -283,19 +307,24 @@ impl Record {
     /// A counter of all kernels together; `cycles` and `launches` count too.
     #[must_use]
     pub fn total(&self, counter: &str) -> u64 {
-        total(&self.kernels, counter)
+        let own = self.identity.machine.own_counters().find(|(name, _)| name == counter);
+        total_of(&self.kernels, counter, own.map_or_else(|| unit(counter), |(_, unit)| unit))
     }
 }
 
-/// A counter of these kernels together; `cycles` and `launches` count too.
+/// A counter of these kernels together; `cycles` and `launches` count too. Counters of mechanisms are not known here.
 #[must_use]
 pub fn total(kernels: &[KernelCounts], counter: &str) -> u64 {
+    total_of(kernels, counter, unit(counter))
+}
+
+/// A counter of any kind, of these kernels together.
+pub(crate) fn total_of(kernels: &[KernelCounts], counter: &str, unit: Unit) -> u64 {
     let of = |kernel: &KernelCounts| match counter {
         "cycles" => kernel.cycles,
         "launches" => kernel.launches,
         _ => kernel.counters.get(counter).copied().unwrap_or(0),
     };
-    let unit = crate::metric::unit(counter);
     kernels.iter().map(of).fold(0, |sum, value| unit.together(sum, value))
 }
 
@@ -334,7 +363,8 @@ pub(crate) mod tests {
     use raddle_sim::config::{Machine, Source};
 
     pub(crate) fn machine(set: &[&str]) -> MachineSpec {
-        MachineSpec::new(&Machine::load(Source::Preset("gtx480"), set).unwrap().config).unwrap()
+        let config = Machine::load(Source::Preset("gtx480"), set).unwrap().config;
+        MachineSpec::new(&config, &raddle_mech::registry()).unwrap()
     }
 
     /// A record of nothing in particular.
@@ -376,7 +406,7 @@ pub(crate) mod tests {
             let mut config = config.clone();
             let name = ("name".to_owned(), Parameter::Text(name.to_owned()));
             config.mechanism.issue = Choice::Table([name, ("active".to_owned(), value)].into());
-            MachineSpec::new(&config).map(drop).map_err(|error| error.to_string())
+            MachineSpec::new(&config, &raddle_mech::registry()).map(drop).map_err(|error| error.to_string())
         };
         assert_eq!(with("two-level", Parameter::Float(4.5)), Ok(()));
         for value in [f64::NAN, f64::INFINITY] {
@@ -405,6 +435,42 @@ pub(crate) mod tests {
         }
         assert_eq!(one.across_versions().unwrap(), others[0].across_versions().unwrap());
         assert_ne!(one.across_versions().unwrap(), others[1].across_versions().unwrap());
+    }
+
+    #[test]
+    fn mechanisms_of_the_same_name_are_told_apart_by_their_program() {
+        let config = Machine::load(Source::Preset("gtx480"), &["mechanism.issue=gto"]).unwrap().config;
+        let shipped = raddle_mech::registry();
+        let gto = shipped.get(Seam::Issue, "gto").unwrap().info;
+        let spec = |origin: &str| {
+            let mut registry = Registry::new();
+            registry.set_origin(origin);
+            let make = |_: raddle_mech::NoConfig, machine: &MachineConfig| {
+                raddle_mech::issue::Lrr::new(raddle_mech::NoConfig {}, machine)
+            };
+            registry.issue(gto, make);
+            mechanism(&registry, Seam::Issue, &config.mechanism.issue).unwrap()
+        };
+        let own = mechanism(&shipped, Seam::Issue, &config.mechanism.issue).unwrap();
+        assert_eq!((own.origin.as_deref(), spec("mine 1").origin.as_deref()), (None, Some("mine 1")));
+        assert_ne!(spec("mine 1"), spec("mine 2"));
+        assert_eq!(spec("").origin.as_deref(), Some("outside"));
+        assert_eq!(serde_json::to_string(&own).unwrap(), r#"{"name":"gto","parameters":{}}"#);
+    }
+
+    #[test]
+    fn counters_of_mechanisms_are_part_of_the_machine() {
+        let spec = machine(&["mechanism.issue=two-level"]);
+        let own: Vec<_> = spec.own_counters().collect();
+        let name = |counter: &str| format!("issue.two-level.{counter}");
+        assert_eq!(own, [(name("entered"), Unit::Events), (name("left"), Unit::Events)]);
+        assert_eq!(machine(&["mechanism.issue=gto"]).own_counters().count(), 0);
+        let mut older = spec.clone();
+        older.mechanisms.get_mut("issue").unwrap().counters.clear();
+        assert_ne!(spec.key().unwrap(), older.key().unwrap(), "a result without the counters is another");
+        let identity = |machine: MachineSpec| Identity { machine: Arc::new(machine), ..record(1).identity };
+        let across = |machine: MachineSpec| identity(machine).across_versions().unwrap();
+        assert_eq!(across(spec), across(older), "but it is of the same point");
     }
 
     #[test]

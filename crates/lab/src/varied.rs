@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const MECHANISM: &str = "mechanism";
 const VIRTUALIZE: &str = "virtualize";
+/// Where a mechanism comes from, beside its parameters.
+const ORIGIN: &str = "origin";
 
 /// Parameters that do not have the same value in all results, in the order of their paths.
 pub struct Varied {
@@ -105,6 +107,7 @@ fn parameters(identity: &Identity) -> Vec<(String, Value)> {
     for (seam, mechanism) in &identity.machine.mechanisms {
         let path = format!("{MECHANISM}.{seam}");
         all.extend(mechanism.parameters.iter().map(|(name, value)| (format!("{path}.{name}"), value.clone())));
+        all.extend(mechanism.origin.iter().map(|origin| (format!("{path}.{ORIGIN}"), origin.clone().into())));
         all.push((path, mechanism.name.clone().into()));
     }
     all.extend(identity.virtualize.iter().map(|form| (VIRTUALIZE.to_owned(), form.clone().into())));
@@ -123,6 +126,7 @@ fn value(identity: &Identity, path: &str) -> Option<Value> {
     match parts[..] {
         [VIRTUALIZE] => identity.virtualize.clone().map(Value::from),
         [MECHANISM, seam] => machine.mechanisms.get(seam).map(|mechanism| mechanism.name.clone().into()),
+        [MECHANISM, seam, ORIGIN] => machine.mechanisms.get(seam)?.origin.clone().map(Value::from),
         [MECHANISM, seam, name] => machine.mechanisms.get(seam)?.parameters.get(name).cloned(),
         _ => parts.iter().try_fold(&machine.config, |value, key| value.get(key)).cloned(),
     }

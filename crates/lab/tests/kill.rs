@@ -35,7 +35,7 @@ fn record(seed: u64, machine: &Arc<MachineSpec>) -> Record {
 
 fn machine() -> Arc<MachineSpec> {
     let config = Machine::load(Source::Preset("gtx480"), &[] as &[&str]).unwrap().config;
-    Arc::new(MachineSpec::new(&config).unwrap())
+    Arc::new(MachineSpec::new(&config, &raddle_mech::registry()).unwrap())
 }
 
 /// The child; does nothing when the test is run as a test.

@@ -73,7 +73,7 @@ impl RunOptions {
 /// How devices run kernels: the options, and the mechanisms machines can have.
 pub struct Setup {
     options: RunOptions,
-    registry: Registry,
+    registry: Arc<Registry>,
 }
 
 impl Default for Setup {
@@ -91,8 +91,8 @@ impl Setup {
 
     /// With mechanisms of one's own.
     #[must_use]
-    pub fn with_registry(options: RunOptions, registry: Registry) -> Self {
-        Self { options, registry }
+    pub fn with_registry(options: RunOptions, registry: impl Into<Arc<Registry>>) -> Self {
+        Self { options, registry: registry.into() }
     }
 
     /// The options.

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `launch` | number of the launch, from 0 |
 //! | `kernel` | its kernel |
-//! | `kind` | `launch`, `sm`, `int`, `fp`, `l1i`, `l1d`, `l1c`, `l1t`, `l2`, `dram`, `network-up`, `network-down` or `pc` |
+//! | `kind` | `launch`, `sm`, `int`, `fp`, `l1i`, `l1d`, `l1c`, `l1t`, `l2`, `dram`, `network-up`, `network-down`, `pc`, or a mechanism with counters of its own, as `issue.two-level` |
 //! | `number` | which of its kind: SM, slice, channel; for `pc` the operation |
 //! | `counter`, `unit` | what was counted, and in what |
 //! | `value` | how much |
@@ -17,8 +17,10 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
+use raddle_sim::seam::Counted;
 use raddle_sim::stats::Counters;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -32,7 +34,7 @@ pub struct Row {
     /// Its kernel.
     pub kernel: String,
     /// Kind of component.
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// Which of its kind.
     pub number: u64,
     /// Counter.
@@ -92,14 +94,27 @@ struct Table {
 }
 
 impl Table {
-    fn push(&mut self, kind: &'static str, number: u64, (counter, unit): (&'static str, &'static str), value: u64) {
-        let (launch, kernel) = (self.launch, self.kernel.clone());
+    fn push(
+        &mut self,
+        kind: impl Into<Cow<'static, str>>,
+        number: u64,
+        (counter, unit): (&'static str, &'static str),
+        value: u64,
+    ) {
+        let (launch, kernel, kind) = (self.launch, self.kernel.clone(), kind.into());
         self.rows.push(Row { launch, kernel, kind, number, counter, unit, value });
     }
 
     fn group<C: Counters>(&mut self, kind: &'static str, number: usize, group: &C) {
         for (info, value) in C::INFO.iter().zip(group.values()) {
             self.push(kind, number as u64, (info.name, info.unit.name()), value);
+        }
+    }
+
+    fn own(&mut self, number: usize, counted: &[Counted]) {
+        for counted in counted {
+            let info = counted.info;
+            self.push(counted.group(), number as u64, (info.name, info.unit.name()), counted.value);
         }
     }
 
@@ -117,11 +132,13 @@ impl Table {
             self.group("l1d", n, &sm.l1d);
             self.group("l1c", n, &sm.l1c);
             self.group("l1t", n, &sm.l1t);
+            self.own(n, &sm.own);
         }
         result.l2.iter().enumerate().for_each(|(n, slice)| self.group("l2", n, slice));
         result.dram.iter().enumerate().for_each(|(n, channel)| self.group("dram", n, channel));
         self.group("network-up", 0, &result.up);
         self.group("network-down", 0, &result.down);
+        self.own(0, &result.dispatch);
         for count in pcs {
             let pc = u64::from(count.pc);
             self.push("pc", pc, ("ptx_line", "line"), u64::from(count.ptx_line));
@@ -182,7 +199,7 @@ fn write_parquet(to: impl Write + Send, rows: &[Row]) -> Result<(), ParquetError
     let columns = [
         numbers(|r| r.launch),
         texts(|r| &r.kernel),
-        texts(|r| r.kind),
+        texts(|r| &r.kind),
         numbers(|r| r.number),
         texts(|r| r.counter),
         texts(|r| r.unit),
@@ -211,7 +228,7 @@ mod tests {
     fn sample() -> Vec<Row> {
         let row = |number, counter, value| {
             let (kernel, unit) = ("a,\"b\"".to_owned(), "events");
-            Row { launch: 1, kernel, kind: "l2", number, counter, unit, value }
+            Row { launch: 1, kernel, kind: "l2".into(), number, counter, unit, value }
         };
         vec![row(0, "hits", 5), row(1, "misses", u64::from(u32::MAX) + 1)]
     }
@@ -263,7 +280,7 @@ mod tests {
         for (got, want) in back.iter().zip(sample()) {
             assert_eq!(got.get_long(0).unwrap() as u64, want.launch);
             assert_eq!(got.get_string(1).unwrap(), &want.kernel);
-            assert_eq!(got.get_string(2).unwrap(), want.kind);
+            assert_eq!(*got.get_string(2).unwrap(), want.kind);
             assert_eq!(got.get_long(3).unwrap() as u64, want.number);
             assert_eq!(got.get_string(4).unwrap(), want.counter);
             assert_eq!(got.get_string(5).unwrap(), want.unit);

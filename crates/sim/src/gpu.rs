@@ -157,6 +157,7 @@ impl<'m> Gpu<'m> {
             Some(dispatcher) => dispatcher,
             None => mechanisms.dispatcher().map_err(GpuError::Machine)?,
         };
+        let dispatched_before = dispatcher.counters();
         for (id, kept) in (0..).zip(self.take_kept()) {
             let own = mechanisms.for_sm().map_err(GpuError::Machine)?;
             sms.push(Sm::<B>::new(id, self.config, kernel, launch, own, most, kept)?);
@@ -206,7 +207,11 @@ impl<'m> Gpu<'m> {
             let _over = crew.ends_with();
             run.until_done()
         });
-        let (result, dispatcher) = run.finish(ending, kernel);
+        let (mut result, dispatcher) = run.finish(ending, kernel);
+        for (sm, seat) in result.sms.iter_mut().zip(&sms) {
+            sm.own = mechanisms.counted_on_sm(|seam| lock(&seat.sm).counted(seam));
+        }
+        result.dispatch = mechanisms.counted_by_dispatcher(&*dispatcher, &dispatched_before);
         self.dispatcher = Some(dispatcher);
         let kept = sms.into_iter().map(|seat| seat.sm.into_inner().unwrap_or_else(PoisonError::into_inner).into_kept());
         self.kept = kept.collect();

@@ -6,6 +6,7 @@ use crate::mem::dram::DramCounters;
 use crate::mem::l2::L2Counters;
 use crate::mem::system::{Berth, MemorySystem};
 use crate::packet::Cycle;
+use crate::seam::Counted;
 use crate::sm::build::Build;
 use crate::sm::counters::SmCounters;
 use crate::sm::lanes::LaneCounters;
@@ -47,6 +48,8 @@ pub struct SmResult {
     pub l1c: CacheCounters,
     /// Texture cache.
     pub l1t: CacheCounters,
+    /// What its mechanisms count of their own.
+    pub own: Vec<Counted>,
 }
 
 /// A finished launch.
@@ -70,6 +73,8 @@ pub struct LaunchResult {
     pub up: CrossbarCounters,
     /// The network from memory; since the GPU was made.
     pub down: CrossbarCounters,
+    /// What the dispatcher counts of its own.
+    pub dispatch: Vec<Counted>,
     /// Instructions issued at each operation of the program, by warp and by thread.
     pub pcs: Vec<[u64; 2]>,
     /// What the kernel printed.
@@ -109,7 +114,7 @@ impl LaunchResult {
             }
             let [l1i, l1d, l1c, l1t] = sm.caches().map(Clone::clone);
             let [int, fp] = sm.lanes(counters.cycles, matches!(ending, Ending::Fault(..)));
-            results.push(SmResult { sm: counters, int, fp, l1i, l1d, l1c, l1t });
+            results.push(SmResult { sm: counters, int, fp, l1i, l1d, l1c, l1t, own: Vec::new() });
             for (sum, own) in pcs.iter_mut().zip(sm.pc_counts()) {
                 sum[0] += own[0];
                 sum[1] += own[1];
@@ -128,6 +133,7 @@ impl LaunchResult {
             dram: partitions.iter().map(|p| p.dram_counters().clone()).collect(),
             up,
             down,
+            dispatch: Vec::new(),
             pcs,
             output,
         }
@@ -145,8 +151,18 @@ impl LaunchResult {
             sum.l1d.add(&sm.l1d);
             sum.l1c.add(&sm.l1c);
             sum.l1t.add(&sm.l1t);
+            Counted::add(&mut sum.own, &sm.own);
         }
         sum
+    }
+
+    /// What all mechanisms count of their own, by seam.
+    #[must_use]
+    pub fn own_total(&self) -> Vec<Counted> {
+        let mut all = self.dispatch.clone();
+        self.sms.iter().for_each(|sm| Counted::add(&mut all, &sm.own));
+        all.sort_by_key(|counted| counted.seam);
+        all
     }
 
     /// All L2 slices together.

@@ -20,6 +20,10 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// All units.
+    pub const ALL: [Self; 7] =
+        [Self::Cycles, Self::Slots, Self::WarpInsts, Self::ThreadInsts, Self::Events, Self::Bytes, Self::MostEntries];
+
     /// Its name in outputs.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -50,7 +54,7 @@ impl Unit {
 }
 
 /// A counter as it is declared.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterInfo {
     /// Name in all outputs.
     pub name: &'static str,

@@ -39,12 +39,12 @@ impl Digest {
         }
     }
 
-    /// Of every counter of a finished launch.
+    /// Of every counter of a finished launch but those of mechanisms, which may come and go.
     #[must_use]
     pub fn of_counters(result: &LaunchResult) -> Self {
         let mut digest = Self::default();
         digest.add_all([result.cycles, result.ctas, u64::from(result.residency)]);
-        for SmResult { sm, int, fp, l1i, l1d, l1c, l1t } in &result.sms {
+        for SmResult { sm, int, fp, l1i, l1d, l1c, l1t, own: _ } in &result.sms {
             digest.add_counters(sm);
             [int, fp].iter().for_each(|lanes| digest.add_counters(*lanes));
             [l1i, l1d, l1c, l1t].iter().for_each(|cache| digest.add_counters(*cache));

@@ -9,7 +9,9 @@ use raddle_runtime::measure::{DivergenceSet, LaunchSummary, Summaries};
 use raddle_runtime::outcome::Launched;
 use raddle_runtime::timing::{Timed, TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions};
+use raddle_sim::seam::Registry;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// SIMD efficiency below which a kernel counts as divergent: the line of the VWS paper.
 pub const DIVERGENT_BELOW: f64 = 0.76;
@@ -160,15 +162,21 @@ impl Measured {
 }
 
 impl Workload {
-    /// Runs it on a machine and gives one for each kernel, in the order of their first launches.
+    /// Runs it on a machine with mechanisms of the registry and gives one for each kernel, in the order of their first
+    /// launches.
     ///
     /// # Errors
     /// When it cannot be run, or its results are wrong.
-    pub fn measure(&self, timing: &TimingOptions, size: Size) -> Result<Vec<Measured>, Error> {
+    pub fn measure(
+        &self,
+        timing: &TimingOptions,
+        registry: &Arc<Registry>,
+        size: Size,
+    ) -> Result<Vec<Measured>, Error> {
         let (width, sms) = (timing.machine.sm.warp_width, timing.machine.gpu.sms);
         let engine = EngineOptions { engine: Engine::Timing, warp_width: width };
         let timing = Some(Box::new(timing.clone()));
-        let setup = Setup::new(RunOptions { engine, timing, ..RunOptions::default() });
+        let setup = Setup::with_registry(RunOptions { engine, timing, ..RunOptions::default() }, Arc::clone(registry));
         let module = self.module()?;
         let manifest = self.manifest(&module)?;
         let mut summaries = Summaries::new(sms);

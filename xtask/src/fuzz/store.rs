@@ -86,7 +86,7 @@ fn record(seed: u64) -> Result<Record> {
         seed,
         heap_offset: 0,
         virtualize: None,
-        machine: Arc::new(MachineSpec::new(&machine.config)?),
+        machine: Arc::new(MachineSpec::new(&machine.config, &raddle_mech::registry())?),
     };
     let counters = BTreeMap::from([("sm.warp_insts".to_owned(), 10 + seed)]);
     let kernels = vec![KernelCounts { kernel: "k".to_owned(), launches: 1, cycles: 100 * seed, counters }];

@@ -10,7 +10,7 @@ use raddle_lab::{Key, Record, Store, export as table};
 use raddle_runtime::Problem;
 use raddle_runtime::stats_table::Format;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -169,7 +169,9 @@ impl Moved {
 }
 
 fn compare(point: &str, a: &Record, b: &Record) -> Vec<Moved> {
-    let names = ["cycles".to_owned(), "launches".to_owned()].into_iter().chain(counters());
+    let own = |record: &Record| record.identity.machine.own_counters().map(|(name, _)| name).collect::<BTreeSet<_>>();
+    let own = own(a).union(&own(b)).cloned().collect::<Vec<_>>();
+    let names = ["cycles".to_owned(), "launches".to_owned()].into_iter().chain(counters()).chain(own);
     let moved =
         names.map(|counter| Moved { point: point.to_owned(), values: [a.total(&counter), b.total(&counter)], counter });
     moved.filter(|moved| moved.values[0] != moved.values[1]).collect()

@@ -13,6 +13,7 @@ use raddle_lab::report::Report;
 use raddle_lab::work::{self, Options, Progress, Results};
 use raddle_lab::{Error, Key, Store};
 use raddle_runtime::Problem;
+use raddle_sim::seam::Registry;
 use raddle_workloads::Size;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
@@ -117,8 +118,8 @@ struct Which {
 
 impl Which {
     /// The experiment with its points: at the given size, else at that of the file or another.
-    fn read_or(&self, size: Option<Size>) -> Result<(Experiment, Grid), Failure> {
-        read_changed(&self.file, |experiment| {
+    fn read_or(&self, registry: &Arc<Registry>, size: Option<Size>) -> Result<(Experiment, Grid), Failure> {
+        read_changed(&self.file, registry, |experiment| {
             experiment.size = self.size.or(size).unwrap_or(experiment.size);
             match self.figure.is_empty() {
                 true => Ok(()),
@@ -150,11 +151,13 @@ impl FromStr for Shard {
 /// An experiment that is not quite as its file says.
 fn read_changed(
     file: &Path,
+    registry: &Arc<Registry>,
     change: impl FnOnce(&mut Experiment) -> Result<(), Problem>,
 ) -> Result<(Experiment, Grid), Failure> {
     let (name, path, text) = Experiment::text(file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let made = Experiment::parse_in(folder, &name, &text).map_err(Error::from).and_then(|mut experiment| {
+    let read = Experiment::parse_with(registry, folder, &name, &text).map_err(Error::from);
+    let made = read.and_then(|mut experiment| {
         change(&mut experiment)?;
         let grid = Grid::new(&experiment)?;
         Ok((experiment, grid))
@@ -163,8 +166,8 @@ fn read_changed(
 }
 
 /// `raddle lab run`.
-pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let (experiment, grid) = args.which.read_or(None)?;
+pub fn run(args: &RunArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
+    let (experiment, grid) = args.which.read_or(registry, None)?;
     let mut store = args.store.create()?;
     run_grid(&args.which.file, &experiment, &grid, &mut store, &args.jobs, &args.slurm)
 }
@@ -188,8 +191,8 @@ fn run_grid(
 }
 
 /// `raddle lab worker`.
-pub fn worker(args: &WorkerArgs) -> Result<Exit, Failure> {
-    let (_, grid) = args.which.read_or(None)?;
+pub fn worker(args: &WorkerArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
+    let (_, grid) = args.which.read_or(registry, None)?;
     let mut store = args.store.create()?;
     if let (Some(list), Some(task)) = (&args.points, args.task) {
         let points = raddle_lab::slurm::of_task(list, task, &grid.points)?;
@@ -256,8 +259,8 @@ fn without_result(progress: &Progress) -> String {
 }
 
 /// `raddle lab report`.
-pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    let (experiment, grid) = args.which.read_or(None)?;
+pub fn report(args: &ReportArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
+    let (experiment, grid) = args.which.read_or(registry, None)?;
     let store = args.store.open()?;
     write_report(&args.which.file, &experiment, &grid, &store, args.output.as_deref())
 }
@@ -266,11 +269,11 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
 const ALL: &str = "all";
 
 /// `raddle reproduce`.
-pub fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
+pub fn reproduce(args: &ReproduceArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     if args.which.file == Path::new(ALL) {
-        return reproduce_all(args);
+        return reproduce_all(args, registry);
     }
-    let (experiment, grid) = args.which.read_or(Some(Size::Small))?;
+    let (experiment, grid) = args.which.read_or(registry, Some(Size::Small))?;
     let mut store = args.store.create()?;
     let ran = run_grid(&args.which.file, &experiment, &grid, &mut store, &args.jobs, &args.slurm)?;
     let written = write_report(&args.which.file, &experiment, &grid, &store, args.output.as_deref())?;
@@ -278,7 +281,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<Exit, Failure> {
 }
 
 /// `raddle reproduce all`: a report for each experiment, and a page about all of them.
-fn reproduce_all(args: &ReproduceArgs) -> Result<Exit, Failure> {
+fn reproduce_all(args: &ReproduceArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     let size = args.which.size.unwrap_or(Size::Small);
     if let Some(figure) = args.which.figure.first() {
         let problem = Problem::new(format!("`--figure {figure}` goes with one experiment, not with `{ALL}`"));
@@ -290,7 +293,7 @@ fn reproduce_all(args: &ReproduceArgs) -> Result<Exit, Failure> {
         experiment.repeats.count = 1;
         Ok(())
     };
-    let parts = names.clone().map(|name| read_changed(name, once)).collect::<Result<Vec<_>, _>>()?;
+    let parts = names.clone().map(|name| read_changed(name, registry, once)).collect::<Result<Vec<_>, _>>()?;
     let mut store = args.store.create()?;
     let mut good = true;
     if args.slurm.is_chosen() {
@@ -300,7 +303,7 @@ fn reproduce_all(args: &ReproduceArgs) -> Result<Exit, Failure> {
                 experiment.size = size;
                 Ok(())
             };
-            let (experiment, grid) = read_changed(file, at_size)?;
+            let (experiment, grid) = read_changed(file, registry, at_size)?;
             good &= run_grid(file, &experiment, &grid, &mut store, &args.jobs, &args.slurm)? == Exit::Good;
         }
     } else {

@@ -8,6 +8,7 @@ use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
 use raddle_sim::residency::Residency;
 use raddle_sim::result::SmResult;
+use raddle_sim::seam::Counted;
 use raddle_sim::sm::counters::SmCounters;
 use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::stats::Counters;
@@ -23,6 +24,8 @@ pub struct Figures {
     pub l2: L2Counters,
     /// All DRAM channels.
     pub dram: DramCounters,
+    /// What mechanisms count of their own, by seam.
+    own: Vec<Counted>,
     residency: Residency,
 }
 
@@ -32,9 +35,9 @@ impl Figures {
         let mut sum: Option<Self> = None;
         for timed in launches {
             let result = &timed.result;
-            let (sm, l2, dram) = (result.total(), result.l2_total(), result.dram_total());
+            let (sm, l2, dram, own) = (result.total(), result.l2_total(), result.dram_total(), result.own_total());
             let Some(sum) = &mut sum else {
-                sum = Some(Self { cycles: result.cycles, sm, l2, dram, residency: timed.residency.clone() });
+                sum = Some(Self { cycles: result.cycles, sm, l2, dram, own, residency: timed.residency.clone() });
                 continue;
             };
             sum.cycles += result.cycles;
@@ -44,6 +47,7 @@ impl Figures {
             sum.sm.l1d.add(&sm.l1d);
             sum.l2.add(&l2);
             sum.dram.add(&dram);
+            Counted::add(&mut sum.own, &own);
         }
         sum
     }
@@ -112,6 +116,8 @@ impl Figures {
                 rows.push((name, lanes_text(lanes)));
             }
         }
+        let mut rows: Vec<(String, String)> = rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        rows.extend(own_rows(&self.own));
         let width = rows.iter().map(|r| r.0.len()).max().unwrap_or(0);
         let mut lines: Vec<String> = rows.iter().map(|(name, value)| format!("  {name:<width$}  {value}")).collect();
         lines.push(format!("  issue slots: {}", grouped(sm.slots())));
@@ -121,6 +127,19 @@ impl Figures {
         lines.extend(table(&slots.collect::<Vec<_>>()).lines().map(str::to_owned));
         lines
     }
+}
+
+/// What mechanisms counted of their own, a row for each.
+fn own_rows(own: &[Counted]) -> Vec<(String, String)> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    for counted in own {
+        let (name, value) = (counted.group(), format!("{} {}", counted.info.name, grouped(counted.value)));
+        match rows.last_mut().filter(|row| row.0 == name) {
+            Some(row) => row.1 += &format!(", {value}"),
+            None => rows.push((name, value)),
+        }
+    }
+    rows
 }
 
 /// How long lanes were busy and without power.

@@ -5,7 +5,7 @@ use raddle_runtime::outcome::Stuck;
 use raddle_runtime::timing::Timed;
 use raddle_sim::config::{Machine, MachineConfig};
 use raddle_sim::result::SmResult;
-use raddle_sim::seam::Seam;
+use raddle_sim::seam::{Counted, Seam};
 use raddle_sim::sm::BlockedWarp;
 use raddle_sim::stats::Counters;
 use serde_json::{Map, Value, json};
@@ -22,8 +22,18 @@ fn counters<C: Counters>(group: &C) -> Value {
     C::INFO.iter().zip(values).map(|(info, value)| (info.name.to_owned(), value.into())).collect::<Map<_, _>>().into()
 }
 
+/// What mechanisms counted of their own, by mechanism.
+fn own(counted: &[Counted]) -> Value {
+    let mut groups = Map::new();
+    for counted in counted {
+        let group = groups.entry(counted.group()).or_insert_with(|| json!({}));
+        group[counted.info.name] = counted.value.into();
+    }
+    groups.into()
+}
+
 fn sm(result: &SmResult) -> Value {
-    json!({
+    let mut value = json!({
         "sm": counters(&result.sm),
         "int": counters(&result.int),
         "fp": counters(&result.fp),
@@ -31,7 +41,11 @@ fn sm(result: &SmResult) -> Value {
         "l1d": counters(&result.l1d),
         "l1c": counters(&result.l1c),
         "l1t": counters(&result.l1t),
-    })
+    });
+    if !result.own.is_empty() {
+        value["mechanisms"] = own(&result.own);
+    }
+    value
 }
 
 /// Everything about a launch.
@@ -40,6 +54,10 @@ pub fn timed(timed: &Timed, machine: &MachineConfig) -> Value {
     let mut total = sm(&result.total());
     total["l2"] = counters(&result.l2_total());
     total["dram"] = counters(&result.dram_total());
+    let mechanisms = result.own_total();
+    if !mechanisms.is_empty() {
+        total["mechanisms"] = own(&mechanisms);
+    }
     let figures = Figures::sum(&[timed]).map(|f| {
         let (warp_ipc, thread_ipc) = f.ipc();
         json!({

@@ -11,12 +11,19 @@ use raddle_runtime::device::Setup;
 use raddle_runtime::stats_table::{self, Format};
 use raddle_runtime::timing::{LaunchObserver, Watch};
 use raddle_runtime::{Error, Outcome};
+use raddle_sim::seam::Registry;
 use raddle_workloads::{Request, Size};
 use serde_json::json;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Runs a workload, with somebody who listens; `then` is done instead of reporting the run.
-pub fn run(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<Then<'_>>) -> Result<Exit, Failure> {
+pub fn run(
+    args: &Args,
+    registry: &Arc<Registry>,
+    observer: Option<&mut dyn LaunchObserver>,
+    then: Option<Then<'_>>,
+) -> Result<Exit, Failure> {
     let name = args.file.display().to_string();
     let workload = raddle_workloads::find(&name).map_err(|problem| match args.file.is_file() {
         true => problem.help(format!("for the file of that name, write ./{name}")),
@@ -24,10 +31,10 @@ pub fn run(args: &Args, observer: Option<&mut dyn LaunchObserver>, then: Option<
     })?;
     spec::refuse_file_options(args)?;
     let stats = args.stats.as_deref().map(|path| Ok::<_, Error>((path, Format::of(path)?))).transpose()?;
-    let machine = args.machine()?;
+    let machine = args.machine(registry)?;
     let machine = machine.as_ref();
     let energies = energy::energies(args.energy.as_ref())?;
-    let setup = Setup::new(args.options(machine));
+    let setup = Setup::with_registry(args.options(machine), Arc::clone(registry));
     let module = args.virtualized(workload.module()?)?;
     let mut request = Request::new(args.size.unwrap_or(Size::Small));
     request.seed = args.seed.unwrap_or(request.seed);

@@ -6,6 +6,7 @@ mod execute;
 mod input;
 mod lab;
 mod lab_store;
+mod outside;
 mod ptx;
 mod run;
 mod timing;
@@ -63,7 +64,11 @@ impl Ended {
 }
 
 fn raddle(folder: &Path, args: &[&str]) -> Ended {
-    let command = Command::new(env!("CARGO_BIN_EXE_raddle")).args(args).current_dir(folder).output();
+    run_program(Path::new(env!("CARGO_BIN_EXE_raddle")), folder, args)
+}
+
+fn run_program(program: &Path, folder: &Path, args: &[&str]) -> Ended {
+    let command = Command::new(program).args(args).current_dir(folder).output();
     let Output { status, stdout, stderr } = command.unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ended { code: status.code().unwrap(), out: text(stdout), err: text(stderr) }

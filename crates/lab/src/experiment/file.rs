@@ -12,11 +12,13 @@ use fill::{RawFill, RawKernels, fill, kernels};
 use raddle_ptx::diag::closest;
 use raddle_runtime::file::toml_problem;
 use raddle_runtime::{Problem, input};
+use raddle_sim::seam::Registry;
 use raddle_workloads::Size;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use timeline::{RawTimeline, timeline};
 use toml::Spanned;
 
@@ -156,7 +158,7 @@ fn machine_file(folder: &Path, name: Change) -> Result<Base, Problem> {
 }
 
 /// Reads a whole file.
-pub(super) fn parse(folder: &Path, name: &str, text: &str) -> Result<Experiment, Problem> {
+pub(super) fn parse(registry: &Arc<Registry>, folder: &Path, name: &str, text: &str) -> Result<Experiment, Problem> {
     let raw: RawFile = toml::from_str(text).map_err(|e| toml_problem(&e))?;
     let chosen = raw.workloads.as_deref().map(meant).transpose()?;
     let groups = groups(&raw.group, chosen.as_deref())?;
@@ -170,7 +172,8 @@ pub(super) fn parse(folder: &Path, name: &str, text: &str) -> Result<Experiment,
     if in_order.is_empty() {
         return Err(Problem::new("the experiment has no workloads").help("workloads = [\"all\"] means every one"));
     }
-    let mut experiment = Experiment { title: raw.title, about: raw.about, ..Experiment::new(name, in_order) };
+    let mut experiment = Experiment::new(name, in_order, registry);
+    (experiment.title, experiment.about) = (raw.title, raw.about);
     experiment.groups = groups;
     experiment.size = raw.size;
     if let Some(base) = base(folder, raw.preset, raw.machine)? {
@@ -182,7 +185,7 @@ pub(super) fn parse(folder: &Path, name: &str, text: &str) -> Result<Experiment,
     let mut limits = Vec::new();
     for axis_of in raw.axis {
         let at = axis_of.span();
-        let axis = axis(folder, axis_of.into_inner(), at, &mut limits)?;
+        let axis = axis(registry, folder, axis_of.into_inner(), at, &mut limits)?;
         limits.iter_mut().filter(|limit| limit.axis.is_none()).for_each(|l| l.axis = Some(experiment.axes.len()));
         experiment.axes.push(axis);
     }
@@ -193,7 +196,8 @@ pub(super) fn parse(folder: &Path, name: &str, text: &str) -> Result<Experiment,
         false => baseline(&experiment, &raw.baseline)?,
     };
     if !raw.metrics.is_empty() {
-        let metrics = raw.metrics.iter().map(|m| Metric::parse(m.get_ref()).map_err(|p| p.at(Some(m.span()))));
+        let metrics =
+            raw.metrics.iter().map(|m| Metric::parse_with(registry, m.get_ref()).map_err(|p| p.at(Some(m.span()))));
         experiment.metrics = metrics.collect::<Result<_, _>>()?;
     }
     if let Some(raw) = raw.repeats {
@@ -294,7 +298,13 @@ fn limit(experiment: &mut Experiment, limits: Vec<Limit>) -> Result<(), Problem>
     Ok(())
 }
 
-fn axis(folder: &Path, raw: RawAxis, at: Range<usize>, limits: &mut Vec<Limit>) -> Result<Axis, Problem> {
+fn axis(
+    registry: &Registry,
+    folder: &Path,
+    raw: RawAxis,
+    at: Range<usize>,
+    limits: &mut Vec<Limit>,
+) -> Result<Axis, Problem> {
     let mut variants = Vec::new();
     let key = raw.key.as_ref().map(|k| k.get_ref().as_str());
     for value in raw.values {
@@ -304,7 +314,7 @@ fn axis(folder: &Path, raw: RawAxis, at: Range<usize>, limits: &mut Vec<Limit>) 
             return Err(problem.help("as in key = \"mechanism.issue\" or key = \"sm.l1d.sets\""));
         };
         let word = value.into_inner().0;
-        let words = if word == "all" { all_of(key).unwrap_or(vec![word]) } else { vec![word] };
+        let words = if word == "all" { all_of(registry, key).unwrap_or(vec![word]) } else { vec![word] };
         for word in words {
             let change = |text: String| Change { text, at: at.clone() };
             let mut variant = Variant { label: word.clone(), ..Variant::default() };

@@ -14,12 +14,13 @@ use crate::virtualize::Virtualize;
 use raddle_ptx::diag::closest;
 use raddle_runtime::{Problem, input};
 use raddle_sim::config::DEFAULT_PRESET;
-use raddle_sim::seam::Seam;
+use raddle_sim::seam::{Registry, Seam};
 use raddle_workloads::{Class, Size, Workload};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Bytes of the file something was written at.
 pub type At = Option<Range<usize>>;
@@ -179,6 +180,8 @@ pub struct Group {
 pub struct Experiment {
     /// Its name: that of the file.
     pub name: String,
+    /// The mechanisms its machines can have.
+    pub registry: Arc<Registry>,
     /// A few words.
     pub title: String,
     /// What it is for.
@@ -242,9 +245,10 @@ pub struct Headline {
 impl Experiment {
     /// One that varies nothing and draws nothing.
     #[must_use]
-    pub fn new(name: &str, workloads: Vec<&'static str>) -> Self {
+    pub fn new(name: &str, workloads: Vec<&'static str>, registry: &Arc<Registry>) -> Self {
         Self {
             name: name.to_owned(),
+            registry: Arc::clone(registry),
             title: name.to_owned(),
             about: String::new(),
             workloads,
@@ -266,12 +270,21 @@ impl Experiment {
         }
     }
 
-    /// Reads the text of an experiment file. The machine files it names are relative to `folder`.
+    /// Reads the text of an experiment file about mechanisms of the registry. The machine files it names are relative to
+    /// `folder`.
+    ///
+    /// # Errors
+    /// At the first mistake, with its place.
+    pub fn parse_with(registry: &Arc<Registry>, folder: &Path, name: &str, text: &str) -> Result<Self, Problem> {
+        file::parse(registry, folder, name, text)
+    }
+
+    /// The same with the mechanisms that come with Raddle.
     ///
     /// # Errors
     /// At the first mistake, with its place.
     pub fn parse_in(folder: &Path, name: &str, text: &str) -> Result<Self, Problem> {
-        file::parse(folder, name, text)
+        Self::parse_with(&Arc::new(raddle_mech::registry()), folder, name, text)
     }
 
     /// The same where machine files are relative to the current folder.
@@ -335,12 +348,11 @@ impl Experiment {
 }
 
 /// Every choice there is for the key of a machine, where the word `all` means that.
-pub(crate) fn all_of(key: &str) -> Option<Vec<String>> {
+pub(crate) fn all_of(registry: &Registry, key: &str) -> Option<Vec<String>> {
     if key == "preset" {
         return Some(raddle_sim::config::PRESETS.iter().map(|p| p.name.to_owned()).collect());
     }
     let seam = Seam::ALL.into_iter().find(|seam| key.strip_prefix("mechanism.") == Some(seam.key()))?;
-    let registry = raddle_mech::registry();
     let names = registry.iter().filter(|m| m.info.seam == seam).map(|m| m.info.name.to_owned());
     Some(names.collect())
 }
@@ -390,6 +402,7 @@ mod tests {
 
     #[test]
     fn all_comes_from_the_registry() {
+        let all_of = |key: &str| all_of(&raddle_mech::registry(), key);
         assert!(all_of("mechanism.issue").unwrap().contains(&"gto".to_owned()));
         assert!(all_of("preset").unwrap().contains(&"gtx480".to_owned()));
         assert_eq!(all_of("sm.l1d.sets"), None);

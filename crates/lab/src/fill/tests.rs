@@ -26,7 +26,7 @@ fn size_of(point: &Point) -> (u32, u32, u32) {
 /// Every workload at every size has the wanted waves where one SM more would not leave them, or runs on one SM.
 #[test]
 fn the_waves_are_reached_or_it_is_one_sm() {
-    let experiment = Experiment::new("t", Vec::new());
+    let experiment = Experiment::new("t", Vec::new(), &Arc::new(raddle_mech::registry()));
     for preset in ["gtx480", "fx5800"] {
         let machine = machine(preset);
         for workload in raddle_workloads::all() {
@@ -56,7 +56,7 @@ fn the_waves_are_reached_or_it_is_one_sm() {
 fn only_kernels_that_count_decide() {
     let page_view = program("page-view-count");
     let of = |kernels: &[&str]| {
-        let mut experiment = Experiment::new("t", vec!["page-view-count"]);
+        let mut experiment = Experiment::new("t", vec!["page-view-count"], &Arc::new(raddle_mech::registry()));
         let kernels: Vec<String> = kernels.iter().map(|kernel| (*kernel).to_owned()).collect();
         if !kernels.is_empty() {
             experiment.kernels.insert("page-view-count", kernels);

@@ -24,6 +24,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "fill-first",
     summary: "the first SM with room gets the next block, one in a cycle",
     source: "our own, for comparison",
+    counters: &[],
     refuses: &[],
 };
 

@@ -25,6 +25,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "round-robin",
     summary: "in each cycle every SM with room gets one block, starting after the one served last",
     source: "GPGPU-Sim",
+    counters: &[],
     refuses: &[],
 };
 

@@ -18,9 +18,10 @@
 //! not wait for its stores to be acknowledged. Kernels with warp-wide operations are refused: there are no static warps.
 //!
 //! # Counters
-//! The buckets `issued_*` by active lanes.
+//! Its own say how many warps are formed, and how many threads join one that others have begun. The buckets `issued_*` by
+//! active lanes.
 
-use super::pool::{Bundle, Pool};
+use super::pool::{Bundle, Pool, PoolCounters};
 use crate::NoConfig;
 use raddle_exec::Program;
 use raddle_exec::core::{Arrival, Lanes, lanes_in, lanes_of};
@@ -29,12 +30,14 @@ use raddle_exec::op::{Class, NO_PC, Op};
 use raddle_exec::splits::{Group, add_by_target};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
+use raddle_sim::stats::Counters;
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Divergence,
     name: "dwf",
     summary: "dynamic warp formation: threads at one operation form warps, from anywhere on the SM",
     source: "Fung et al., MICRO 2007; TBC paper (HPCA 2011), section 2.3",
+    counters: PoolCounters::INFO,
     refuses: &[],
 };
 
@@ -208,5 +211,9 @@ impl Divergence for Dwf {
             }
         }
         parts
+    }
+
+    fn counters(&self) -> Vec<u64> {
+        self.pool.counters.values()
     }
 }

@@ -18,7 +18,7 @@
 //! `bar.warp.sync` of all threads of a warp is allowed; those that have ended are not waited for.
 //!
 //! # Counters
-//! The buckets `issued_*` by active lanes.
+//! As for `dwf`.
 
 use super::dwf;
 use raddle_sim::seam::MechanismInfo;

@@ -34,6 +34,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "pdom",
     summary: "per-warp reconvergence stack; lanes meet at the branch's immediate post-dominator",
     source: "Fung et al., MICRO 2007; TBC paper (HPCA 2011), section 2.2.2",
+    counters: &[],
     refuses: &[],
 };
 

@@ -5,8 +5,17 @@ use raddle_exec::decode::Ends;
 use raddle_exec::op::NO_PC;
 use raddle_exec::splits::Group;
 use raddle_sim::config::MachineConfig;
+use raddle_sim::counters;
 use raddle_sim::seam::{Cause, MAX_WARPS, StackEntry, WarpId, WarpSet, WarpTable};
 use std::collections::VecDeque;
+
+counters! {
+    /// How threads form warps.
+    pub struct PoolCounters {
+        formed: Events, "warps formed in the pool; each issues one instruction";
+        joined: Events, "threads that joined a warp begun by others";
+    }
+}
 
 /// Threads in different lanes.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +89,8 @@ pub struct Pool {
     row_blocks: Vec<u32>,
     /// Where threads of the kernel end.
     pub ends: Ends,
+    /// What it counts.
+    pub counters: PoolCounters,
 }
 
 impl Pool {
@@ -99,6 +110,7 @@ impl Pool {
             depths: Vec::new(),
             row_blocks: Vec::new(),
             ends: Ends::default(),
+            counters: PoolCounters::default(),
         }
     }
 
@@ -239,6 +251,7 @@ impl Pool {
                 let fits = left & !dynamic.threads.mask;
                 lanes_in(fits).for_each(|lane| dynamic.threads.add(lane, threads.homes[lane]));
                 left &= !fits;
+                self.counters.joined += u64::from(fits.count_ones());
                 if fits != 0 {
                     let Dynamic { threads, pc, .. } = dynamic;
                     table.form(warp, table.get(warp).cta, &threads.homes, threads.mask, *pc, *pc + 1);
@@ -259,6 +272,7 @@ impl Pool {
             return;
         };
         self.free.set(slot, false);
+        self.counters.formed += 1;
         let threads = threads.only(left);
         let first = threads.homes[threads.mask.trailing_zeros() as usize & 31];
         table.form(slot, self.block_of(first), &threads.homes, threads.mask, pc, pc + 1);

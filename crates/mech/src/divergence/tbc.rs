@@ -23,6 +23,7 @@
 //! if all banks served any thread.
 //!
 //! # Counters
+//! Its own say how many warps the compactor makes, and how many of them have threads of several static warps;
 //! `stall_mechanism` when only warps are left that wait for the others of their block, `stack_depth`, and the buckets
 //! `issued_*` by active lanes.
 
@@ -32,8 +33,10 @@ use raddle_exec::decode::{Ends, WarpOp};
 use raddle_exec::op::{Class, NO_PC, NONE, Op};
 use raddle_exec::splits::{Group, Meeting, add_by_target};
 use raddle_sim::config::MachineConfig;
+use raddle_sim::counters;
 use raddle_sim::packet::Cycle;
 use raddle_sim::seam::{Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
+use raddle_sim::stats::Counters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -43,6 +46,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "tbc",
     summary: "thread block compaction: a stack for the whole block, threads regrouped at branches",
     source: "TBC paper (HPCA 2011), section 3",
+    counters: CompactorCounters::INFO,
     refuses: &[],
 };
 
@@ -65,6 +69,14 @@ pub struct Config {
     pub compactor: Compaction,
 }
 
+counters! {
+    /// What the compactor does.
+    pub(super) struct CompactorCounters {
+        made: Events, "warps the compactor made, a cycle each";
+        mixed: Events, "of these with threads of several static warps";
+    }
+}
+
 /// The model.
 pub struct Tbc {
     compactor: Compaction,
@@ -84,6 +96,7 @@ pub struct Tbc {
     groups: Vec<Group>,
     /// Where threads of the kernel end.
     ends: Ends,
+    counters: CompactorCounters,
 }
 
 impl Tbc {
@@ -104,6 +117,7 @@ impl Tbc {
             deepest: 1,
             groups: Vec::new(),
             ends: Ends::default(),
+            counters: CompactorCounters::default(),
         }
     }
 
@@ -166,7 +180,10 @@ impl Divergence for Tbc {
             });
         }
         if let Some(cta) = self.queue.pop_front() {
-            self.with_block(cta, now, |block| block.compact(table));
+            let mut is_mixed = None;
+            self.with_block(cta, now, |block| is_mixed = block.compact(table));
+            self.counters.made += u64::from(is_mixed.is_some());
+            self.counters.mixed += u64::from(is_mixed == Some(true));
             // The block that is being served goes first again.
             if self.queue.back() == Some(&cta) {
                 self.queue.rotate_right(1);
@@ -273,5 +290,9 @@ impl Divergence for Tbc {
     fn stack(&self, warp: WarpId, table: &WarpTable) -> Vec<StackEntry> {
         let block = self.blocks.get(self.block_of[warp.index()] as usize).and_then(Option::as_ref);
         block.map_or_else(Vec::new, |block| block.entries(warp, table))
+    }
+
+    fn counters(&self) -> Vec<u64> {
+        self.counters.values()
     }
 }

@@ -27,6 +27,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "cff",
     summary: "critical fetch first: the warp that the issue scheduler would issue from next",
     source: "BAWS paper (ICS 2016), section 4.2",
+    counters: &[],
     refuses: &[],
 };
 

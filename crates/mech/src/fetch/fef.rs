@@ -27,6 +27,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "fef",
     summary: "fewest entries first: the warp with the fewest instructions in its buffer",
     source: "BAWS paper (ICS 2016), section 6.2",
+    counters: &[],
     refuses: &[],
 };
 

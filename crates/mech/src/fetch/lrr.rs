@@ -24,6 +24,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "lrr",
     summary: "loose round robin: the first warp after the last one fetched for that wants instructions",
     source: "common baseline; BAWS paper, section 2.2",
+    counters: &[],
     refuses: &[],
 };
 

@@ -24,6 +24,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "none",
     summary: "every warp goes by itself",
     source: "baseline",
+    counters: &[],
     refuses: &[],
 };
 

@@ -30,6 +30,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "vws",
     summary: "variable warp sizing: narrow warps go in gangs as long as their control flow is the same",
     source: "VWS paper (ISCA 2015), section 4",
+    counters: &[],
     refuses: &[],
 };
 

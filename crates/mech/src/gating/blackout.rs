@@ -30,6 +30,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "blackout",
     summary: "as conventional, but gated pipelines stay so until break-even, coordinated between SPs",
     source: "Abdel-Majeed et al., MICRO 2013",
+    counters: &[],
     refuses: &[],
 };
 

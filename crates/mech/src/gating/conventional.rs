@@ -30,6 +30,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "conventional",
     summary: "pipelines lose power after some idle cycles and get it back when wanted",
     source: "Hu et al., ISLPED 2004",
+    counters: &[],
     refuses: &[],
 };
 

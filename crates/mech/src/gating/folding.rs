@@ -63,6 +63,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "folding",
     summary: "warps are folded onto half of the lanes, and lanes are gated one by one",
     source: "Abdel-Majeed et al., ICS 2016",
+    counters: &[],
     refuses: &[],
 };
 

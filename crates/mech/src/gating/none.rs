@@ -24,6 +24,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "none",
     summary: "every lane is always powered",
     source: "baseline",
+    counters: &[],
     refuses: &[],
 };
 

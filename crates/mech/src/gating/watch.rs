@@ -30,6 +30,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "watch",
     summary: "every lane is always powered, and what the lanes do is counted",
     source: "baseline of the Origami paper (ICS 2016)",
+    counters: &[],
     refuses: &[],
 };
 

@@ -1,5 +1,6 @@
 //! The small set of warps that schedulers of two levels choose from.
 
+use raddle_sim::counters;
 use raddle_sim::seam::{SchedulerView, WarpId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,17 +21,31 @@ impl Default for ActiveConfig {
     }
 }
 
+counters! {
+    /// What happens to the set.
+    pub(super) struct ActiveCounters {
+        entered: Events, "times a warp was taken into the active set";
+        left: Events, "times a warp left the active set because it waits";
+    }
+}
+
 /// Warps that are considered, and those that wait for a place.
 pub(super) struct ActiveSet {
     most: usize,
     /// In the order they are served.
     pub(super) active: VecDeque<WarpId>,
     pub(super) pending: VecDeque<WarpId>,
+    pub(super) counters: ActiveCounters,
 }
 
 impl ActiveSet {
     pub(super) fn new(most: u32) -> Self {
-        Self { most: most.max(1) as usize, active: VecDeque::new(), pending: VecDeque::new() }
+        Self {
+            most: most.max(1) as usize,
+            active: VecDeque::new(),
+            pending: VecDeque::new(),
+            counters: ActiveCounters::default(),
+        }
     }
 
     /// Warps that wait for memory, at a barrier or at a fence leave; others enter, in the order they left.
@@ -38,13 +53,16 @@ impl ActiveSet {
         let waits = |w: WarpId| view.waits_for_memory.contains(w) || view.waiting.contains(w);
         for _ in 0..self.active.len() {
             if let Some(warp) = self.active.pop_front() {
-                let queue = if waits(warp) { &mut self.pending } else { &mut self.active };
+                let leaves = waits(warp);
+                self.counters.left += u64::from(leaves);
+                let queue = if leaves { &mut self.pending } else { &mut self.active };
                 queue.push_back(warp);
             }
         }
         while self.active.len() < self.most {
             let Some(at) = self.pending.iter().position(|w| !waits(*w)) else { break };
             self.active.extend(self.pending.remove(at));
+            self.counters.entered += 1;
         }
     }
 

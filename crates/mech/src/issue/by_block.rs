@@ -31,6 +31,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "by-block",
     summary: "the block with priority first: the oldest, in rotation, or the one that issued last",
     source: "TBC paper (HPCA 2011), section 6.2",
+    counters: &[],
     refuses: &[],
 };
 

@@ -18,18 +18,20 @@
 //! own.
 //!
 //! # Counters
-//! None of its own; `short-bubbles` of the pipelines show the effect.
+//! Its own say how often warps enter and leave the active set; `short-bubbles` of the pipelines show the effect.
 
-use super::active_set::{ActiveConfig, ActiveSet};
+use super::active_set::{ActiveConfig, ActiveCounters, ActiveSet};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::kernel::{Pipe, UnitKind};
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
+use raddle_sim::stats::Counters;
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "gates",
     summary: "two levels, with warps of one instruction type served together",
     source: "Abdel-Majeed et al., MICRO 2013",
+    counters: ActiveCounters::INFO,
     refuses: &[],
 };
 
@@ -100,5 +102,9 @@ impl IssueScheduler for Gates {
 
     fn warp_changed(&mut self, warp: WarpId, present: bool) {
         self.set.changed(warp, present);
+    }
+
+    fn counters(&self) -> Vec<u64> {
+        self.set.counters.values()
     }
 }

@@ -29,6 +29,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "gto",
     summary: "greedy then oldest: the last warp while it can issue, else the one that came first",
     source: "Rogers et al., MICRO 2012; BAWS paper (ICS 2016), section 2.2",
+    counters: &[],
     refuses: &[],
 };
 

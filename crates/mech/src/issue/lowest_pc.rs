@@ -26,6 +26,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "lowest-pc",
     summary: "the warp with the lowest program counter, the oldest of several",
     source: "Fung et al., MICRO 2007",
+    counters: &[],
     refuses: &[],
 };
 

@@ -28,6 +28,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "majority",
     summary: "warps at the operation most threads are at, until none is left there",
     source: "Fung et al., MICRO 2007",
+    counters: &[],
     refuses: &[],
 };
 

@@ -29,6 +29,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "mwf-gto",
     summary: "most waiting first: the block with most warps at a barrier, greedy then oldest inside it",
     source: "BAWS paper (ICS 2016), section 4.1",
+    counters: &[],
     refuses: REFUSES,
 };
 

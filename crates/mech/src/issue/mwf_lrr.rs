@@ -31,6 +31,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "mwf-lrr",
     summary: "most waiting first: the block with most warps at a barrier, its warps in turn",
     source: "BAWS paper (ICS 2016), section 4.1",
+    counters: &[],
     refuses: REFUSES,
 };
 

@@ -26,6 +26,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "oldest",
     summary: "oldest first: of the warps that can issue, the one that came first",
     source: "common baseline",
+    counters: &[],
     refuses: &[],
 };
 

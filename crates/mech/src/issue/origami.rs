@@ -18,13 +18,14 @@
 //! gating scheme's: `folding` with `shift`.
 //!
 //! # Counters
-//! None of its own.
+//! Its own say how often warps enter and leave the active set.
 
-use super::active_set::ActiveSet;
+use super::active_set::{ActiveCounters, ActiveSet};
 use super::gates::TypeOrder;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::packet::Cycle;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
+use raddle_sim::stats::Counters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "origami",
     summary: "two levels, served by instruction type and by whether all lanes are active",
     source: "Abdel-Majeed et al., ICS 2016",
+    counters: ActiveCounters::INFO,
     refuses: &[],
 };
 
@@ -126,5 +128,9 @@ impl IssueScheduler for Origami {
 
     fn warp_changed(&mut self, warp: WarpId, present: bool) {
         self.set.changed(warp, present);
+    }
+
+    fn counters(&self) -> Vec<u64> {
+        self.set.counters.values()
     }
 }

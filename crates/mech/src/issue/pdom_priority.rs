@@ -28,6 +28,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "pdom-priority",
     summary: "the warp inside the most branches that threads can part at, the oldest of several",
     source: "Fung et al., MICRO 2007",
+    counters: &[],
     refuses: &[],
 };
 

@@ -31,6 +31,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "pro",
     summary: "progress-aware: blocks at barriers, then blocks that end, then those that have done most",
     source: "Anantpur and Govindarajan, IPDPS 2015; VTW paper (CGO 2017), section 4.3.2",
+    counters: &[],
     refuses: REFUSES,
 };
 

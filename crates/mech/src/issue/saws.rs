@@ -30,6 +30,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "saws",
     summary: "synchronisation-aware: the block that came to a barrier first",
     source: "Liu et al., MICRO 2015; BAWS paper (ICS 2016), section 6.6",
+    counters: &[],
     refuses: REFUSES,
 };
 

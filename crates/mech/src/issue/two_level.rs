@@ -16,17 +16,20 @@
 //! say how large its set is.
 //!
 //! # Counters
-//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
+//! Its own say how often warps enter and leave the active set; `issued_*` and `stall_*` show what a scheduler's slots were
+//! used for.
 
-use super::active_set::{ActiveConfig, ActiveSet};
+use super::active_set::{ActiveConfig, ActiveCounters, ActiveSet};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
+use raddle_sim::stats::Counters;
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "two-level",
     summary: "two levels: a small active set served round robin; warps that wait for memory leave it",
     source: "Gebhart et al., ISCA 2011",
+    counters: ActiveCounters::INFO,
     refuses: &[],
 };
 
@@ -59,5 +62,9 @@ impl IssueScheduler for TwoLevel {
 
     fn warp_changed(&mut self, warp: WarpId, present: bool) {
         self.set.changed(warp, present);
+    }
+
+    fn counters(&self) -> Vec<u64> {
+        self.set.counters.values()
     }
 }

@@ -41,6 +41,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     name: "vtw",
     summary: "progress-aware, for virtual blocks: warps that keep others from going on first, those ahead last",
     source: "VTW paper (CGO 2017), section 4.3.2",
+    counters: &[],
     refuses: REFUSES,
 };
 

@@ -369,4 +369,10 @@ pub trait Divergence: Send {
         let _ = (row, mask);
         Vec::new()
     }
+
+    /// The values of the counters that it declares in its [`MechanismInfo`](super::MechanismInfo), in that order. Asked
+    /// once, at the end of a launch; values of several objects are added up.
+    fn counters(&self) -> Vec<u64> {
+        Vec::new()
+    }
 }

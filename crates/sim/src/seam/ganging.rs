@@ -81,4 +81,10 @@ pub trait Ganging: Send {
     fn reform(&self) -> Reform {
         Reform::None
     }
+
+    /// The values of the counters that it declares in its [`MechanismInfo`](super::MechanismInfo), in that order. Asked
+    /// once, at the end of a launch; values of several objects are added up.
+    fn counters(&self) -> Vec<u64> {
+        Vec::new()
+    }
 }

@@ -3,6 +3,7 @@
 //! A mechanism never holds the machine: it gets a read-only view and returns a decision. One object of each kind
 //! serves one SM (a scheduler object one scheduler), so mechanisms need no locks.
 
+mod counted;
 mod divergence;
 mod ganging;
 mod gating;
@@ -10,6 +11,7 @@ mod registry;
 mod schedule;
 mod set;
 
+pub use counted::Counted;
 pub use divergence::{Divergence, Leaving, Outcome, StackEntry, WarpInfo, WarpTable};
 pub use ganging::{Gang, GangView, Ganging, MemorySplit, Reform};
 pub use gating::{Census, Entry, Gating, GatingView, Shape};

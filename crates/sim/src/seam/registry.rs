@@ -3,9 +3,11 @@
 use super::{Dispatcher, Divergence, FetchScheduler, Ganging, Gating, IssueScheduler};
 use crate::config::{Choice, MachineConfig, MechanismConfig, Value};
 use crate::sm::SmMechanisms;
+use crate::stats::CounterInfo;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The seams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,8 +69,18 @@ pub struct MechanismInfo {
     pub summary: &'static str,
     /// Where it is described.
     pub source: &'static str,
+    /// What it counts of its own, in the order of its `counters`. In outputs, names begin with seam and mechanism.
+    pub counters: &'static [CounterInfo],
     /// What it does not work with: seam, name, reason.
     pub refuses: &'static [Refusal],
+}
+
+impl MechanismInfo {
+    /// Its counters as outputs name them, `issue.two-level.left`.
+    pub fn counter_names(&self) -> impl Iterator<Item = (String, CounterInfo)> {
+        let group = format!("{}.{}", self.seam.key(), self.name);
+        self.counters.iter().map(move |info| (format!("{group}.{}", info.name), *info))
+    }
 }
 
 /// A combination that makes no sense.
@@ -115,12 +127,18 @@ pub struct Mechanism {
     pub info: MechanismInfo,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
+    /// The program that added it; none for those that come with Raddle.
+    pub origin: Option<String>,
     maker: Maker,
 }
 
 macro_rules! registrations {
     ($($(#[$doc:meta])* $method:ident: $variant:ident => dyn $role:ident),+ $(,)?) => { $(
         $(#[$doc])*
+        ///
+        /// # Panics
+        /// When there is one of this name.
+        #[track_caller]
         pub fn $method<C, T>(&mut self, info: MechanismInfo, make: fn(C, &MachineConfig) -> T)
         where
             C: DeserializeOwned + Default + serde::Serialize + JsonSchema + 'static,
@@ -129,7 +147,7 @@ macro_rules! registrations {
             let make = Box::new(move |p: &Parameters, machine: &MachineConfig| {
                 parse::<C>(p).map(|c| Box::new(make(c, machine)) as Box<dyn $role>)
             });
-            self.mechanisms.push(Mechanism { info, parameters: parameters::<C>(), maker: Maker::$variant(make) });
+            self.add(info, parameters::<C>(), Maker::$variant(make));
         }
     )+ };
 }
@@ -138,6 +156,13 @@ macro_rules! registrations {
 #[derive(Default)]
 pub struct Registry {
     mechanisms: Vec<Mechanism>,
+    origin: String,
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter().map(|m| (m.info.seam.key(), m.info.name))).finish()
+    }
 }
 
 /// The mechanisms of a machine, one SM after another.
@@ -166,6 +191,28 @@ impl Registry {
         ganging: Ganging => dyn Ganging,
         /// Adds a gating scheme.
         gating: Gating => dyn Gating,
+    }
+
+    #[track_caller]
+    fn add(&mut self, info: MechanismInfo, parameters: Vec<Parameter>, maker: Maker) {
+        let MechanismInfo { seam, name, .. } = info;
+        let taken = self.get(seam, name).map(|other| other.origin.as_deref().unwrap_or("Raddle"));
+        if let Some(of) = taken {
+            panic!("the seam `{}` already has a mechanism `{name}`, from {of}: give yours another name", seam.key());
+        }
+        let origin = Some(if self.origin.is_empty() { "outside".to_owned() } else { self.origin.clone() });
+        self.mechanisms.push(Mechanism { info, parameters, origin, maker });
+    }
+
+    /// Says that what has been added so far comes with Raddle.
+    pub fn mark_built_in(&mut self) {
+        self.mechanisms.iter_mut().for_each(|mechanism| mechanism.origin = None);
+    }
+
+    /// Says which program adds mechanisms from here on, as `"mine 3"`. Results are kept under this text, so that those of
+    /// another program are not taken for its own: change it whenever a mechanism decides differently than before.
+    pub fn set_origin(&mut self, origin: &str) {
+        origin.clone_into(&mut self.origin);
     }
 
     /// All of them, in the order they were added.
@@ -249,6 +296,11 @@ macro_rules! made {
 }
 
 impl Mechanisms<'_> {
+    /// What the machine has at a seam.
+    pub(super) fn info(&self, seam: Seam) -> Option<&MechanismInfo> {
+        self.registry.get(seam, seam.choice(&self.config.mechanism).name()).map(|mechanism| &mechanism.info)
+    }
+
     /// The mechanisms of one SM.
     ///
     /// # Errors
@@ -312,4 +364,42 @@ fn parameters<C: Default + serde::Serialize + JsonSchema>() -> Vec<Parameter> {
         Parameter { name: name.clone(), doc: text("description"), default, range, bounds }
     };
     properties.iter().map(parameter).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seam::{SchedulerView, WarpId};
+
+    struct Any;
+
+    impl IssueScheduler for Any {
+        fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
+            order.extend(view.warps.iter());
+        }
+    }
+
+    const INFO: MechanismInfo =
+        MechanismInfo { seam: Seam::Issue, name: "any", summary: "any order", source: "", counters: &[], refuses: &[] };
+
+    #[test]
+    fn mechanisms_say_who_added_them() {
+        let mut registry = Registry::new();
+        registry.issue(INFO, |(): (), _| Any);
+        registry.mark_built_in();
+        registry.issue(MechanismInfo { name: "other", ..INFO }, |(): (), _| Any);
+        registry.set_origin("mine 2");
+        registry.issue(MechanismInfo { name: "mine", ..INFO }, |(): (), _| Any);
+        let origins: Vec<_> = registry.iter().map(|m| m.origin.as_deref()).collect();
+        assert_eq!(origins, [None, Some("outside"), Some("mine 2")]);
+    }
+
+    #[test]
+    #[should_panic(expected = "the seam `issue` already has a mechanism `any`, from Raddle: give yours another name")]
+    fn a_name_is_given_once() {
+        let mut registry = Registry::new();
+        registry.issue(INFO, |(): (), _| Any);
+        registry.mark_built_in();
+        registry.issue(INFO, |(): (), _| Any);
+    }
 }

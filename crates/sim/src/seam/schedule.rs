@@ -133,6 +133,12 @@ pub trait IssueScheduler: Send {
     fn skip(&mut self, from: Cycle, to: Cycle) {
         let _ = (from, to);
     }
+
+    /// The values of the counters that it declares in its [`MechanismInfo`](super::MechanismInfo), in that order. Asked
+    /// once, at the end of a launch; values of several objects are added up.
+    fn counters(&self) -> Vec<u64> {
+        Vec::new()
+    }
 }
 
 /// Calls a function with what issue scheduler number `n` sees.
@@ -168,6 +174,12 @@ pub trait FetchScheduler: Send {
     fn serves_waiting(&self) -> bool {
         true
     }
+
+    /// The values of the counters that it declares in its [`MechanismInfo`](super::MechanismInfo), in that order. Asked
+    /// once, at the end of a launch; values of several objects are added up.
+    fn counters(&self) -> Vec<u64> {
+        Vec::new()
+    }
 }
 
 /// What a dispatcher may look at, at the start of a window.
@@ -198,4 +210,10 @@ pub trait Dispatcher: Send {
     /// Blocks to start in this cycle, at most one for an SM, in ascending order of block number. Called for every
     /// cycle of a window in which blocks are left and an SM has room.
     fn dispatch(&mut self, view: &DispatchView<'_>, out: &mut Vec<Assignment>);
+
+    /// The values of the counters that it declares in its [`MechanismInfo`](super::MechanismInfo), in that order, since it
+    /// was made: it serves all launches. Asked before and after each.
+    fn counters(&self) -> Vec<u64> {
+        Vec::new()
+    }
 }

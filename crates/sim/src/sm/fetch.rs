@@ -124,6 +124,11 @@ impl Fetch {
         self.cache
     }
 
+    /// Its policies, one for each slice.
+    pub(super) fn policies(&self) -> &[Box<dyn FetchScheduler>] {
+        &self.policies
+    }
+
     /// Counters of the instruction cache.
     pub(super) fn counters(&self) -> &CacheCounters {
         &self.cache.counters

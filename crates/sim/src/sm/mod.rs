@@ -45,7 +45,7 @@ use crate::config::MachineConfig;
 use crate::gpu::GpuError;
 use crate::kernel::{TimedKernel, UnitKind};
 use crate::packet::{Cycle, Purpose, Reply};
-use crate::seam::{Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, MAX_WARPS};
+use crate::seam::{Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, MAX_WARPS, Seam};
 use account::Account;
 use blocks::Blocks;
 use build::Build;
@@ -305,8 +305,9 @@ impl<'k, B: Build> Sm<'k, B> {
         let Self { shared, datapath, gangs, .. } = self;
         let sets = shared.warps.sets();
         let is_open = datapath.is_open::<B>(self.memory.is_occupied(), now);
-        let issues =
-            |unit: UnitKind| is_open && datapath.any_accepts::<B>(unit) && self.schedulers.has_ready(shared, gangs, unit);
+        let issues = |unit: UnitKind| {
+            is_open && datapath.any_accepts::<B>(unit) && self.schedulers.has_ready(shared, gangs, unit)
+        };
         self.fetch.is_busy()
             || !sets.wanting.is_empty()
             || datapath.can_move::<B>(mem_busy)
@@ -373,6 +374,19 @@ impl<'k, B: Build> Sm<'k, B> {
         let Shared { warps, account, facts, .. } = &self.shared;
         let (stack_depth, bank_conflicts) = (u64::from(warps.stack_depth()), self.datapath.conflicts());
         SmCounters { bank_conflicts, stack_depth, ..account.with_mix(&facts.kernel.ops) }
+    }
+
+    /// The values of the counters that its mechanisms at a seam declare, object by object.
+    #[must_use]
+    pub fn counted(&self, seam: Seam) -> Vec<Vec<u64>> {
+        match seam {
+            Seam::Divergence => vec![self.shared.warps.divergence().counters()],
+            Seam::Issue => self.schedulers.policies().iter().map(|policy| policy.counters()).collect(),
+            Seam::Fetch => self.fetch.policies().iter().map(|policy| policy.counters()).collect(),
+            Seam::Ganging => vec![self.gangs.unit().counters()],
+            Seam::Gating => vec![self.power.gating().counters()],
+            Seam::Dispatch => Vec::new(),
+        }
     }
 
     /// What the lanes did in the first `cycles` cycles, integer and floating-point.

@@ -24,6 +24,11 @@ impl Power {
         Self { is_active: gating.is_active(), gating, saw: 0 }
     }
 
+    /// The gating scheme.
+    pub(super) fn gating(&self) -> &dyn Gating {
+        &*self.gating
+    }
+
     /// Whether lanes may be without power.
     #[inline(always)]
     pub(super) fn is_active<B: Build>(&self) -> bool {

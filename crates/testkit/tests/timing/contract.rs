@@ -424,7 +424,8 @@ impl IssueScheduler for Watchful {
 fn schedulers_are_told_how_many_warps_of_a_block_wait() {
     use raddle_sim::config::Choice;
     use raddle_sim::seam::{MechanismInfo, Seam};
-    let info = MechanismInfo { seam: Seam::Issue, name: "watchful", summary: "", source: "", refuses: &[] };
+    let info =
+        MechanismInfo { seam: Seam::Issue, name: "watchful", summary: "", source: "", counters: &[], refuses: &[] };
     let mut registry = raddle_mech::registry();
     registry.issue(info, |_: raddle_mech::NoConfig, _: &MachineConfig| Watchful);
     for (_, mut config) in presets() {

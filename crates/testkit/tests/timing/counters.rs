@@ -10,11 +10,14 @@ use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
 use raddle_sim::packet::Cycle;
 use raddle_sim::result::LaunchResult;
-use raddle_sim::seam::{Cause, Gating, MechanismInfo, Seam};
+use raddle_sim::seam::{
+    Assignment, Cause, Counted, DispatchView, Dispatcher, Gating, IssueScheduler, MechanismInfo, Registry,
+    SchedulerView, Seam, WarpId,
+};
 use raddle_sim::sm::counters::SmCounters;
 use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::sm::memory::cache::CacheCounters;
-use raddle_sim::stats::Counters;
+use raddle_sim::stats::{CounterInfo, Counters, Unit};
 use raddle_testkit::kernel_file::run_timed;
 use raddle_testkit::{reference, timing};
 
@@ -65,6 +68,7 @@ const GRUDGING: MechanismInfo = MechanismInfo {
     name: "grudging",
     summary: "refuses every other instruction",
     source: "this test",
+    counters: &[],
     refuses: &[],
 };
 
@@ -128,4 +132,118 @@ fn every_counter_moves() {
     dead.extend(still("dram", &sum.dram));
     dead.extend(still("network", &sum.network));
     assert!(dead.is_empty(), "these counters never moved: {dead:?}");
+}
+
+/// What mechanisms counted of their own, by name.
+fn own(result: &LaunchResult) -> Vec<(String, u64)> {
+    result.own_total().iter().map(|counted| (counted.name(), counted.value)).collect()
+}
+
+#[test]
+fn every_counter_of_a_mechanism_moves_whether_or_not_cycles_are_skipped() {
+    let registry = raddle_mech::registry();
+    let mut known = 0;
+    for info in registry.iter().map(|m| m.info).filter(|info| !info.counters.is_empty()) {
+        let config = timing::machine("gtx480", &[format!("mechanism.{}={}", info.seam.key(), info.name)]);
+        let case = reference::small("diverge");
+        let result = timing::run(&case, &config, RunOptions::default());
+        let values = own(&result);
+        let names: Vec<String> = info.counter_names().map(|(name, _)| name).collect();
+        assert_eq!(values.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>(), names);
+        assert!(values.iter().all(|(_, value)| *value > 0), "these do not move: {values:?}");
+        let slow = timing::run(&case, &config, RunOptions { never_skip: true, ..RunOptions::default() });
+        assert_eq!((own(&slow), slow.total()), (values, result.total()), "{}", info.name);
+        known += 1;
+    }
+    assert!(known >= 7, "{known} mechanisms have counters");
+    assert_eq!(
+        own(&timing::run(&reference::small("diverge"), &timing::machine("gtx480", &[""; 0]), RunOptions::default())),
+        []
+    );
+}
+
+#[test]
+fn what_is_regrouped_adds_up() {
+    let of = |model: &str| {
+        let config = timing::machine("gtx480", &[format!("mechanism.divergence={model}")]);
+        timing::run(&reference::small("diverge"), &config, RunOptions::default())
+    };
+    let values = |result: &LaunchResult| result.own_total().iter().map(|counted| counted.value).collect::<Vec<_>>();
+    let result = of("dwf");
+    let [formed, joined] = values(&result)[..] else { panic!("two counters") };
+    let total = result.total().sm;
+    assert_eq!(formed, total.warp_insts, "every warp of the pool is of one instruction");
+    assert!(joined < total.thread_insts);
+    let [made, mixed] = values(&of("tbc"))[..] else { panic!("two counters") };
+    assert!(mixed <= made, "{mixed} of {made}");
+}
+
+/// Gives blocks to SMs with room, and counts.
+struct CountingDispatcher {
+    given: u64,
+    most: u64,
+}
+
+impl Dispatcher for CountingDispatcher {
+    fn dispatch(&mut self, view: &DispatchView<'_>, out: &mut Vec<Assignment>) {
+        let free = (0..).zip(view.room).filter(|(_, room)| **room > 0);
+        let blocks = free.zip(view.next..view.total);
+        out.extend(blocks.map(|((sm, _), cta)| Assignment { sm, cta }));
+        self.given += out.len() as u64;
+        self.most = self.most.max(out.len() as u64);
+    }
+
+    fn counters(&self) -> Vec<u64> {
+        vec![self.given, self.most]
+    }
+}
+
+/// The first warp, with one counter for each scheduler.
+#[derive(Default)]
+struct CountingScheduler {
+    issued: u64,
+}
+
+impl IssueScheduler for CountingScheduler {
+    fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
+        order.extend(view.warps.iter());
+    }
+
+    fn issued(&mut self, _: &SchedulerView<'_>, _: WarpId) {
+        self.issued += 1;
+    }
+
+    fn counters(&self) -> Vec<u64> {
+        vec![self.issued]
+    }
+}
+
+#[test]
+fn counters_of_mechanisms_are_of_one_launch_and_of_all_their_objects() {
+    const fn info(seam: Seam, counters: &'static [CounterInfo]) -> MechanismInfo {
+        MechanismInfo { seam, name: "counting", summary: "", source: "", counters, refuses: &[] }
+    }
+    let mut registry: Registry = raddle_mech::registry();
+    let given = &[
+        CounterInfo { name: "given", unit: Unit::Events, doc: "blocks given out" },
+        CounterInfo { name: "most", unit: Unit::MostEntries, doc: "blocks given out in a cycle" },
+    ];
+    let issued = &[CounterInfo { name: "issued", unit: Unit::WarpInsts, doc: "instructions issued" }];
+    registry.dispatch(info(Seam::Dispatch, given), |_: NoConfig, _| CountingDispatcher { given: 0, most: 0 });
+    registry.issue(info(Seam::Issue, issued), |_: NoConfig, _| CountingScheduler::default());
+    let config = timing::machine("gtx480", &["mechanism.dispatch=counting", "mechanism.issue=counting"]);
+    let mechanisms = registry.check(&config).unwrap_or_else(|e| panic!("{e:?}"));
+    let mut case = reference::vecadd(3000).prepare();
+    let (program, launch) = (case.program(), case.launch.clone());
+    let mut gpu = Gpu::new(&config).unwrap();
+    for _ in 0..2 {
+        let result = gpu.launch(&mechanisms, &program, &launch, &mut case.memory, RunOptions::default()).unwrap();
+        let (insts, all) = (result.total().sm.warp_insts, own(&result));
+        assert_eq!(all[0], ("issue.counting.issued".to_owned(), insts));
+        assert_eq!(all[1], ("dispatch.counting.given".to_owned(), result.ctas));
+        assert!(all[2].1 > 1 && all[2].1 <= result.ctas, "{all:?}");
+        let mut sum = Vec::new();
+        result.sms.iter().for_each(|sm| Counted::add(&mut sum, &sm.own));
+        assert_eq!(sum, result.total().own);
+    }
 }

@@ -47,7 +47,7 @@ impl FetchScheduler for Noting {
 }
 
 const INFO: MechanismInfo =
-    MechanismInfo { seam: Seam::Fetch, name: "noting", summary: "", source: "this test", refuses: &[] };
+    MechanismInfo { seam: Seam::Fetch, name: "noting", summary: "", source: "this test", counters: &[], refuses: &[] };
 
 /// The most instructions a warp had that wanted more, and the result.
 fn noted(mut config: MachineConfig, serves_waiting: bool) -> (u32, LaunchResult) {

@@ -7,6 +7,7 @@ use crate::experiment::{
 use crate::metric::Metric;
 use raddle_ptx::diag::closest;
 use raddle_runtime::Problem;
+use raddle_sim::seam::Registry;
 use raddle_workloads::{Class, Size};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -109,7 +110,7 @@ pub(super) fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, 
         let problem = Problem::new(format!("`{name}` cannot name a figure")).at(Some(raw.name.span()));
         return Err(problem.help("small letters, digits and `-`, and no name twice: files are called that"));
     }
-    let (metric, stack) = measured(&raw)?;
+    let (metric, stack) = measured(&raw, &experiment.registry)?;
     let bars = axis_named(experiment, &raw.bars)?;
     let choices = match &raw.choices[..] {
         [] => (0..experiment.axes[bars].variants.len()).collect(),
@@ -201,7 +202,7 @@ fn is_in(row: &Row, group: &Group) -> bool {
 }
 
 /// What a figure shows: a metric, or a stack with the sum of its parts.
-fn measured(raw: &RawFigure) -> Result<(Metric, Vec<Part>), Problem> {
+fn measured(raw: &RawFigure, registry: &Registry) -> Result<(Metric, Vec<Part>), Problem> {
     let name_at = Some(raw.name.span());
     let Some(first) = raw.stack.first() else {
         let Some(metric) = &raw.metric else {
@@ -212,7 +213,7 @@ fn measured(raw: &RawFigure) -> Result<(Metric, Vec<Part>), Problem> {
             let problem = Problem::new("only parts of a stack have a share of their whole").at(name_at);
             return Err(problem.help("write `stack` with all parts instead of `metric`, or take `ratio`"));
         }
-        let parsed = Metric::parse(metric.get_ref()).map_err(|p| p.at(Some(metric.span())))?;
+        let parsed = Metric::parse_with(registry, metric.get_ref()).map_err(|p| p.at(Some(metric.span())))?;
         return Ok((parsed, Vec::new()));
     };
     if let Some(metric) = &raw.metric {
@@ -223,12 +224,12 @@ fn measured(raw: &RawFigure) -> Result<(Metric, Vec<Part>), Problem> {
         let problem = Problem::new("stacked bars cannot be drawn as speedup or difference").at(Some(first.span()));
         return Err(problem.help("`ratio` sets parts against the baseline's whole, `share` against their own"));
     }
-    let stack = parts(&raw.stack)?;
+    let stack = parts(&raw.stack, registry)?;
     Ok((Metric::Sum(stack.iter().map(|part| part.metric.clone()).collect()), stack))
 }
 
 /// The parts of a stack: `name = metric`, a metric that is its own name, or `slots`, which are all issue slots.
-fn parts(words: &[Spanned<String>]) -> Result<Vec<Part>, Problem> {
+fn parts(words: &[Spanned<String>], registry: &Registry) -> Result<Vec<Part>, Problem> {
     let mut stack: Vec<Part> = Vec::new();
     for word in words {
         let at = Some(word.span());
@@ -237,7 +238,8 @@ fn parts(words: &[Spanned<String>]) -> Result<Vec<Part>, Problem> {
         let new = if label == "slots" && text == "slots" {
             slots()
         } else {
-            vec![Part { label: label.to_owned(), metric: Metric::parse(text).map_err(|p| p.at(at.clone()))? }]
+            let metric = Metric::parse_with(registry, text).map_err(|p| p.at(at.clone()))?;
+            vec![Part { label: label.to_owned(), metric }]
         };
         for part in new {
             if stack.iter().any(|other| other.label == part.label) {

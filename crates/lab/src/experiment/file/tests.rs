@@ -53,7 +53,7 @@ rows = "sets"
 fn changed(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from));
     let text = GOOD.replacen(from, to, 1);
-    let p = parse(Path::new(""), "x", &text).unwrap_err();
+    let p = Experiment::parse("x", &text).unwrap_err();
     let at = p.at.map_or("-".to_owned(), |at| LineIndex::new(&text).line_col(&text, at.start as u32).to_string());
     let help = p.help.map_or(String::new(), |h| format!(" [{h}]"));
     format!("{at}: {}{help}", p.message)
@@ -61,7 +61,7 @@ fn changed(from: &str, to: &str) -> String {
 
 #[test]
 fn a_file_becomes_an_experiment() {
-    let e = parse(Path::new(""), "x", GOOD).unwrap();
+    let e = Experiment::parse("x", GOOD).unwrap();
     assert!(e.workloads.contains(&"bfs") && e.workloads.contains(&"spmv"));
     let gto = e.axes[0].find("gto").unwrap();
     assert_eq!(e.axes[0].variants[gto].set[0].text, "mechanism.issue=gto");
@@ -111,7 +111,7 @@ fn mistakes_are_found_with_their_place() {
 #[test]
 fn a_choice_can_be_run_with_some_of_another_axis() {
     let text = GOOD.replacen("preset = \"fx5800\"", "with = { sets = [64], scheduler = [\"lrr\", \"gto\"] }", 1);
-    let e = parse(Path::new(""), "x", &text).unwrap();
+    let e = Experiment::parse("x", &text).unwrap();
     let [lrr, gto, oldest] = ["lrr", "gto", "oldest"].map(|label| e.axes[0].find(label).unwrap());
     assert!(e.runs(&[lrr, 1, 1]) && e.runs(&[gto, 1, 1]) && e.runs(&[oldest, 0, 0]));
     assert!(!e.runs(&[gto, 0, 1]) && !e.runs(&[oldest, 1, 1]));
@@ -126,7 +126,7 @@ fn a_choice_can_be_run_with_some_groups() {
     let groups = "[[group]]\nname = \"A\"\nworkloads = [\"spmv\"]\n[[group]]\nname = \"B\"\nworkloads = [\"bfs\"]\n";
     let text = GOOD.replacen("preset = \"fx5800\"", "groups = [\"A\"]", 1).replacen("mean:divergent", "mean:B", 1);
     let text = text.replacen("metrics", "set = [\"sm.l1d.index=linear\"]\nmetrics", 1);
-    let e = parse(Path::new(""), "x", &format!("{text}{groups}")).unwrap();
+    let e = Experiment::parse("x", &format!("{text}{groups}")).unwrap();
     assert!(e.runs_with(&[0, 0, 1], "spmv") && !e.runs_with(&[0, 0, 1], "bfs"));
     assert!(e.runs_with(&[0, 0, 0], "spmv") && e.runs_with(&[0, 0, 0], "bfs"));
     let grid = crate::grid::Grid::new(&e).unwrap();
@@ -143,10 +143,10 @@ fn a_choice_can_be_run_with_some_groups() {
 
 #[test]
 fn a_figure_can_show_some_of_the_bars() {
-    let e = parse(Path::new(""), "x", GOOD).unwrap();
+    let e = Experiment::parse("x", GOOD).unwrap();
     assert_eq!(e.figures[0].choices.len(), e.axes[0].variants.len(), "all when left out");
     let text = GOOD.replacen("rows = \"sets\"", "choices = [\"gto\", \"lrr\"]", 1);
-    let e = parse(Path::new(""), "x", &text).unwrap();
+    let e = Experiment::parse("x", &text).unwrap();
     assert_eq!(e.figures[1].choices, ["gto", "lrr"].map(|label| e.axes[0].find(label).unwrap()), "in this order");
     let wrong = changed("rows = \"sets\"", "choices = [\"gtoo\"]");
     assert_eq!(wrong, "45:12: axis `scheduler` has no `gtoo` [did you mean `gto`?]");
@@ -155,7 +155,7 @@ fn a_figure_can_show_some_of_the_bars() {
 #[test]
 fn a_figure_can_have_a_baseline_of_its_own() {
     let own = "against = \"speedup\"\nbaseline = { scheduler = \"gto\", sets = 32 }";
-    let e = parse(Path::new(""), "x", &GOOD.replacen("against = \"speedup\"", own, 1)).unwrap();
+    let e = Experiment::parse("x", &GOOD.replacen("against = \"speedup\"", own, 1)).unwrap();
     let [lrr, gto] = ["lrr", "gto"].map(|label| e.axes[0].find(label).unwrap());
     assert_eq!(e.figures[0].baseline_of(&[lrr, 1, 1]), [gto, 0, 1]);
     assert_eq!(e.figures[1].baseline_of(&[gto, 1, 1]), [lrr, 1, 1], "that of the experiment");
@@ -168,7 +168,7 @@ fn a_figure_can_have_a_baseline_of_its_own() {
 #[test]
 fn a_figure_can_show_one_group() {
     let group = |word: &str| format!("mean = \"harmonic\"\ngroup = \"{word}\"");
-    let e = parse(Path::new(""), "x", &GOOD.replacen("mean = \"harmonic\"", &group("divergent"), 1)).unwrap();
+    let e = Experiment::parse("x", &GOOD.replacen("mean = \"harmonic\"", &group("divergent"), 1)).unwrap();
     let shown = e.figures[0].group.as_ref().unwrap();
     assert!(shown.workloads.contains(&"bfs") && shown.workloads.contains(&"spmv"), "the class, without groups");
     assert!(e.figures[0].shows("bfs") && !e.figures[0].shows("walsh") && e.figures[1].shows("walsh"));
@@ -177,7 +177,7 @@ fn a_figure_can_show_one_group() {
     assert!(wrong("barrier").starts_with("37:9: the experiment has no workloads of class `barrier`"));
     let all =
         GOOD.replacen("\"mean:divergent\"", "\"mean\"", 1).replacen("mean = \"harmonic\"", &group("divergent"), 1);
-    let problem = parse(Path::new(""), "x", &all).unwrap_err();
+    let problem = Experiment::parse("x", &all).unwrap_err();
     assert!(problem.message.contains("shows group `divergent` alone"), "{}", problem.message);
 }
 
@@ -185,13 +185,13 @@ fn a_figure_can_show_one_group() {
 fn stacks_have_parts_with_names() {
     let stack = "metric = \"thread-ipc\"";
     let good = GOOD.replacen(stack, "stack = ['few = sm.issued_1_4 + sm.issued_5_8', 'sm.stall_fetch']", 1);
-    let figure = &parse(Path::new(""), "x", &good).unwrap().figures[1];
+    let figure = &Experiment::parse("x", &good).unwrap().figures[1];
     let labels: Vec<&str> = figure.stack.iter().map(|part| part.label.as_str()).collect();
     assert_eq!(labels, ["few", "sm.stall_fetch"]);
     assert_eq!(figure.stack[0].metric.to_string(), "sm.issued_1_4 + sm.issued_5_8");
     assert_eq!(figure.mean, Mean::Arithmetic, "others do not add up");
 
-    let slots = parse(Path::new(""), "x", &GOOD.replacen(stack, "stack = ['slots']", 1)).unwrap().figures[1].clone();
+    let slots = Experiment::parse("x", &GOOD.replacen(stack, "stack = ['slots']", 1)).unwrap().figures[1].clone();
     assert_eq!((slots.stack.len(), slots.stack[0].label.as_str()), (11, "1 to 8 lanes"));
     assert!(changed(stack, "stack = ['slots', 'exit = l2.hits']").contains("the stack has `exit` twice"));
 
@@ -211,7 +211,7 @@ fn stacks_have_parts_with_names() {
 fn rows_can_be_kernels() {
     let with = |row: &str| {
         let text = GOOD.replacen("where = { sets = 64 }", "where = { sets = 64 }\nrows = 'kernels'", 1);
-        parse(Path::new(""), "x", &text.replacen("row = \"spmv\"", &format!("row = \"{row}\""), 1))
+        Experiment::parse("x", &text.replacen("row = \"spmv\"", &format!("row = \"{row}\""), 1))
     };
     let module = raddle_workloads::find("spmv").unwrap().module().unwrap();
     let kernel = module.module.kernels().next().unwrap().1.name.clone();
@@ -250,7 +250,7 @@ fn groups_take_the_place_of_classes() {
     let text = GOOD.replacen(GROUPS.split("\ngroup").next().unwrap(), GROUPS, 1);
     let of_paper = |row: &str| {
         let text = text.replacen("mean:divergent", row, 1);
-        parse(Path::new(""), "x", &text).map(|e| e.figures[0].paper[1].row.clone())
+        Experiment::parse("x", &text).map(|e| e.figures[0].paper[1].row.clone())
     };
     let two = Row::GroupMean("TWO".to_owned());
     assert_eq!((of_paper("mean, TWO").unwrap(), of_paper("mean:TWO").unwrap()), (two.clone(), two));
@@ -262,20 +262,20 @@ fn groups_take_the_place_of_classes() {
     );
     assert!(of_paper("mean:divergent").is_err(), "classes are none of the groups");
     let text = text.replacen("mean:divergent", "mean, ONE", 1);
-    let e = parse(Path::new(""), "x", &text).unwrap();
+    let e = Experiment::parse("x", &text).unwrap();
     assert_eq!(e.groups[0], Group { name: "TWO".to_owned(), workloads: vec!["spmv", "bfs"] });
     assert_eq!(e.workloads[..3], ["spmv", "bfs", "mum"], "those of groups come first");
     assert!(e.workloads.len() > 3);
     let one = "[\"mum\"] },\n";
     let across = format!("{one}{{ name = 'ACROSS', overlaps = true, workloads = ['bfs', 'mum'] }},\n");
     let across = text.replacen(one, &across, 1);
-    let e = parse(Path::new(""), "x", &across).unwrap();
+    let e = Experiment::parse("x", &across).unwrap();
     assert_eq!(
         (e.groups[2].workloads.as_slice(), &e.workloads[..3]),
         (&["bfs", "mum"][..], &["spmv", "bfs", "mum"][..])
     );
     let alone = text.replacen("workloads = [\"spmv\", \"class:divergent\"]\n", "", 1);
-    assert_eq!(parse(Path::new(""), "x", &alone).unwrap().workloads, ["spmv", "bfs", "mum"]);
+    assert_eq!(Experiment::parse("x", &alone).unwrap().workloads, ["spmv", "bfs", "mum"]);
 
     assert_eq!(
         grouped("\"mum\"", "\"bfs\""),
@@ -295,8 +295,8 @@ fn the_largest_has_no_mean() {
     let without = GOOD.replacen("against = \"speedup\"", "", 1).replacen("mean = \"harmonic\"", "", 1);
     let deepest = without.replacen("metric = \"cycles\"", "metric = \"sm.stack_depth\"", 1);
     let rows = deepest.replacen(", { row = \"mean:divergent\", bar = \"gto\", value = 1.2 }", "", 1);
-    assert_eq!(parse(Path::new(""), "x", &rows).unwrap().figures[0].mean, Mean::None);
-    let problem = parse(Path::new(""), "x", &deepest).unwrap_err();
+    assert_eq!(Experiment::parse("x", &rows).unwrap().figures[0].mean, Mean::None);
+    let problem = Experiment::parse("x", &deepest).unwrap_err();
     assert_eq!(problem.message, "the figure has no means");
     assert!(
         changed("rows = \"sets\"", "rows = \"sets\"\nmean = 'none'").starts_with("46:8: rows of an axis are means")

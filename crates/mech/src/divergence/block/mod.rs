@@ -371,11 +371,13 @@ impl Block {
         self.compactor.is_some()
     }
 
-    /// Makes one warp.
-    pub fn compact(&mut self, table: &mut WarpTable) {
-        let (Some((compactor, made)), Some(current)) = (&mut self.compactor, self.current) else { return };
+    /// Makes one warp, and says whether its threads are from several static warps; none when there is nothing to do.
+    pub fn compact(&mut self, table: &mut WarpTable) -> Option<bool> {
+        let (Some((compactor, made)), Some(current)) = (&mut self.compactor, self.current) else { return None };
         let split = self.stack.splits[current];
+        let mut is_mixed = None;
         if let Some(mut warp) = compactor.next() {
+            is_mixed = Some(warp.warp.is_none());
             // The threads of one static warp stay where they are in their row; others are counted from lane 0.
             let base = warp.warp.map_or(0, |w| w * self.width % 32);
             warp.homes.rotate_right(base);
@@ -389,6 +391,7 @@ impl Block {
         if compactor.is_empty() {
             self.compactor = None;
         }
+        is_mixed
     }
 
     /// A barrier is complete: those who waited there go on.

@@ -96,6 +96,11 @@ impl Gangs {
         &self.free
     }
 
+    /// The mechanism.
+    pub(super) fn unit(&self) -> &dyn Ganging {
+        &*self.unit
+    }
+
     /// Gangs that issue in a cycle at most.
     pub(super) fn per_cycle(&self) -> usize {
         self.unit.per_cycle()
@@ -331,10 +336,9 @@ impl Gangs {
     /// Whether a gang could issue now.
     pub(super) fn can_issue<B: Build>(&self, on: &Shared<'_, B>, datapath: &Datapath) -> bool {
         self.ready_sets(on).any(|(set, ready)| {
-            self.table
-                .gangs(set)
-                .iter()
-                .any(|gang| gang & ready == *gang && accept::<B>(datapath, *gang, on.op(self.view(on, set, *gang).pc).unit))
+            self.table.gangs(set).iter().any(|gang| {
+                gang & ready == *gang && accept::<B>(datapath, *gang, on.op(self.view(on, set, *gang).pc).unit)
+            })
         })
     }
 

@@ -14,12 +14,7 @@ use raddle_exec::memory::Global;
 use raddle_ptx::num::fit;
 
 /// Makes the requests of what an instruction touches.
-pub(super) fn make_requests(
-    facts: &Facts<'_>,
-    counters: &mut SmCounters,
-    entry: &mut InFlight,
-    footprint: &Footprint,
-) {
+pub(super) fn make_requests(facts: &Facts<'_>, counters: &mut SmCounters, entry: &mut InFlight, footprint: &Footprint) {
     let Footprint { addresses, spaces, fixed } = footprint;
     let config = facts.config;
     let timed = facts.op(entry.pc);

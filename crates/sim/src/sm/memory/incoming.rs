@@ -161,7 +161,8 @@ impl Incoming {
             }
         }
         let Caches { l1d, l1c, l1t } = caches;
-        if self.shared.is_empty() && self.past_l1.is_none() && !(l1d.has_ready() || l1c.has_ready() || l1t.has_ready()) {
+        if self.shared.is_empty() && self.past_l1.is_none() && !(l1d.has_ready() || l1c.has_ready() || l1t.has_ready())
+        {
             return;
         }
         for step in 0..CLIENTS {

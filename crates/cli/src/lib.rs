@@ -1,0 +1,163 @@
+//! The command `raddle`, as a library: [`main_with`] is the whole program, with whatever mechanisms there are.
+//!
+//! ```text
+//!  argv ──clap──► args of one command ──► command ──► Exit, or Failure ──render──► stderr
+//!                                            └──► data on stdout, talk on stderr
+//! ```
+//!
+//! Nothing but this crate prints, reads the command line or chooses exit codes. Data, that is what
+//! another program may want to read, goes to stdout; everything for the person goes to stderr.
+//!
+//! The program `raddle` has the mechanisms of `raddle_mech`. A program with mechanisms of its own adds them to these, and
+//! has every command with them: `examples/my_raddle.rs` is one.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the crate that prints")]
+
+mod compare;
+mod config;
+mod cost;
+mod exit;
+mod fill;
+mod gangs;
+mod lab;
+mod lanes;
+mod list;
+mod measure;
+mod out;
+mod phases;
+mod progress;
+mod ptx;
+mod render;
+mod run;
+mod workloads;
+
+use clap::{Parser, Subcommand};
+use raddle_sim::seam::Registry;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Run and study GPU kernels written in PTX, without a GPU
+#[derive(Parser)]
+#[command(name = "raddle", version, after_help = EXAMPLE)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLE: &str = "\
+Example:
+  raddle run examples/saxpy.toml
+
+Exit codes:
+  0    everything went well
+  1    a check found errors, an expectation failed, a kernel faulted or a point of an experiment failed
+  2    the command line or an input file cannot be used
+  3    a kernel came to a point where nothing can go on
+  4    the limit of instructions ended a kernel (--max-insts)
+  5    the limit of cycles ended a kernel (--max-cycles)
+  130  Ctrl-C stopped an experiment; its results are kept";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a kernel, the launches a file lists or a workload, and look at what comes out
+    Run(Box<run::Args>),
+    /// Run launches and measure how their warps part and wait
+    #[command(subcommand, after_help = "Example:\n  raddle measure barriers examples/saxpy.toml")]
+    Measure(measure::Command),
+    /// Draw what the lanes of an SM do, instruction by instruction
+    Lanes(Box<lanes::Args>),
+    /// Draw how the warps of a block run and wait, from barrier to barrier
+    Phases(Box<phases::Args>),
+    /// Draw what happens inside an SM over time
+    #[command(subcommand, after_help = "Example:\n  raddle plot lanes examples/if-else.toml")]
+    Plot(Plot),
+    /// Check, print and analyse PTX files
+    #[command(subcommand, after_help = "Example:\n  raddle ptx check kernel.ptx")]
+    Ptx(ptx::Command),
+    /// Look at the parameters of machines, and import them
+    #[command(subcommand, after_help = "Example:\n  raddle config show --preset gtx480")]
+    Config(config::Command),
+    /// Check and compile the workloads that come with Raddle
+    #[command(subcommand, after_help = "Example:\n  raddle workloads check bfs")]
+    Workloads(workloads::Command),
+    /// Run workloads on several machines and compare them in a table
+    Compare(Box<compare::Args>),
+    /// Run experiments, keep their results and report them
+    #[command(subcommand, after_help = "Example:\n  raddle lab run matrix --size tiny")]
+    Lab(lab::Command),
+    /// Run an experiment and make its report, at size small unless told otherwise
+    #[command(after_help = "\
+The same as `raddle lab run` and `raddle lab report`. The experiments that come with Raddle are in `raddle
+list experiments`.
+
+With `all`, every experiment that comes with Raddle is run, and index.html in the folder is one page about
+them: what each mechanism does, where it wins and loses, ours beside the papers' values. Points are run
+once; an experiment that repeats its points does so when it is run by itself.
+
+Examples:
+  raddle reproduce matrix
+  raddle reproduce all --size small
+  raddle reproduce tbc --size paper --figure compaction --store results --output report")]
+    Reproduce(lab::ReproduceArgs),
+    /// Say what a mechanism costs in hardware
+    Cost(cost::Args),
+    /// List what can be chosen by name
+    #[command(after_help = "Example:\n  raddle list presets")]
+    List {
+        /// What to list; everything when left out
+        #[command(subcommand)]
+        command: Option<list::Command>,
+    },
+}
+
+/// Pictures of runs.
+#[derive(Subcommand)]
+enum Plot {
+    /// Draw how large gangs of narrow warps are over time
+    Gangs(Box<gangs::Args>),
+    /// The same as `raddle lanes`
+    Lanes(Box<lanes::Args>),
+    /// The same as `raddle phases`
+    Phases(Box<phases::Args>),
+}
+
+/// Does what the command line says, with the mechanisms of the registry.
+#[must_use]
+pub fn main_with(registry: Registry) -> ExitCode {
+    let registry = Arc::new(registry);
+    let result = match Cli::parse().command {
+        Command::Run(args) => run::run(&args, &registry),
+        Command::Measure(command) => measure::run(&command, &registry),
+        Command::Lanes(args) => lanes::run(&args, &registry),
+        Command::Phases(args) => phases::run(&args, &registry),
+        Command::Plot(Plot::Gangs(args)) => gangs::run(&args, &registry),
+        Command::Plot(Plot::Lanes(args)) => lanes::run(&args, &registry),
+        Command::Plot(Plot::Phases(args)) => phases::run(&args, &registry),
+        Command::Ptx(command) => ptx::run(&command),
+        Command::Config(command) => config::run(&command),
+        Command::Workloads(command) => workloads::run(&command, &registry),
+        Command::Compare(args) => compare::run(&args, &registry),
+        Command::Lab(command) => lab::run(&command, &registry),
+        Command::Reproduce(args) => lab::reproduce(&args, &registry),
+        Command::Cost(args) => cost::run(&args),
+        Command::List { command } => list::run(command.as_ref(), &registry),
+    };
+    let exit = result.unwrap_or_else(|failure| {
+        let exit = failure.exit();
+        if let Some(text) = render::failure(&failure) {
+            out::talk(&text);
+        }
+        exit
+    });
+    exit.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Cli::command().debug_assert();
+    }
+}
