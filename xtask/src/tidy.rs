@@ -8,7 +8,7 @@ use crate::docs;
 use crate::files::{Finding, TextFile, report, text_files};
 
 /// Every rule for single files.
-const RULES: &[fn(&TextFile) -> Vec<Finding>] = &[crate_root, length, whitespace, words, final_newline];
+const RULES: &[fn(&TextFile) -> Vec<Finding>] = &[crate_root, length, whitespace, words, final_newline, mechanisms];
 
 /// Crates that may contain `unsafe` in places that say so; all others forbid it.
 const MAY_ALLOW_UNSAFE: &[&str] = &["exec"];
@@ -25,6 +25,9 @@ const LEFT_OVERS: &[&str] = &[concat!("dbg", "!("), concat!("todo", "!(")];
 /// Starts of paths that exist on one machine only. Split for the same reason.
 const MACHINE_PATHS: &[&str] = &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/")];
 
+/// Where the timing model may call mechanisms by name: tests, random machines for them, and the table of imported options.
+const MAY_NAME_MECHANISMS: &[&str] = &["/tests", "/config/import/", "/config/random.rs"];
+
 /// Checks every rule on every text file, and that the book lists all its pages.
 pub fn run() -> Result {
     let files = text_files()?;
@@ -35,6 +38,27 @@ pub fn run() -> Result {
 
 fn check(file: &TextFile) -> Vec<Finding> {
     RULES.iter().flat_map(|rule| rule(file)).collect()
+}
+
+/// The timing model knows mechanisms by what they say of themselves, not by name.
+fn mechanisms(file: &TextFile) -> Vec<Finding> {
+    let path = &file.path;
+    if !path.starts_with("crates/sim/src/") || MAY_NAME_MECHANISMS.iter().any(|part| path.contains(part)) {
+        return Vec::new();
+    }
+    let registry = raddle_mech::registry();
+    let mut findings = Vec::new();
+    for (number, line) in (1..).zip(file.text.lines()).filter(|(_, line)| !line.trim_start().starts_with("//")) {
+        if line == "#[cfg(test)]" {
+            break;
+        }
+        let named = registry.iter().find(|m| line.contains(&format!("\"{}\"", m.info.name)));
+        if let Some(found) = named {
+            let message = format!("names the mechanism `{}`: ask it what matters, through its seam", found.info.name);
+            findings.push(Finding::new(path, number, message));
+        }
+    }
+    findings
 }
 
 /// A crate begins with a comment that says what it is for, and settles the question of `unsafe`.
@@ -142,6 +166,17 @@ fn numbered_lines(file: &TextFile) -> impl Iterator<Item = (usize, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_timing_model_names_no_mechanism() {
+        let text = "/// As `\"gto\"` does.\nif name == \"gto\" {}\n#[cfg(test)]\nconst X: &str = \"lrr\";\n";
+        let file = |path: &str| TextFile { path: path.into(), text: text.into() };
+        let found = mechanisms(&file("crates/sim/src/sm/mod.rs"));
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert!(found.len() == 1 && found[0].contains(":2:"), "{found:?}");
+        assert!(mechanisms(&file("crates/sim/src/config/import/map.rs")).is_empty());
+        assert!(mechanisms(&file("crates/mech/src/lib.rs")).is_empty());
+    }
     use crate::files::render;
 
     #[track_caller]

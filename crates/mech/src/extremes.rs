@@ -3,6 +3,7 @@
 use raddle_sim::config::{Kind, Machine, Source, keys};
 use raddle_sim::job::Job;
 use raddle_sim::result::Ending;
+use raddle_sim::seam::Seam;
 
 /// Adds one to each element, through shared memory.
 const PTX: &str = "\
@@ -54,4 +55,18 @@ fn every_number_of_a_machine_runs_or_is_refused() {
         }
     }
     assert!(ran > 1000, "{ran}");
+}
+
+#[test]
+fn models_that_move_threads_are_refused_where_warps_have_slices() {
+    let registry = crate::registry();
+    for model in registry.iter().filter(|mechanism| mechanism.info.seam == Seam::Divergence) {
+        let name = model.info.name;
+        let set = ["sm.warp_width=4", "sm.simd_width=4", "sm.slices=8", &format!("mechanism.divergence={name}")];
+        let machine = Machine::load(Source::Preset("vws-sm"), &set).unwrap();
+        let wrong = registry.check(&machine.config).err().unwrap_or_default();
+        let refused =
+            wrong.iter().any(|(key, text)| key == "mechanism.divergence" && text.contains("cannot leave their slice"));
+        assert_eq!(refused, !name.starts_with("pdom"), "{name}: {wrong:?}");
+    }
 }

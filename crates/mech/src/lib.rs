@@ -48,6 +48,7 @@ pub fn registry() -> Registry {
     dispatch::register(&mut registry);
     ganging::register(&mut registry);
     gating::register(&mut registry);
+    gating::require(&mut registry);
     registry.mark_built_in();
     registry
 }

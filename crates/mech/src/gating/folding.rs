@@ -67,6 +67,17 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
     refuses: &[],
 };
 
+/// Lanes are folded in clusters of four, or both of two.
+pub(super) fn fits(machine: &MachineConfig) -> Result<(), String> {
+    let lanes = machine.sm.units.sp_lanes;
+    if lanes == 2 || lanes.is_multiple_of(4) {
+        return Ok(());
+    }
+    Err(format!(
+        "`folding` folds clusters of four lanes, and `sm.units.sp_lanes` is {lanes}; it must be 2 or a multiple of 4"
+    ))
+}
+
 /// Where an instruction waits for lanes without power.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -14,6 +14,11 @@ mod power;
 #[cfg(test)]
 mod tests;
 
+/// Says which machines schemes work on.
+pub(crate) fn require(registry: &mut raddle_sim::seam::Registry) {
+    registry.require(folding::INFO.seam, folding::INFO.name, folding::fits);
+}
+
 pub use folding::{Clusters, FoldingConfig, Wake};
 pub use pipelines::ByPipeline;
 pub use power::{Power, Times, lanes_of};

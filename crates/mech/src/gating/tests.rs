@@ -434,3 +434,17 @@ fn blackout_holds_until_break_even_and_keeps_one_sp_for_a_type_in_use() {
     bench.run_to(bench.now + 2);
     assert_eq!(bench.lanes(Pipe::Int).gatings, 32);
 }
+
+#[test]
+fn machines_whose_lanes_cannot_be_folded_are_refused() {
+    for (lanes, fits) in [(1, false), (2, true), (6, false), (8, true)] {
+        let config = machine(&["mechanism.gating=folding", &format!("sm.units.sp_lanes={lanes}")]);
+        let registry = crate::registry();
+        let wrong = registry.check(&config).err().unwrap_or_default();
+        let expected = format!(
+            "`folding` folds clusters of four lanes, and `sm.units.sp_lanes` is {lanes}; it must be 2 or a multiple of 4"
+        );
+        let found: Vec<_> = wrong.into_iter().collect();
+        assert_eq!(found, if fits { vec![] } else { vec![("mechanism.gating".to_owned(), expected)] });
+    }
+}

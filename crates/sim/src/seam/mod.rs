@@ -15,7 +15,7 @@ pub use counted::Counted;
 pub use divergence::{Divergence, Leaving, Outcome, StackEntry, WarpInfo, WarpTable};
 pub use ganging::{Gang, GangView, Ganging, MemorySplit, Reform};
 pub use gating::{Census, Entry, Gating, GatingView, Shape};
-pub use registry::{Mechanism, MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
+pub use registry::{Fits, Mechanism, MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
 pub use schedule::{
     Assignment, BlockState, DispatchView, Dispatcher, FetchScheduler, FetchView, IssueScheduler, IssueViews,
     Iterations, SchedulerView,

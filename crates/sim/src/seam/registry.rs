@@ -112,6 +112,9 @@ pub struct Parameter {
 type Parameters = BTreeMap<String, Value>;
 type Make<T> = Box<dyn Fn(&Parameters, &MachineConfig) -> Result<Box<T>, String> + Send + Sync>;
 
+/// Whether a mechanism works on a machine, or why it does not.
+pub type Fits = fn(&MachineConfig) -> Result<(), String>;
+
 enum Maker {
     Divergence(Make<dyn Divergence>),
     Issue(Make<dyn IssueScheduler>),
@@ -130,6 +133,8 @@ pub struct Mechanism {
     /// The program that added it; none for those that come with Raddle.
     pub origin: Option<String>,
     maker: Maker,
+    /// Which machines it works on, if not on all.
+    fits: Option<Fits>,
 }
 
 macro_rules! registrations {
@@ -201,7 +206,14 @@ impl Registry {
             panic!("the seam `{}` already has a mechanism `{name}`, from {of}: give yours another name", seam.key());
         }
         let origin = Some(if self.origin.is_empty() { "outside".to_owned() } else { self.origin.clone() });
-        self.mechanisms.push(Mechanism { info, parameters, origin, maker });
+        self.mechanisms.push(Mechanism { info, parameters, origin, maker, fits: None });
+    }
+
+    /// Says which machines a mechanism that has been added works on, if not on all.
+    pub fn require(&mut self, seam: Seam, name: &str, fits: Fits) {
+        if let Some(found) = self.mechanisms.iter_mut().find(|m| m.info.seam == seam && m.info.name == name) {
+            found.fits = Some(fits);
+        }
     }
 
     /// Says that what has been added so far comes with Raddle.
@@ -243,7 +255,9 @@ impl Registry {
             };
             let given = parameters_of(choice);
             wrong.extend(found.out_of_range(&given).map(|(name, text)| (format!("{key}.{name}"), text)));
-            if let Err(text) = found.try_make(&given, config) {
+            if let Err(text) =
+                found.fits.map_or(Ok(()), |fits| fits(config)).and_then(|()| found.try_make(&given, config))
+            {
                 wrong.push((key.clone(), text));
             }
             for refusal in found.info.refuses {
@@ -273,9 +287,20 @@ impl Mechanism {
         })
     }
 
+    /// Warps of a sliced machine cannot leave their slice, nor can their threads.
+    fn stays_in_slices(&self, model: &dyn Divergence, machine: &MachineConfig) -> Result<(), String> {
+        if machine.sm.slices <= 1 || !model.regroups() && model.pool(1).is_none() {
+            return Ok(());
+        }
+        let name = self.info.name;
+        Err(format!("`{name}` moves threads between warps, which cannot leave their slice; `sm.slices` must be 1"))
+    }
+
     fn try_make(&self, parameters: &Parameters, machine: &MachineConfig) -> Result<(), String> {
         match &self.maker {
-            Maker::Divergence(make) => make(parameters, machine).map(drop),
+            Maker::Divergence(make) => {
+                make(parameters, machine).and_then(|model| self.stays_in_slices(&*model, machine))
+            }
             Maker::Issue(make) => make(parameters, machine).map(drop),
             Maker::Fetch(make) => make(parameters, machine).map(drop),
             Maker::Dispatch(make) => make(parameters, machine).map(drop),

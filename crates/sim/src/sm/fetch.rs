@@ -332,7 +332,7 @@ impl Fetch {
             now,
             wanting: if self.policies.len() > 1 { &self.wanting } else { &warps.sets().wanting },
             entries: &|warp| warps.front(warp).decoded(),
-            slots: warps.slots(),
+            slots: warps.table().slots(),
             issue: around.schedulers.policies(),
             issue_view: &|n, f| f(&warps.view(n, now, around.blocks.seen())),
         };

@@ -133,7 +133,7 @@ impl<'k, B: Build> Sm<'k, B> {
         let datapath = Datapath::new(sm);
         let gangs = Gangs::new(ganging, kernel, slots, datapath.slices());
         if gangs.is_active::<B>() {
-            warps.watch_groups(datapath.slices());
+            warps.news.watch_groups(datapath.slices());
         }
         // Where threads change warps or warps issue together, a block takes its next logical block as a whole.
         let takes_whole = warps.regroups() || warps.pooled() || gangs.is_active::<B>();
@@ -168,7 +168,7 @@ impl<'k, B: Build> Sm<'k, B> {
     pub fn listen(&mut self, slots: bool) {
         self.shared.account.listen(slots);
         if slots {
-            self.shared.warps.tell();
+            self.shared.warps.news.listen();
         }
     }
 

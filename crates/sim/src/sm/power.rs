@@ -46,7 +46,7 @@ impl Power {
         let is_ideal = on.facts.config.sm.fetch.ideal;
         let census = || {
             let mut census = Census::default();
-            for warp in WarpId::first(warps.slots()).filter(|w| warps.get(*w).valid) {
+            for warp in WarpId::first(warps.table().slots()).filter(|w| warps.get(*w).valid) {
                 let next = if is_ideal { Some(warps.get(warp).pc) } else { warps.front(warp).head() };
                 let Some(pipe) = next.and_then(|pc| on.facts.kernel.ops.get(pc as usize)?.pipe()) else { continue };
                 census.buffered[pipe as usize] += 1;

@@ -30,7 +30,7 @@ pub(super) fn blocked_warps<B: Build>(on: &Shared<'_, B>, blocks: &Blocks, sourc
     if on.warps.pooled() {
         return blocks.resident_slots().flat_map(|slot| static_warps(on, blocks, slot, source)).collect();
     }
-    let warps = WarpId::first(on.warps.slots()).filter(|w| on.warps.get(*w).valid && !on.warps.get(*w).ended);
+    let warps = WarpId::first(on.warps.table().slots()).filter(|w| on.warps.get(*w).valid && !on.warps.get(*w).ended);
     warps.map(|warp| blocked_warp(on, blocks, warp, source)).collect()
 }
 

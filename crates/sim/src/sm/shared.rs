@@ -73,9 +73,7 @@ impl<'k, B: Build> Shared<'k, B> {
             return;
         }
         let now = self.warps.table().now();
-        if let Some(told) = self.warps.take_told() {
-            told.for_each(|kind| self.account.emit(now, kind));
-        }
+        self.warps.news.take_told().for_each(|kind| self.account.emit(now, kind));
     }
 
     /// A request leaves the SM.

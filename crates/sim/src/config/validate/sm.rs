@@ -71,10 +71,6 @@ fn slices(check: &mut Check, config: &MachineConfig) {
     check.rule(sm.threads.is_multiple_of(32), "sm.threads", || {
         format!("must be a multiple of 32 when there are slices, not {}", sm.threads)
     });
-    let model = config.mechanism.divergence.name();
-    check.rule(model.starts_with("pdom"), "mechanism.divergence", || {
-        format!("`{model}` moves threads between warps, which cannot leave their slice; `sm.slices` must be 1")
-    });
 }
 
 fn fetch(check: &mut Check, fetch: &FetchConfig, l1i: &CacheConfig) {
@@ -104,12 +100,7 @@ fn fetch(check: &mut Check, fetch: &FetchConfig, l1i: &CacheConfig) {
 fn units(check: &mut Check, config: &MachineConfig) {
     let (units, collector) = (&config.sm.units, &config.sm.collector);
     check.range("sm.units.sp", units.sp, 1, 64);
-    let lanes = units.sp_lanes;
-    if check.range("sm.units.sp_lanes", lanes, 1, 32) && config.mechanism.gating.name() == "folding" {
-        check.rule(lanes == 2 || lanes.is_multiple_of(4), "mechanism.gating", || {
-            format!("`folding` folds clusters of four lanes, and `sm.units.sp_lanes` is {lanes}; it must be 2 or a multiple of 4")
-        });
-    }
+    check.range("sm.units.sp_lanes", units.sp_lanes, 1, 32);
     check.range("sm.units.sfu", units.sfu, 0, 64);
     check.rule(!units.sfu_int_mul || units.sfu > 0, "sm.units.sfu_int_mul", || {
         "sends integer multiplications to the SFUs, and `sm.units.sfu` is 0".to_owned()

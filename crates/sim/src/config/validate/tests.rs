@@ -55,15 +55,6 @@ fn combinations() {
         "`sm.issue.schedulers` is 16 in each of 8 slices; an SM has at most 64",
     );
     refused(&["l2.slices=32"], "`l2.slices` is 32, but bits of the bank select the slice and there are 16 banks");
-    for lanes in [1, 6] {
-        refused(
-            &["mechanism.gating=folding", &format!("sm.units.sp_lanes={lanes}")],
-            &format!(
-                "`mechanism.gating` `folding` folds clusters of four lanes, and `sm.units.sp_lanes` is {lanes}; \
-                it must be 2 or a multiple of 4"
-            ),
-        );
-    }
     refused(
         &["interconnect.input_buffer=3"],
         "`interconnect.input_buffer` is 3, but a packet with 128 bytes of data has 4 flits",

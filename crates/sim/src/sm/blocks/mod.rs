@@ -9,6 +9,7 @@ use super::facts::Facts;
 use super::kept::Turns;
 use super::shared::Shared;
 use super::warps::places::Place;
+use super::warps::rules::Held;
 use crate::event::EventKind;
 use crate::kernel::TimedKernel;
 use crate::packet::Cycle;
@@ -76,10 +77,10 @@ impl Blocks {
     /// None yet. `whole` says that a block takes its next logical block as a whole, if it takes any.
     pub(super) fn new<B: Build>(on: &mut Shared<'_, B>, launch: &Launch, turns: Turns, whole: bool) -> Self {
         let Facts { kernel, config, .. } = on.facts;
-        let slots = on.warps.slots();
+        let slots = on.warps.table().slots();
         let logical = if whole { None } else { VirtualBlocks::new(kernel, launch, config.sm.warp_width, slots) };
         if let Some(logical) = &logical {
-            on.warps.hold_back(logical.shared_ops(kernel));
+            *on.warps.held() = Held::new(slots, logical.shared_ops(kernel));
         }
         Self {
             residents: Vec::new(),
@@ -249,7 +250,7 @@ impl Blocks {
 
     fn retire_warp<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle, warp: WarpId) {
         let slot = on.warps.get(warp).cta;
-        let (warp_insts, thread_insts) = on.warps.issued_by(warp);
+        let (warp_insts, thread_insts) = on.warps.slots.issued_by(warp);
         on.emit(now, EventKind::WarpExit { warp: warp.0, slot, warp_insts, thread_insts });
         on.warps.free(warp);
         on.account.counters.warps += 1;

@@ -134,7 +134,7 @@ impl VirtualBlocks {
         let Some(map) = self.map(slot) else { return };
         let first = on.facts.first_warp(slot);
         for number in 0..on.facts.warps_per_cta {
-            on.warps.set_held(WarpId(first + number), map.has_left(number), map.is_ahead(number));
+            on.warps.held().set(WarpId(first + number), map.has_left(number), map.is_ahead(number));
         }
     }
 
@@ -179,7 +179,7 @@ impl VirtualBlocks {
         if left & !gone == 0 {
             map.end(number);
         } else if !map.has_left(number) {
-            map.leave(number, |n| phases.progress(WarpId(first + n), on.warps.issued()));
+            map.leave(number, |n| phases.progress(WarpId(first + n), on.warps.slots.issued()));
         }
         // Nobody uses shared memory for the next iteration before all have left this one; but the first iteration may be
         // under way before all have come to it.
@@ -235,7 +235,7 @@ impl VirtualBlocks {
     ) {
         let warp = WarpId(on.facts.first_warp(slot) + number);
         self.left[warp.index()] = 0;
-        phases.begin_iteration(warp, iteration, on.warps.issued_by(warp).0);
+        phases.begin_iteration(warp, iteration, on.warps.slots.issued_by(warp).0);
         let (core, program) = (&mut on.threads.core, on.facts.kernel.program);
         let given = Barrier { block, ..Barrier::default() };
         let own = fit(OWN_BARRIER + u32::from(number));

@@ -193,7 +193,7 @@ impl Gangs {
 
     /// Gangs whose warps have parted fall apart, and warps that have ended leave theirs.
     pub(super) fn settle<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
-        while let Some(set) = on.warps.take_moved() {
+        while let Some(set) = on.warps.news.take_moved() {
             let mut changed = false;
             for slice in 0..self.slices {
                 let info = on.warps.get(self.warp(set, slice));
@@ -224,7 +224,7 @@ impl Gangs {
             let info = on.warps.get(warp);
             let waits = info.valid && info.blocked.is_none() && !whole && self.meets[info.pc as usize];
             // It waits once for each time it comes.
-            let issued = on.warps.issued_by(warp).0;
+            let issued = on.warps.slots.issued_by(warp).0;
             if waits && !self.held.contains(warp) && self.waited[warp.index()] != issued {
                 self.until[warp.index()] = now + Cycle::from(wait);
                 self.waited[warp.index()] = issued;
@@ -313,7 +313,11 @@ impl Gangs {
     /// A gang as the mechanism sees it.
     fn view<B: Build>(&self, on: &Shared<'_, B>, set: usize, mask: u8) -> GangView {
         let first = self.warp(set, mask.trailing_zeros() as usize);
-        GangView { gang: Gang { set: fit(set), mask }, pc: on.warps.get(first).pc, age: on.warps.age(first) }
+        GangView {
+            gang: Gang { set: fit(set), mask },
+            pc: on.warps.get(first).pc,
+            age: on.warps.slots.ages()[first.index()],
+        }
     }
 
     /// Original gangs of which members of gangs could issue, units permitting, with those.
@@ -350,7 +354,7 @@ impl Gangs {
             for mask in self.table.gangs(set).iter().copied().filter(|gang| gang & ready == *gang) {
                 let view = self.view(on, set, mask);
                 let rank = self.unit.rank(&view);
-                let schedulers = self.schedulers_of(view.gang, on.warps.schedulers());
+                let schedulers = self.schedulers_of(view.gang, on.warps.slots.schedulers());
                 if best.is_some_and(|(known, _)| known <= rank) || schedulers & used != 0 {
                     continue;
                 }
@@ -380,7 +384,7 @@ impl Gangs {
             self.split_by_memory(path.on, now);
         }
         let (mut used, mut nth, mut last) = (0, 0, 0);
-        let count = path.on.warps.schedulers();
+        let count = path.on.warps.slots.schedulers();
         let all = u64::MAX >> (64 - count);
         while nth < self.unit.per_cycle() && used != all {
             let Some((rank, gang)) = self.pick(path.on, path.datapath, used) else {

@@ -6,7 +6,7 @@ use super::build::Build;
 use super::datapath::Datapath;
 use super::gangs::Gangs;
 use super::shared::Shared;
-use super::warps::Notice;
+use super::warps::news::Notice;
 use super::warps::places::Place;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
@@ -73,11 +73,11 @@ impl Schedulers {
     /// Tells policies what happened to their warps.
     #[inline]
     pub(super) fn hear<B: Build>(&mut self, on: &mut Shared<'_, B>) {
-        if !on.warps.has_notices() {
+        if !on.warps.news.has_notices() {
             return;
         }
         let count = self.policies.len();
-        for notice in on.warps.take_notices() {
+        for notice in on.warps.news.take_notices() {
             match notice {
                 Notice::Changed(warp, present) => self.policies[warp.index() % count].warp_changed(warp, present),
                 Notice::Barrier(warp, arrives) => self.policies[warp.index() % count].barrier(warp, arrives),
@@ -129,7 +129,7 @@ impl Schedulers {
     fn schedule<B: Build>(&mut self, path: &mut Path<'_, '_, B>, gangs: &Gangs, memory: MemoryState, scheduler: usize) {
         let now = path.now;
         self.hear(path.on);
-        let (sets, own) = (path.on.warps.sets(), path.on.warps.used(scheduler));
+        let (sets, own) = (path.on.warps.sets(), path.on.warps.slots.used(scheduler));
         let is_open = path.datapath.is_open::<B>(memory.is_occupied, now);
         let open = |unit: UnitKind| if is_open && path.datapath.accepts::<B>(scheduler, unit) { u64::MAX } else { 0 };
         let (sp, sfu, mem) = (open(UnitKind::Sp), open(UnitKind::Sfu), open(UnitKind::Mem));
@@ -144,7 +144,7 @@ impl Schedulers {
         }
         let mut vetoed = None;
         let pick = if any == 0 { None } else { self.choose(path, scheduler, &mut vetoed) };
-        if path.on.warps.sets().at(Place::Hazard).meets(path.on.warps.used(scheduler)) {
+        if path.on.warps.sets().at(Place::Hazard).meets(path.on.warps.slots.used(scheduler)) {
             self.flush_ahead(path, gangs, scheduler, pick);
         }
         let Some(warp) = pick else {
@@ -205,7 +205,7 @@ impl Schedulers {
         let warps = &path.on.warps;
         let seen = warps.view(scheduler, path.now, path.blocks.seen());
         let policy = &self.policies[scheduler];
-        let (members, own) = (gangs.members(), warps.used(scheduler));
+        let (members, own) = (gangs.members(), warps.slots.used(scheduler));
         self.scratch.clear();
         let wrong = warps.sets().at(Place::Hazard).iter().filter(|w| own.contains(*w) && !members.contains(*w));
         self.scratch.extend(wrong);
@@ -289,7 +289,7 @@ impl Schedulers {
 
 /// Whether a warp of a scheduler that is in no gang could issue to a unit.
 fn has_ready_alone<B: Build>(on: &Shared<'_, B>, gangs: &Gangs, scheduler: usize, unit: UnitKind) -> bool {
-    let (own, ready) = (on.warps.used(scheduler), on.warps.sets().ready(unit));
+    let (own, ready) = (on.warps.slots.used(scheduler), on.warps.sets().ready(unit));
     (0..own.word_count()).any(|n| own.word(n) & ready.word(n) & gangs.free().word(n) != 0)
 }
 
@@ -300,7 +300,7 @@ fn find_idle_cause<B: Build>(
     scheduler: usize,
     unit_cause: impl Fn(UnitKind) -> Cause,
 ) -> (Cause, bool) {
-    let (own, sets) = (on.warps.used(scheduler), on.warps.sets());
+    let (own, sets) = (on.warps.slots.used(scheduler), on.warps.sets());
     if own.is_empty() {
         return (Cause::NoWarp, true);
     }

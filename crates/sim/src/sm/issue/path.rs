@@ -72,7 +72,7 @@ impl<B: Build> Path<'_, '_, B> {
         if !op.hidden {
             let threads = u64::from(active.count_ones());
             on.account.issues(pc, timed.unit, threads);
-            on.warps.count(warp, threads);
+            on.warps.slots.count(warp, threads);
             on.emit_slot(now, EventKind::Issue { warp: warp.0, pc, at: mask, lanes: active });
         }
         let inst = on.insts.alloc();

@@ -178,7 +178,7 @@ impl LoadStore {
     /// Fences that have ended may empty the data cache.
     #[inline]
     fn end_fences<B: Build>(&mut self, on: &mut Shared<'_, B>) {
-        if on.warps.take_fence() {
+        if on.warps.news.take_fence() {
             self.caches.l1d.invalidate();
         }
     }

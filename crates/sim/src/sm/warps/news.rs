@@ -1,0 +1,96 @@
+//! What others want to know of warps that come, go and move, in the order in which it happened.
+
+use crate::event::EventKind;
+use crate::seam::WarpId;
+use raddle_ptx::num::fit;
+
+/// What happened to a warp, for its scheduler.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) enum Notice {
+    /// It came to the SM, or its slot was freed.
+    Changed(WarpId, bool),
+    /// It came to a barrier, or may leave it.
+    Barrier(WarpId, bool),
+}
+
+/// Who moved, where warps of neighbouring slots go together.
+struct Moved {
+    /// Slots of a group.
+    group: usize,
+    groups: Vec<u16>,
+}
+
+/// News of warps.
+#[derive(Default)]
+pub(in super::super) struct News {
+    notices: Vec<Notice>,
+    moved: Option<Moved>,
+    /// Who is in which warp, if somebody listens.
+    told: Option<Vec<EventKind>>,
+    /// A fence has ended that empties the data cache.
+    fence: bool,
+}
+
+impl News {
+    /// Says from now on who is in which warp.
+    pub(in super::super) fn listen(&mut self) {
+        self.told = Some(Vec::new());
+    }
+
+    /// Remembers from now on which groups of this many neighbouring slots have a warp that moved.
+    pub(in super::super) fn watch_groups(&mut self, slots: usize) {
+        self.moved = Some(Moved { group: slots, groups: Vec::new() });
+    }
+
+    pub(super) fn notice(&mut self, notice: Notice) {
+        self.notices.push(notice);
+    }
+
+    /// A warp may be elsewhere than behind its instruction.
+    #[inline]
+    pub(super) fn moved(&mut self, warp: WarpId) {
+        if let Some(Moved { group, groups }) = &mut self.moved {
+            let number = fit(warp.index() / *group);
+            if groups.last() != Some(&number) {
+                groups.push(number);
+            }
+        }
+    }
+
+    /// Where to tell who is in a warp, if somebody listens.
+    pub(super) fn listeners(&mut self) -> Option<&mut Vec<EventKind>> {
+        self.told.as_mut()
+    }
+
+    #[inline]
+    pub(super) fn fence_ended(&mut self) {
+        self.fence = true;
+    }
+
+    /// Whether something happened that schedulers want to know.
+    #[inline]
+    pub(in super::super) fn has_notices(&self) -> bool {
+        !self.notices.is_empty()
+    }
+
+    /// What happened to warps, for their schedulers.
+    pub(in super::super) fn take_notices(&mut self) -> impl Iterator<Item = Notice> + '_ {
+        self.notices.drain(..)
+    }
+
+    /// Who is in which warp, for those who listen.
+    pub(in super::super) fn take_told(&mut self) -> impl Iterator<Item = EventKind> + '_ {
+        self.told.iter_mut().flat_map(|told| told.drain(..))
+    }
+
+    /// A group of neighbouring slots with a warp that moved.
+    pub(in super::super) fn take_moved(&mut self) -> Option<usize> {
+        self.moved.as_mut()?.groups.pop().map(usize::from)
+    }
+
+    /// Whether a fence has ended that empties the data cache; it is asked once.
+    #[inline]
+    pub(in super::super) fn take_fence(&mut self) -> bool {
+        std::mem::take(&mut self.fence)
+    }
+}

@@ -1,0 +1,217 @@
+//! What each warp could do next: its front end, the registers it waits for, and the set it is in.
+
+use super::super::build::Build;
+use super::super::in_flight::InFlight;
+use super::front::Front;
+use super::places::{Place, Sets};
+use super::rules::{Held, Rules};
+use super::scoreboard::{Hazard, Scoreboard};
+use crate::config::SmConfig;
+use crate::kernel::{TimedKernel, TimedOp, UnitKind};
+use crate::seam::{Cause, WarpId, WarpInfo, WarpTable};
+use std::marker::PhantomData;
+
+/// What each warp could do next.
+pub(super) struct Readiness<'k, B> {
+    build: PhantomData<B>,
+    kernel: &'k TimedKernel<'k>,
+    rules: Rules,
+    /// Threads change warps.
+    regroups: bool,
+    /// Warps are made of threads from several blocks, one instruction at a time.
+    is_pool: bool,
+    pub(super) fronts: Vec<Front>,
+    pub(super) sets: Sets,
+    pub(super) scoreboard: Scoreboard,
+    /// Warps of virtual blocks that are kept from something.
+    pub(super) held: Held,
+}
+
+impl<'k, B: Build> Readiness<'k, B> {
+    /// Nobody is there. `fetch_waiting` says that warps at a barrier want instructions too.
+    pub(super) fn new(
+        kernel: &'k TimedKernel<'k>,
+        sm: &SmConfig,
+        slots: usize,
+        [regroups, is_pool, fetch_waiting]: [bool; 3],
+    ) -> Self {
+        Self {
+            build: PhantomData,
+            kernel,
+            rules: Rules::new(sm, fetch_waiting),
+            regroups,
+            is_pool,
+            fronts: vec![Front::default(); slots],
+            sets: Sets::new(slots, sm.schedulers() as usize),
+            scoreboard: Scoreboard::new(kernel.registers),
+            held: Held::default(),
+        }
+    }
+
+    /// Whether threads change warps.
+    #[inline(always)]
+    pub(super) fn regroups(&self) -> bool {
+        !B::PLAIN && self.regroups
+    }
+
+    /// Whether warps are made of threads from several blocks, one instruction at a time.
+    #[inline(always)]
+    pub(super) fn is_pool(&self) -> bool {
+        !B::PLAIN && self.is_pool
+    }
+
+    #[inline]
+    pub(super) fn front(&mut self, warp: WarpId) -> &mut Front {
+        &mut self.fronts[warp.index()]
+    }
+
+    /// A warp issues an instruction, which is `entry` from now on: its registers are reserved.
+    #[inline(always)]
+    pub(super) fn enter(&mut self, table: &WarpTable, warp: WarpId, op: &TimedOp, entry: &mut InFlight) {
+        let is_memory = op.unit == UnitKind::Mem;
+        let regroups = self.regroups();
+        let front = &mut self.fronts[warp.index()];
+        front.pop();
+        front.in_flight += 1;
+        front.last_is_memory = is_memory;
+        if regroups {
+            let homes = table.get(warp).homes();
+            entry.gathered = homes.is_some();
+            if let Some(homes) = homes {
+                *entry.homes = *homes;
+            }
+            entry.for_each_row(|row, lanes| self.scoreboard.set_busy(row, lanes, true, is_memory));
+        }
+        table.for_each_row(warp, entry.issued, |row, lanes| {
+            self.scoreboard.reserve_writes(op, row, lanes, is_memory);
+        });
+    }
+
+    /// An instruction is done: its registers are written.
+    #[inline]
+    pub(super) fn release(&mut self, entry: &InFlight) {
+        let op = &self.kernel.ops[entry.pc as usize];
+        self.fronts[usize::from(entry.warp)].in_flight -= 1;
+        if self.regroups() {
+            entry.for_each_row(|row, lanes| {
+                self.scoreboard.release(op, row, lanes);
+                self.scoreboard.set_busy(row, lanes, false, false);
+            });
+        } else {
+            self.scoreboard.release(op, entry.row, entry.issued);
+        }
+    }
+
+    /// A store is done, though its requests may be on their way.
+    pub(super) fn release_store(&mut self, entry: &InFlight) {
+        self.fronts[usize::from(entry.warp)].in_flight -= 1;
+        if self.regroups() {
+            entry.for_each_row(|row, lanes| self.scoreboard.set_busy(row, lanes, false, false));
+        }
+    }
+
+    /// Whether the fence of a warp has just ended; what that does to the data cache.
+    #[inline]
+    pub(super) fn end_fence(&mut self, warp: WarpId) -> Option<FenceEnd> {
+        let front = &mut self.fronts[warp.index()];
+        if !front.fence || !front.has_its_results() || front.stores > 0 && self.rules.fence_waits_for_stores {
+            return None;
+        }
+        front.fence = false;
+        Some(FenceEnd { empties_l1d: self.rules.fence_empties_l1d })
+    }
+
+    /// Brings the sets up to date for a warp that is blocked, or a slot that is free.
+    pub(super) fn refresh_blocked(&mut self, info: &WarpInfo, warp: WarpId) {
+        let front = &self.fronts[warp.index()];
+        let serves = self.rules.fetch_waiting || info.blocked != Some(Cause::Barrier);
+        let has_room = !front.fetching && front.decoded() < self.rules.fetch_below;
+        self.sets.wanting.set(warp, info.valid && !info.ended && has_room && serves);
+        let place = match info.blocked {
+            _ if !info.valid => Place::Free,
+            Some(Cause::ExitWait) if front.is_drained() => Place::Drained,
+            Some(Cause::ExitWait) => Place::Ended,
+            Some(Cause::Barrier) if self.held.is_between(warp) => Place::Sibling,
+            Some(Cause::Barrier) => Place::Barrier,
+            Some(Cause::DataAlu) if front.fence || front.atomics > 0 => Place::Fence,
+            Some(Cause::DataAlu) if front.last_is_memory => Place::DataMemory,
+            Some(Cause::DataAlu) => Place::DataAlu,
+            _ => Place::Held,
+        };
+        self.sets.put(warp, place);
+    }
+
+    /// A slot is free.
+    pub(super) fn refresh_free(&mut self, warp: WarpId) {
+        self.sets.wanting.remove(warp);
+        self.sets.put(warp, Place::Free);
+    }
+
+    /// Brings the sets up to date for a warp that is in use and not blocked.
+    #[inline]
+    pub(super) fn refresh_running(&mut self, table: &WarpTable, warp: WarpId) {
+        let front = &self.fronts[warp.index()];
+        self.sets.wanting.set(warp, !front.fetching && front.decoded() < self.rules.fetch_below);
+        let place = self.place_of(table, warp, front);
+        self.sets.put(warp, place);
+    }
+
+    #[inline]
+    fn place_of(&self, table: &WarpTable, warp: WarpId, front: &Front) -> Place {
+        if front.atomics > 0 || front.fence {
+            return Place::Fence;
+        }
+        let info = table.get(warp);
+        match front.head() {
+            Some(head) if head == info.pc => {}
+            _ if self.rules.ideal_fetch => {}
+            Some(_) => return Place::Hazard,
+            None => return if front.redirected { Place::Redirected } else { Place::Starved },
+        }
+        let op = &self.kernel.ops[info.pc as usize];
+        if self.rules.single_in_flight || self.is_pool() {
+            let hazard = match (self.regroups(), front.in_flight) {
+                (true, _) => self.hazard_of(table, warp, info.mask, |row, lanes| self.scoreboard.busy(row, lanes)),
+                (false, 0) => Hazard::None,
+                _ if front.last_is_memory => Hazard::Memory,
+                _ => Hazard::Alu,
+            };
+            match hazard {
+                Hazard::Memory => return Place::DataMemory,
+                Hazard::Alu => return Place::DataAlu,
+                Hazard::None => {}
+            }
+        }
+        let hazard = match info.homes() {
+            // Lanes of a warp that have parted wait for each other's results.
+            None => self.scoreboard.check(op, info.row, self.rules.lanes << info.base),
+            Some(_) => self.hazard_of(table, warp, info.mask, |row, lanes| self.scoreboard.check(op, row, lanes)),
+        };
+        match hazard {
+            Hazard::Memory => Place::DataMemory,
+            Hazard::Alu => Place::DataAlu,
+            Hazard::None if !B::PLAIN && op.unit == UnitKind::Mem && self.held.is_kept_apart(warp, info.pc) => {
+                Place::Sibling
+            }
+            Hazard::None => Place::ready(op.unit),
+        }
+    }
+
+    /// What the threads of a warp wait for, when `of` says so for the lanes of a row.
+    fn hazard_of(&self, table: &WarpTable, warp: WarpId, mask: u32, of: impl Fn(u32, u32) -> Hazard) -> Hazard {
+        let mut hazard = Hazard::None;
+        table.for_each_row(warp, mask, |row, lanes| match of(row, lanes) {
+            Hazard::None => {}
+            Hazard::Memory => hazard = Hazard::Memory,
+            Hazard::Alu if hazard == Hazard::None => hazard = Hazard::Alu,
+            Hazard::Alu => {}
+        });
+        hazard
+    }
+}
+
+/// The end of a fence.
+pub(super) struct FenceEnd {
+    /// The data cache is emptied.
+    pub(super) empties_l1d: bool,
+}
