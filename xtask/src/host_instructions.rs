@@ -4,8 +4,13 @@
 //! AVX-512, so the figures are those of the x86-64-v3 kernels.
 //!
 //! Of the timing model each kernel is run at two sizes, and the difference counts: what a launch costs whatever its
-//! size is in neither.
+//! size is in neither. Those sizes are small, so that CI can count them; `--filled` counts sizes that fill the GPU, and says in
+//! which part of the timing model.
 
+mod stages;
+
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -29,6 +34,50 @@ pub fn run(check_only: bool) -> Result {
         gangs()?;
     }
     timing(check_only)
+}
+
+/// Sizes at which every SM holds all the blocks it can.
+const FILLED: [(&str, u64); 6] =
+    [("diverge", 24576), ("matmul", 160), ("stencil", 512), ("reduce", 262_144), ("vecadd", 262_144), ("bfs", 16384)];
+
+/// Prints what each part of the timing model costs at sizes that fill the GPU.
+pub fn filled() -> Result {
+    run_cargo(&["build", "--locked", "--release", "-p", "raddle-benches", "--bin", "timing"])?;
+    // Two at a time: each takes minutes.
+    let (first, second) = FILLED.split_at(3);
+    let count_all = |kernels: &[(&str, u64)]| {
+        kernels.iter().map(|(kernel, size)| profile(kernel, *size).map_err(|e| e.to_string())).collect::<Vec<_>>()
+    };
+    let profiles: Vec<_> = std::thread::scope(|scope| {
+        let other = scope.spawn(|| count_all(second));
+        let mut all = count_all(first);
+        all.extend(other.join().unwrap_or_default());
+        all
+    });
+    let profiles = profiles.into_iter().collect::<std::result::Result<Vec<_>, String>>()?;
+    println!("| stage | {} |", FILLED.map(|(kernel, size)| format!("{kernel} {size}")).join(" | "));
+    println!("| --- |{}", " --: |".repeat(FILLED.len()));
+    let row = |name: &str, values: Vec<f64>| {
+        let values: Vec<String> = values.iter().map(|value| format!("{value:.0}")).collect();
+        println!("| {name} | {} |", values.join(" | "));
+    };
+    let total = |costs: &BTreeMap<&str, u64>| costs.values().sum::<u64>();
+    row("all", profiles.iter().map(|(costs, warps)| total(costs) as f64 / *warps as f64).collect());
+    for name in stages::names() {
+        let of = |(costs, warps): &Profile| costs.get(name).copied().unwrap_or(0) as f64 / *warps as f64;
+        row(name, profiles.iter().map(of).collect());
+    }
+    Ok(())
+}
+
+/// Host instructions by stage, and warp-instructions.
+type Profile = (BTreeMap<&'static str, u64>, u64);
+
+fn profile(kernel: &str, size: u64) -> Result<Profile> {
+    let file = target().join(format!("callgrind.{kernel}.{size}"));
+    let (_, text) = count_to("timing", LAUNCH, &["once", kernel, &size.to_string()], &file)?;
+    let warps = number_after(&text, "warp_insts ").ok_or_else(|| format!("no count in: {text}"))?;
+    Ok((stages::costs(&std::fs::read_to_string(file)?), warps))
 }
 
 /// What makes warps of four lanes of the machine, which go in gangs.
@@ -148,8 +197,14 @@ fn timed(inside: &str, kernel: &str, size: u64) -> Result<(u64, u64)> {
 
 /// Host instructions inside a function of a benchmark, and what it printed.
 fn count(benchmark: &str, inside: &str, args: &[&str]) -> Result<(u64, String)> {
+    count_to(benchmark, inside, args, Path::new("/dev/null"))
+}
+
+/// The same, and a profile in a file.
+fn count_to(benchmark: &str, inside: &str, args: &[&str], profile: &Path) -> Result<(u64, String)> {
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg("--tool=callgrind")
+        .arg(format!("--callgrind-out-file={}", profile.display()))
         .arg(format!("--toggle-collect={inside}"))
         .arg(target().join("release").join(benchmark))
         .args(args)

@@ -110,6 +110,9 @@ enum Command {
         /// Only the timing model, which fails when it costs more than the committed table says
         #[arg(long)]
         check: bool,
+        /// The timing model at sizes that fill the GPU, by stage; takes some minutes
+        #[arg(long, conflicts_with = "check")]
+        filled: bool,
     },
     /// Count what every workload launches at every size and write the census
     Launches {
@@ -145,7 +148,8 @@ fn main() -> ExitCode {
         Command::Energy { size, fit } => energy::run(&size, fit),
         Command::Fmt { check } => fmt::run(check),
         Command::Fuzz(args) => fuzz::run(&args),
-        Command::HostInstructions { check } => host_instructions::run(check),
+        Command::HostInstructions { filled: true, .. } => host_instructions::filled(),
+        Command::HostInstructions { check, .. } => host_instructions::run(check),
         Command::Launches { check } => launches::run(check),
         Command::Long => long(),
         Command::MeasureWorkloads { table, check } => workload_table::measure(&table, check),

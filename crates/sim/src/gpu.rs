@@ -595,7 +595,6 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
                 ctas: self.done,
                 residency: self.residency,
                 output,
-                schedulers: self.gpu.config.sm.schedulers(),
             },
             kernel,
         );

@@ -90,7 +90,6 @@ pub(crate) struct Summary {
     pub(crate) ctas: u64,
     pub(crate) residency: u32,
     pub(crate) output: String,
-    pub(crate) schedulers: u32,
 }
 
 impl LaunchResult {
@@ -100,21 +99,11 @@ impl LaunchResult {
         summary: Summary,
         kernel: &TimedKernel<'_>,
     ) -> Self {
-        let Summary { ending, cycles, trailing, ctas, residency, output, schedulers } = summary;
+        let Summary { ending, cycles, trailing, ctas, residency, output } = summary;
         let mut pcs = vec![[0; 2]; kernel.ops.len()];
         let mut results = Vec::new();
         for sm in sms {
-            let mut counters = sm.counters();
-            // A window may go on for a few cycles after the last block: nothing was there then.
-            counters.cycles -= trailing;
-            counters.stall_no_warp -= trailing * u64::from(schedulers);
-            if !matches!(ending, Ending::Fault(..)) {
-                let slots = counters.cycles * u64::from(schedulers);
-                assert_eq!(counters.slots(), slots, "every scheduler slot has one cause");
-            }
-            let [l1i, l1d, l1c, l1t] = sm.caches().map(Clone::clone);
-            let [int, fp] = sm.lanes(counters.cycles, matches!(ending, Ending::Fault(..)));
-            results.push(SmResult { sm: counters, int, fp, l1i, l1d, l1c, l1t, own: Vec::new() });
+            results.push(sm.result(trailing, matches!(ending, Ending::Fault(..))));
             for (sum, own) in pcs.iter_mut().zip(sm.pc_counts()) {
                 sum[0] += own[0];
                 sum[1] += own[1];

@@ -37,14 +37,16 @@ mod port;
 mod power;
 mod report;
 mod shared;
+mod sleep;
 mod threads;
 pub mod units;
 pub mod warps;
 
 use crate::config::MachineConfig;
 use crate::gpu::GpuError;
-use crate::kernel::{TimedKernel, UnitKind};
+use crate::kernel::TimedKernel;
 use crate::packet::{Cycle, Purpose, Reply};
+use crate::result::SmResult;
 use crate::seam::{Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, MAX_WARPS, Seam};
 use account::Account;
 use blocks::Blocks;
@@ -58,9 +60,7 @@ use in_flight::InFlightTable;
 use issue::path::Path;
 use issue::{MemoryState, Schedulers};
 use kept::Kept;
-use lanes::LaneCounters;
-use memory::cache::CacheCounters;
-use memory::{Caches, LoadStore};
+use memory::LoadStore;
 use port::Port;
 use power::Power;
 use raddle_exec::Launch;
@@ -68,9 +68,9 @@ use raddle_exec::core::Core;
 use raddle_exec::memory::DeviceMemory;
 use raddle_ptx::num::fit;
 use shared::Shared;
+use sleep::Stages;
 use threads::Threads;
 use warps::Warps;
-use warps::places::Place;
 
 pub use blocks::Occupancy;
 pub use mail::Mail;
@@ -189,7 +189,7 @@ impl<'k, B: Build> Sm<'k, B> {
         let mut now = mail.ran_until;
         while now < to && self.shared.threads.fault.is_none() {
             let looks = !self.shared.facts.never_skips && !self.shared.account.has_just_issued(now);
-            if let Some(wake) = looks.then(|| self.sleeps_until(now)).flatten() {
+            if let Some(wake) = looks.then(|| self.sleep_until(now)).flatten() {
                 let until = wake.min(to);
                 self.skip(now, until);
                 now = until;
@@ -232,7 +232,7 @@ impl<'k, B: Build> Sm<'k, B> {
         mail.thread_insts = account.counters.thread_insts;
         mail.next = match account.has_just_issued(now) {
             true => Some(now),
-            false => Some(self.sleeps_until(now).unwrap_or(now)).filter(|at| *at != Cycle::MAX),
+            false => Some(self.sleep_until(now).unwrap_or(now)).filter(|at| *at != Cycle::MAX),
         };
     }
 
@@ -270,7 +270,7 @@ impl<'k, B: Build> Sm<'k, B> {
         datapath.execute(shared, power, now);
         ldst.cycle(shared, datapath, port, now);
         self.shared.account.counters.cycles += 1;
-        if !self.shared.facts.never_skips && self.front_is_quiet(now) {
+        if !self.shared.facts.never_skips && self.stages().is_quiet(now) {
             self.datapath.end_cycle::<B>();
             self.charge(now, 1);
             return;
@@ -292,62 +292,22 @@ impl<'k, B: Build> Sm<'k, B> {
         shared.tell_threads();
     }
 
+    /// What its stages say about moving.
+    #[inline(always)]
+    fn stages(&self) -> Stages<'_, 'k, B> {
+        let Self { shared, blocks, fetch, schedulers, gangs, power, datapath, memory, port } = self;
+        Stages { shared, blocks, fetch, schedulers, gangs, power, datapath, memory, port }
+    }
+
+    /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
+    fn sleep_until(&self, now: Cycle) -> Option<Cycle> {
+        self.stages().sleep_until(now)
+    }
+
     /// What schedulers see of the load-store unit.
     #[inline]
     fn memory_state(&self) -> MemoryState {
         MemoryState { is_occupied: self.memory.is_occupied(), is_stalled: self.memory.is_stalled() }
-    }
-
-    /// Whether something in front of the units moves in this cycle, or a warp leaves; `mem_busy` says that the
-    /// load-store unit takes nothing.
-    #[inline]
-    fn front_moves(&self, mem_busy: bool, now: Cycle) -> bool {
-        let Self { shared, datapath, gangs, .. } = self;
-        let sets = shared.warps.sets();
-        let is_open = datapath.is_open::<B>(self.memory.is_occupied(), now);
-        let issues = |unit: UnitKind| {
-            is_open && datapath.any_accepts::<B>(unit) && self.schedulers.has_ready(shared, gangs, unit)
-        };
-        self.fetch.is_busy()
-            || !sets.wanting.is_empty()
-            || datapath.can_move::<B>(mem_busy)
-            || issues(UnitKind::Sp)
-            || issues(UnitKind::Mem)
-            || issues(UnitKind::Sfu)
-            || !sets.at(Place::Hazard).is_empty()
-            || !sets.at(Place::Drained).is_empty()
-            || shared.warps.pooled() && self.blocks.are_ending()
-            || gangs.is_active::<B>() && (gangs.can_issue(shared, datapath) || gangs.can_join(shared))
-    }
-
-    /// Whether everything in front of the units stands still in this cycle, in which they have had their turn.
-    #[inline]
-    fn front_is_quiet(&self, now: Cycle) -> bool {
-        !self.front_moves(true, now)
-            && !self.fetch.wants_to_send()
-            && self.blocks.next_start().is_none_or(|at| at > now)
-            && (B::PLAIN || self.gangs.next_event().is_none_or(|at| at > now))
-    }
-
-    /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
-    fn sleeps_until(&self, now: Cycle) -> Option<Cycle> {
-        let Self { memory, port, .. } = self;
-        if self.front_moves(memory.is_occupied(), now) || memory.is_busy(port, now) || self.fetch.can_send(port) {
-            return None;
-        }
-        let mut wake = self.shared.warps.next_event();
-        let mut at = |time: Option<Cycle>| wake = wake.min(time.unwrap_or(Cycle::MAX));
-        at(self.blocks.next_start());
-        at(port.inbox.front().map(|r| r.0));
-        at(self.datapath.next_event::<B>(now));
-        at(memory.next_event());
-        at(self.schedulers.next_event(now));
-        if !B::PLAIN {
-            at(self.gangs.next_event());
-            at(self.power.next_event(&self.shared, now));
-            at(self.blocks.next_logical());
-        }
-        (wake > now).then_some(wake)
     }
 
     /// Charges the empty slots of all schedulers to their causes.
@@ -368,12 +328,21 @@ impl<'k, B: Build> Sm<'k, B> {
 
     // What it has counted.
 
-    /// Counters.
-    #[must_use]
-    pub fn counters(&self) -> SmCounters {
+    /// What it counted in a launch that ended `trailing` cycles before it stopped: nothing was there then.
+    ///
+    /// # Panics
+    /// When a slot of a scheduler has no cause or two, or a lane is in no state or two; not behind a fault.
+    pub(crate) fn result(&self, trailing: Cycle, has_fault: bool) -> SmResult {
         let Shared { warps, account, facts, .. } = &self.shared;
         let (stack_depth, bank_conflicts) = (u64::from(warps.stack_depth()), self.datapath.conflicts());
-        SmCounters { bank_conflicts, stack_depth, ..account.with_mix(&facts.kernel.ops) }
+        let mut sm = SmCounters { bank_conflicts, stack_depth, ..account.with_mix(&facts.kernel.ops) };
+        let schedulers = warps.slots.schedulers() as u64;
+        sm.cycles -= trailing;
+        sm.stall_no_warp -= trailing * schedulers;
+        assert!(has_fault || sm.slots() == sm.cycles * schedulers, "every scheduler slot has one cause");
+        let [int, fp] = self.power.lanes(&facts.config.sm.units, sm.cycles, has_fault);
+        let [l1d, l1c, l1t] = self.memory.counters().map(Clone::clone);
+        SmResult { sm, int, fp, l1i: self.fetch.counters().clone(), l1d, l1c, l1t, own: Vec::new() }
     }
 
     /// The values of the counters that its mechanisms at a seam declare, object by object.
@@ -387,19 +356,6 @@ impl<'k, B: Build> Sm<'k, B> {
             Seam::Gating => vec![self.power.gating().counters()],
             Seam::Dispatch => Vec::new(),
         }
-    }
-
-    /// What the lanes did in the first `cycles` cycles, integer and floating-point.
-    #[must_use]
-    pub fn lanes(&self, cycles: Cycle, has_fault: bool) -> [LaneCounters; 2] {
-        self.power.lanes(&self.shared.facts.config.sm.units, cycles, has_fault)
-    }
-
-    /// The first-level caches' counters: instructions, data, constants, textures.
-    #[must_use]
-    pub fn caches(&self) -> [&CacheCounters; 4] {
-        let Caches { l1d, l1c, l1t } = self.memory.caches();
-        [self.fetch.counters(), &l1d.counters, &l1c.counters, &l1t.counters]
     }
 
     /// Instructions issued at each operation, by warp and by thread.

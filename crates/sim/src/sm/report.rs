@@ -44,8 +44,8 @@ fn blocked_warp<B: Build>(on: &Shared<'_, B>, blocks: &Blocks, warp: WarpId, sou
         _ if let Some(text) = blocks.logical_block_text(on, warp) => text,
         Some(Cause::Barrier) => blocks.barrier_text(on, slot, &stack).or(part).unwrap_or_else(|| "waits".to_owned()),
         Some(_) => part.unwrap_or_else(|| "held by the divergence model".to_owned()),
-        None if front.atomics > 0 => format!("waits for {} atomics", front.atomics),
-        None if front.fence => "waits at a fence".to_owned(),
+        None if front.atomics() > 0 => format!("waits for {} atomics", front.atomics()),
+        None if front.has_fence() => "waits at a fence".to_owned(),
         None => "can run".to_owned(),
     };
     let number = warp.0.saturating_sub(blocks.first_warp(slot));

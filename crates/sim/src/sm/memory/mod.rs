@@ -16,7 +16,7 @@ use super::port::Port;
 use super::shared::Shared;
 use crate::config::MachineConfig;
 use crate::packet::{Cycle, Purpose, Reply, Request};
-use cache::Cache;
+use cache::{Cache, CacheCounters};
 use incoming::Incoming;
 use outgoing::{Desk, Outgoing};
 use parts::Parts;
@@ -27,13 +27,13 @@ use texture_cache::TextureCache;
 const PAST_L1: u32 = 1 << 31;
 
 /// The caches of the load-store unit.
-pub(super) struct Caches {
+struct Caches {
     /// Data cache.
-    pub(super) l1d: Cache,
+    l1d: Cache,
     /// Constant cache.
-    pub(super) l1c: Cache,
+    l1c: Cache,
     /// Texture cache.
-    pub(super) l1t: TextureCache,
+    l1t: TextureCache,
 }
 
 /// The load-store unit.
@@ -54,9 +54,9 @@ impl LoadStore {
         }
     }
 
-    /// Its caches.
-    pub(super) fn caches(&self) -> &Caches {
-        &self.caches
+    /// Counters of its caches: data, constants, textures.
+    pub(super) fn counters(&self) -> [&CacheCounters; 3] {
+        [&self.caches.l1d.counters, &self.caches.l1c.counters, &self.caches.l1t.counters]
     }
 
     /// What the next launch finds: constants and textures.

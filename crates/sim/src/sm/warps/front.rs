@@ -3,6 +3,12 @@
 /// Decoded instructions a warp can hold at most.
 pub const MAX_IBUFFER: u8 = 8;
 
+/// It has issued a fence that is not done.
+const FENCE: u32 = 1 << 30;
+
+/// It goes behind its fence or atomic when that is done.
+const STAYS: u32 = 1 << 31;
+
 /// The front end of a warp slot, and what it has outstanding.
 #[derive(Clone, Debug, Default)]
 pub struct Front {
@@ -19,12 +25,8 @@ pub struct Front {
     pub last_is_memory: bool,
     /// Store acknowledgements to come.
     pub stores: u32,
-    /// Atomic replies to come.
-    pub atomics: u32,
-    /// It has issued a fence that is not done.
-    pub fence: bool,
-    /// It goes behind its fence or atomic when that is done.
-    pub stays: bool,
+    /// Atomic replies to come, and the marks [`FENCE`] and [`STAYS`]: nothing, for most warps at most times.
+    ordered: u32,
     /// Its decoded instructions were dropped, and new ones have not come.
     pub redirected: bool,
 }
@@ -68,6 +70,67 @@ impl Front {
         self.next_pc = pc;
     }
 
+    /// Atomic replies to come.
+    #[inline]
+    #[must_use]
+    pub fn atomics(&self) -> u32 {
+        self.ordered & (FENCE - 1)
+    }
+
+    /// Whether it has issued a fence that is not done.
+    #[must_use]
+    pub fn has_fence(&self) -> bool {
+        self.ordered & FENCE != 0
+    }
+
+    /// Whether it has a fence or atomics that are not done, so that nothing more is issued.
+    #[inline]
+    #[must_use]
+    pub fn waits_in_order(&self) -> bool {
+        self.ordered & !STAYS != 0
+    }
+
+    /// Whether it has such, or is still to go behind one.
+    #[inline]
+    #[must_use]
+    pub fn is_ordered(&self) -> bool {
+        self.ordered != 0
+    }
+
+    /// It issues a fence.
+    pub fn begin_fence(&mut self) {
+        self.ordered |= FENCE;
+    }
+
+    /// Its fence is done.
+    pub fn end_fence(&mut self) {
+        self.ordered &= !FENCE;
+    }
+
+    /// It issues atomics with this many replies.
+    pub fn begin_atomics(&mut self, count: u32) {
+        self.ordered += count;
+    }
+
+    /// One of them has come.
+    pub fn atomic_done(&mut self) {
+        self.ordered -= 1;
+    }
+
+    /// It goes behind its fence or atomic when that is done.
+    pub fn stay(&mut self) {
+        self.ordered |= STAYS;
+    }
+
+    /// Whether it goes behind it now; asked once.
+    pub fn take_stay(&mut self) -> bool {
+        let done = self.ordered == STAYS;
+        if done {
+            self.ordered = 0;
+        }
+        done
+    }
+
     /// Whether nothing of it is left in the machine.
     #[must_use]
     pub fn is_drained(&self) -> bool {
@@ -76,6 +139,6 @@ impl Front {
 
     /// Whether all it has asked for has come; stores may be on their way.
     pub fn has_its_results(&self) -> bool {
-        self.in_flight == 0 && self.atomics == 0
+        self.in_flight == 0 && self.atomics() == 0
     }
 }

@@ -274,7 +274,7 @@ impl<'k, B: Build> Warps<'k, B> {
 
     /// A warp is at a fence.
     pub(super) fn begin_fence(&mut self, warp: WarpId) {
-        self.ready.front(warp).fence = true;
+        self.ready.front(warp).begin_fence();
     }
 
     /// A warp waits for this many more acknowledgements of stores.
@@ -291,12 +291,12 @@ impl<'k, B: Build> Warps<'k, B> {
 
     /// A warp waits for this many replies to its atomics.
     pub(super) fn atomics_sent(&mut self, warp: WarpId, count: u32) {
-        self.ready.front(warp).atomics += count;
+        self.ready.front(warp).begin_atomics(count);
     }
 
     /// One of them has come.
     pub(super) fn atomic_done(&mut self, warp: WarpId) {
-        self.ready.front(warp).atomics -= 1;
+        self.ready.front(warp).atomic_done();
         self.refresh(warp);
     }
 
@@ -306,8 +306,8 @@ impl<'k, B: Build> Warps<'k, B> {
     pub(super) fn go_behind_memory(&mut self, warp: WarpId) {
         let may_leave = self.regroups() && !self.pooled();
         let front = self.ready.front(warp);
-        if may_leave && (front.fence || front.atomics > 0) {
-            front.stays = true;
+        if may_leave && front.waits_in_order() {
+            front.stay();
             self.refresh(warp);
         } else {
             self.go_behind(warp);
@@ -439,7 +439,7 @@ impl<'k, B: Build> Warps<'k, B> {
     /// An instruction of a warp whose threads change warps has ended: they may go on, in whatever warp they are now.
     fn finish(&mut self, warp: WarpId) {
         let front = self.front(warp);
-        if self.pooled() && front.in_flight == 0 && front.atomics == 0 && !front.fence {
+        if self.pooled() && front.in_flight == 0 && !front.waits_in_order() {
             self.divergence.finished(warp, &mut self.table);
             self.refresh_touched();
         }
@@ -451,33 +451,44 @@ impl<'k, B: Build> Warps<'k, B> {
     /// An instruction of a warp has ended, for which it may have waited.
     #[inline]
     fn refresh_waiting(&mut self, warp: WarpId) {
-        if self.ready.sets.place(warp).waits_for_results() {
+        if !self.ready.sets.place(warp).waits_for_results() {
+            return;
+        }
+        let info = self.table.get(warp);
+        if info.valid && info.blocked.is_none() && !self.front(warp).is_ordered() {
+            self.ready.refresh_place(&self.table, warp);
+        } else {
             self.refresh(warp);
         }
     }
 
-    /// Brings the sets up to date for one warp.
-    pub(super) fn refresh(&mut self, warp: WarpId) {
-        let pooled = self.pooled();
+    /// A fence or atomics of a warp may be done; whether it has gone on and is up to date.
+    fn end_order(&mut self, warp: WarpId) -> bool {
         if let Some(end) = self.ready.end_fence(warp) {
             if end.empties_l1d {
                 self.news.fence_ended();
             }
-            if pooled {
+            if self.pooled() {
                 self.finish(warp);
-                return;
+                return true;
             }
         }
-        let front = self.ready.front(warp);
-        if front.stays && !front.fence && front.atomics == 0 {
-            front.stays = false;
+        let goes_on = self.ready.front(warp).take_stay();
+        if goes_on {
             self.go_behind(warp);
+        }
+        goes_on
+    }
+
+    /// Brings the sets up to date for one warp.
+    pub(super) fn refresh(&mut self, warp: WarpId) {
+        if self.front(warp).is_ordered() && self.end_order(warp) {
             return;
         }
         let info = self.table.get(warp);
         if info.valid && info.blocked.is_none() {
             self.ready.refresh_running(&self.table, warp);
-        } else if pooled && !info.valid {
+        } else if self.pooled() && !info.valid {
             if self.slots.is_used(warp) {
                 self.leave_slot(warp);
             }

@@ -114,10 +114,10 @@ impl<'k, B: Build> Readiness<'k, B> {
     #[inline]
     pub(super) fn end_fence(&mut self, warp: WarpId) -> Option<FenceEnd> {
         let front = &mut self.fronts[warp.index()];
-        if !front.fence || !front.has_its_results() || front.stores > 0 && self.rules.fence_waits_for_stores {
+        if !front.has_fence() || !front.has_its_results() || front.stores > 0 && self.rules.fence_waits_for_stores {
             return None;
         }
-        front.fence = false;
+        front.end_fence();
         Some(FenceEnd { empties_l1d: self.rules.fence_empties_l1d })
     }
 
@@ -133,7 +133,7 @@ impl<'k, B: Build> Readiness<'k, B> {
             Some(Cause::ExitWait) => Place::Ended,
             Some(Cause::Barrier) if self.held.is_between(warp) => Place::Sibling,
             Some(Cause::Barrier) => Place::Barrier,
-            Some(Cause::DataAlu) if front.fence || front.atomics > 0 => Place::Fence,
+            Some(Cause::DataAlu) if front.waits_in_order() => Place::Fence,
             Some(Cause::DataAlu) if front.last_is_memory => Place::DataMemory,
             Some(Cause::DataAlu) => Place::DataAlu,
             _ => Place::Held,
@@ -152,13 +152,19 @@ impl<'k, B: Build> Readiness<'k, B> {
     pub(super) fn refresh_running(&mut self, table: &WarpTable, warp: WarpId) {
         let front = &self.fronts[warp.index()];
         self.sets.wanting.set(warp, !front.fetching && front.decoded() < self.rules.fetch_below);
-        let place = self.place_of(table, warp, front);
+        self.refresh_place(table, warp);
+    }
+
+    /// The same when it has as many decoded instructions as before.
+    #[inline]
+    pub(super) fn refresh_place(&mut self, table: &WarpTable, warp: WarpId) {
+        let place = self.place_of(table, warp, &self.fronts[warp.index()]);
         self.sets.put(warp, place);
     }
 
     #[inline]
     fn place_of(&self, table: &WarpTable, warp: WarpId, front: &Front) -> Place {
-        if front.atomics > 0 || front.fence {
+        if front.waits_in_order() {
             return Place::Fence;
         }
         let info = table.get(warp);
