@@ -26,7 +26,7 @@ const LEFT_OVERS: &[&str] = &[concat!("dbg", "!("), concat!("todo", "!(")];
 const MACHINE_PATHS: &[&str] = &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/")];
 
 /// Where the timing model may call mechanisms by name: tests, random machines for them, and the table of imported options.
-const MAY_NAME_MECHANISMS: &[&str] = &["/tests", "/config/import/", "/config/random.rs"];
+const MAY_NAME_MECHANISMS: &[&str] = &["/test", "/config/import/", "/config/random.rs"];
 
 /// Checks every rule on every text file, and that the book lists all its pages.
 pub fn run() -> Result {
