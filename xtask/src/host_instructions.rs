@@ -186,7 +186,7 @@ impl Row {
 const LAUNCH: &str = "raddle_sim::gpu::Gpu::launch";
 
 /// What one host thread does alone at the edge of every window.
-const EXCHANGE: &str = "raddle_sim::gpu::Run*exchange";
+const EXCHANGE: &str = "raddle_sim::gpu::run::Run*exchange";
 
 /// Host instructions inside a function, and warp-instructions.
 fn timed(inside: &str, kernel: &str, size: u64) -> Result<(u64, u64)> {

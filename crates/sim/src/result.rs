@@ -103,7 +103,7 @@ impl LaunchResult {
         let mut pcs = vec![[0; 2]; kernel.ops.len()];
         let mut results = Vec::new();
         for sm in sms {
-            results.push(sm.result(trailing, matches!(ending, Ending::Fault(..))));
+            results.push(sm.stages().result(trailing, matches!(ending, Ending::Fault(..))));
             for (sum, own) in pcs.iter_mut().zip(sm.pc_counts()) {
                 sum[0] += own[0];
                 sum[1] += own[1];

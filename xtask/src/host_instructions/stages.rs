@@ -23,7 +23,7 @@ const STAGES: &[(&str, &[&str])] = &[
     ("L2, DRAM", &["sim/src/mem/"]),
     (
         "edge of a window",
-        &["sim/src/gpu.rs", "sim/src/parallel.rs", "/sm/mail.rs", "mech/src/dispatch/", "sim/src/result.rs"],
+        &["sim/src/gpu/", "sim/src/parallel.rs", "/sm/mail.rs", "mech/src/dispatch/", "sim/src/result.rs"],
     ),
     ("cycle, slot causes, blocks", &["sim/src/"]),
 ];

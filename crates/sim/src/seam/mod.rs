@@ -22,6 +22,20 @@ pub use schedule::{
 };
 pub use set::{MAX_WARPS, WarpId, WarpSet};
 
+/// The mechanisms of one SM.
+pub struct SmMechanisms {
+    /// Divergence model.
+    pub divergence: Box<dyn Divergence>,
+    /// One issue scheduler for each of the SM's schedulers.
+    pub issue: Vec<Box<dyn IssueScheduler>>,
+    /// One fetch scheduler for each slice.
+    pub fetch: Vec<Box<dyn FetchScheduler>>,
+    /// Ganging unit.
+    pub ganging: Box<dyn Ganging>,
+    /// Gating scheme.
+    pub gating: Box<dyn Gating>,
+}
+
 /// Why a scheduler's slot stayed empty. Each empty slot has exactly one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cause {

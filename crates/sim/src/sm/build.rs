@@ -3,10 +3,10 @@
 //! There is one source, of which the compiler makes two machines. In the plain one all that only some mechanisms need is
 //! left out: what a machine without them would ask in every cycle and for every instruction costs it nothing.
 
-use super::SmMechanisms;
 use super::blocks::takes_logical_blocks;
 use crate::config::MachineConfig;
 use crate::kernel::TimedKernel;
+use crate::seam::SmMechanisms;
 use raddle_exec::Launch;
 
 /// What is compiled into an SM.

@@ -58,7 +58,7 @@ impl Mail {
     /// For an SM that runs from `now` on.
     #[must_use]
     pub fn new<B: Build>(sm: &Sm<'_, B>, now: Cycle) -> Self {
-        let mut mail = Self { free_flits: sm.free_flits(), ran_until: now, ..Self::default() };
+        let mut mail = Self { ran_until: now, ..Self::default() };
         sm.describe(&mut mail, now);
         mail
     }

@@ -37,7 +37,7 @@ mod port;
 mod power;
 mod report;
 mod shared;
-mod sleep;
+mod stages;
 mod threads;
 pub mod units;
 pub mod warps;
@@ -46,17 +46,13 @@ use crate::config::MachineConfig;
 use crate::gpu::GpuError;
 use crate::kernel::TimedKernel;
 use crate::packet::{Cycle, Purpose, Reply};
-use crate::result::SmResult;
-use crate::seam::{Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, MAX_WARPS, Seam};
-use account::Account;
+use crate::seam::SmMechanisms;
 use blocks::Blocks;
 use build::Build;
-use counters::SmCounters;
 use datapath::Datapath;
 use facts::Facts;
 use fetch::{Around, Fetch};
 use gangs::Gangs;
-use in_flight::InFlightTable;
 use issue::path::Path;
 use issue::{MemoryState, Schedulers};
 use kept::Kept;
@@ -64,31 +60,14 @@ use memory::LoadStore;
 use port::Port;
 use power::Power;
 use raddle_exec::Launch;
-use raddle_exec::core::Core;
 use raddle_exec::memory::DeviceMemory;
 use raddle_ptx::num::fit;
 use shared::Shared;
-use sleep::Stages;
-use threads::Threads;
-use warps::Warps;
+use stages::Stages;
 
 pub use blocks::Occupancy;
 pub use mail::Mail;
 pub use report::BlockedWarp;
-
-/// The mechanisms of one SM.
-pub struct SmMechanisms {
-    /// Divergence model.
-    pub divergence: Box<dyn Divergence>,
-    /// One issue scheduler for each of the SM's schedulers.
-    pub issue: Vec<Box<dyn IssueScheduler>>,
-    /// One fetch scheduler for each slice.
-    pub fetch: Vec<Box<dyn FetchScheduler>>,
-    /// Ganging unit.
-    pub ganging: Box<dyn Ganging>,
-    /// Gating scheme.
-    pub gating: Box<dyn Gating>,
-}
 
 /// One streaming multiprocessor: its stages, and what they work on together.
 pub struct Sm<'k, B> {
@@ -117,33 +96,19 @@ impl<'k, B: Build> Sm<'k, B> {
         most_ctas: u32,
         mut kept: Kept,
     ) -> Result<Self, GpuError> {
-        let sm = &config.sm;
-        let SmMechanisms { mut divergence, issue, fetch, ganging, gating } = mechanisms;
-        divergence.start_launch(kernel.program).map_err(|(pc, why)| {
-            let place = kernel.program.place(pc, None);
-            GpuError::Refused(format!("divergence model `{}`: {why}, {place}", config.mechanism.divergence.name()))
-        })?;
-        let core = Core::new(kernel.program, launch, sm.warp_width).map_err(|e| GpuError::Launch(e.to_string()))?;
-        kept.start_launch();
-        let slots = (sm.threads / sm.warp_width) as usize;
-        let pool = divergence.pool(slots);
-        let slots = pool.unwrap_or(slots).min(MAX_WARPS);
+        let SmMechanisms { divergence, issue, fetch, ganging, gating } = mechanisms;
         let waiting = fetch.iter().any(|fetch| fetch.serves_waiting());
-        let mut warps = Warps::new(kernel, sm, slots, divergence, pool.is_some(), waiting);
+        let facts = Facts::new(id, config, kernel, launch, most_ctas);
+        let mut shared = Shared::new(facts, launch, divergence, waiting)?;
+        kept.start_launch();
+        let (sm, slots) = (&config.sm, shared.warps.table().slots());
         let datapath = Datapath::new(sm);
         let gangs = Gangs::new(ganging, kernel, slots, datapath.slices());
         if gangs.is_active::<B>() {
-            warps.news.watch_groups(datapath.slices());
+            shared.warps.news.watch_groups(datapath.slices());
         }
         // Where threads change warps or warps issue together, a block takes its next logical block as a whole.
-        let takes_whole = warps.regroups() || warps.pooled() || gangs.is_active::<B>();
-        let mut shared = Shared {
-            facts: Facts::new(id, config, kernel, launch, most_ctas),
-            threads: Threads::new(core.on_sm(u32::from(id), config.gpu.sms)),
-            warps,
-            insts: InFlightTable::default(),
-            account: Account::new(id, kernel.ops.len()),
-        };
+        let takes_whole = shared.warps.regroups() || shared.warps.pooled() || gangs.is_active::<B>();
         Ok(Self {
             blocks: Blocks::new(&mut shared, launch, kept.turns, takes_whole),
             fetch: Fetch::new(config, fetch, kept.l1i, slots),
@@ -189,7 +154,7 @@ impl<'k, B: Build> Sm<'k, B> {
         let mut now = mail.ran_until;
         while now < to && self.shared.threads.fault.is_none() {
             let looks = !self.shared.facts.never_skips && !self.shared.account.has_just_issued(now);
-            if let Some(wake) = looks.then(|| self.sleep_until(now)).flatten() {
+            if let Some(wake) = looks.then(|| self.stages().sleep_until(now)).flatten() {
                 let until = wake.min(to);
                 self.skip(now, until);
                 now = until;
@@ -216,15 +181,16 @@ impl<'k, B: Build> Sm<'k, B> {
         std::mem::swap(&mut threads.log, &mut mail.log);
         mail.printed.append(&mut threads.printed);
         account.hand_over(&mut mail.events);
-        mail.free_flits = self.port.free_flits;
         mail.waits_for_flits = self.memory.wants_to_send() || self.fetch.wants_to_send();
         self.describe(mail, to);
     }
 
+    /// How it looks from outside.
     fn describe(&self, mail: &mut Mail, now: Cycle) {
         let Shared { threads, account, facts, .. } = &self.shared;
         let held = self.memory.held() + self.port.inbox.len();
         let is_answered = self.port.expected == self.port.received;
+        mail.free_flits = self.port.free_flits;
         mail.fault.clone_from(&threads.fault);
         mail.reply_room = facts.config.sm.ejection_buffer.saturating_sub(fit(held));
         mail.occupancy = self.blocks.occupancy(facts.most_ctas);
@@ -232,13 +198,8 @@ impl<'k, B: Build> Sm<'k, B> {
         mail.thread_insts = account.counters.thread_insts;
         mail.next = match account.has_just_issued(now) {
             true => Some(now),
-            false => Some(self.sleep_until(now).unwrap_or(now)).filter(|at| *at != Cycle::MAX),
+            false => Some(self.stages().sleep_until(now).unwrap_or(now)).filter(|at| *at != Cycle::MAX),
         };
-    }
-
-    /// Flits the interconnect takes.
-    fn free_flits(&self) -> u32 {
-        self.port.free_flits
     }
 
     /// A reply will arrive at `at`. All sectors of a line but the last count at once.
@@ -292,16 +253,11 @@ impl<'k, B: Build> Sm<'k, B> {
         shared.tell_threads();
     }
 
-    /// What its stages say about moving.
+    /// Its stages, to be asked.
     #[inline(always)]
-    fn stages(&self) -> Stages<'_, 'k, B> {
+    pub(crate) fn stages(&self) -> Stages<'_, 'k, B> {
         let Self { shared, blocks, fetch, schedulers, gangs, power, datapath, memory, port } = self;
         Stages { shared, blocks, fetch, schedulers, gangs, power, datapath, memory, port }
-    }
-
-    /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
-    fn sleep_until(&self, now: Cycle) -> Option<Cycle> {
-        self.stages().sleep_until(now)
     }
 
     /// What schedulers see of the load-store unit.
@@ -313,8 +269,7 @@ impl<'k, B: Build> Sm<'k, B> {
     /// Charges the empty slots of all schedulers to their causes.
     fn charge(&mut self, now: Cycle, cycles: u64) {
         let state = self.memory_state();
-        let Self { shared, schedulers, datapath, gangs, .. } = self;
-        schedulers.charge_all(shared, datapath, gangs, state, now, cycles);
+        self.schedulers.charge_all(&mut self.shared, &self.datapath, &self.gangs, state, now, cycles);
     }
 
     /// Charges cycles in which nothing moved.
@@ -328,45 +283,13 @@ impl<'k, B: Build> Sm<'k, B> {
 
     // What it has counted.
 
-    /// What it counted in a launch that ended `trailing` cycles before it stopped: nothing was there then.
-    ///
-    /// # Panics
-    /// When a slot of a scheduler has no cause or two, or a lane is in no state or two; not behind a fault.
-    pub(crate) fn result(&self, trailing: Cycle, has_fault: bool) -> SmResult {
-        let Shared { warps, account, facts, .. } = &self.shared;
-        let (stack_depth, bank_conflicts) = (u64::from(warps.stack_depth()), self.datapath.conflicts());
-        let mut sm = SmCounters { bank_conflicts, stack_depth, ..account.with_mix(&facts.kernel.ops) };
-        let schedulers = warps.slots.schedulers() as u64;
-        sm.cycles -= trailing;
-        sm.stall_no_warp -= trailing * schedulers;
-        assert!(has_fault || sm.slots() == sm.cycles * schedulers, "every scheduler slot has one cause");
-        let [int, fp] = self.power.lanes(&facts.config.sm.units, sm.cycles, has_fault);
-        let [l1d, l1c, l1t] = self.memory.counters().map(Clone::clone);
-        SmResult { sm, int, fp, l1i: self.fetch.counters().clone(), l1d, l1c, l1t, own: Vec::new() }
-    }
-
-    /// The values of the counters that its mechanisms at a seam declare, object by object.
-    #[must_use]
-    pub fn counted(&self, seam: Seam) -> Vec<Vec<u64>> {
-        match seam {
-            Seam::Divergence => vec![self.shared.warps.divergence().counters()],
-            Seam::Issue => self.schedulers.policies().iter().map(|policy| policy.counters()).collect(),
-            Seam::Fetch => self.fetch.policies().iter().map(|policy| policy.counters()).collect(),
-            Seam::Ganging => vec![self.gangs.unit().counters()],
-            Seam::Gating => vec![self.power.gating().counters()],
-            Seam::Dispatch => Vec::new(),
-        }
-    }
-
     /// Instructions issued at each operation, by warp and by thread.
-    #[must_use]
-    pub fn pc_counts(&self) -> &[[u64; 2]] {
+    pub(crate) fn pc_counts(&self) -> &[[u64; 2]] {
         self.shared.account.pcs()
     }
 
     /// Every warp that has not ended, and what it waits for. `source` is the PTX text.
-    #[must_use]
-    pub fn blocked_warps(&self, source: Option<&str>) -> Vec<BlockedWarp> {
+    pub(crate) fn blocked_warps(&self, source: Option<&str>) -> Vec<BlockedWarp> {
         report::blocked_warps(&self.shared, &self.blocks, source)
     }
 }

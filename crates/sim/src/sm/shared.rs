@@ -8,9 +8,12 @@ use super::in_flight::InFlightTable;
 use super::threads::Threads;
 use super::warps::Warps;
 use crate::event::EventKind;
+use crate::gpu::GpuError;
 use crate::kernel::TimedOp;
 use crate::packet::{Cycle, Request};
-use crate::seam::{Cause, WarpId};
+use crate::seam::{Cause, Divergence, MAX_WARPS, WarpId};
+use raddle_exec::Launch;
+use raddle_exec::core::Core;
 use raddle_exec::memory::DeviceMemory;
 use raddle_exec::op::Op;
 
@@ -38,6 +41,35 @@ pub(super) struct Issuing<'a> {
 }
 
 impl<'k, B: Build> Shared<'k, B> {
+    /// For one launch. `fetch_waiting` says that warps at a barrier want instructions too.
+    ///
+    /// # Errors
+    /// When the launch does not fit the kernel, or the divergence model refuses the kernel.
+    pub(super) fn new(
+        facts: Facts<'k>,
+        launch: &'k Launch,
+        mut divergence: Box<dyn Divergence>,
+        fetch_waiting: bool,
+    ) -> Result<Self, GpuError> {
+        let Facts { id, config, kernel, .. } = facts;
+        divergence.start_launch(kernel.program).map_err(|(pc, why)| {
+            let place = kernel.program.place(pc, None);
+            GpuError::Refused(format!("divergence model `{}`: {why}, {place}", config.mechanism.divergence.name()))
+        })?;
+        let sm = &config.sm;
+        let core = Core::new(kernel.program, launch, sm.warp_width).map_err(|e| GpuError::Launch(e.to_string()))?;
+        let slots = (sm.threads / sm.warp_width) as usize;
+        let pool = divergence.pool(slots);
+        let slots = pool.unwrap_or(slots).min(MAX_WARPS);
+        Ok(Self {
+            threads: Threads::new(core.on_sm(u32::from(id), config.gpu.sms)),
+            warps: Warps::new(kernel, sm, slots, divergence, pool.is_some(), fetch_waiting),
+            insts: InFlightTable::default(),
+            account: Account::new(id, kernel.ops.len()),
+            facts,
+        })
+    }
+
     /// An operation of the kernel.
     #[inline]
     pub(super) fn op(&self, pc: u32) -> &'k TimedOp {

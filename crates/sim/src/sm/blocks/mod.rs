@@ -1,27 +1,24 @@
 //! Blocks come to an SM and leave it, with the slots of their warps; their warps meet at barriers.
 
+mod barriers;
 mod index_map;
 pub mod phases;
 mod virtual_blocks;
 
 use super::build::Build;
-use super::facts::Facts;
 use super::kept::Turns;
 use super::shared::Shared;
 use super::warps::places::Place;
-use super::warps::rules::Held;
 use crate::event::EventKind;
 use crate::kernel::TimedKernel;
 use crate::packet::Cycle;
-use crate::seam::{Outcome, StackEntry, WarpId};
-use phases::{Phases, SeenBlocks};
+use crate::seam::WarpId;
+use barriers::Barriers;
+use phases::SeenBlocks;
 use raddle_exec::Launch;
-use raddle_exec::core::{Arrival, LaneFault, lanes_in, lanes_of};
-use raddle_exec::decode::{BarrierOp, MEMBERS, WarpOp};
-use raddle_exec::op::{Class, Op};
 use raddle_ptx::num::fit;
 use std::collections::VecDeque;
-use virtual_blocks::{VirtualBlocks, named};
+use virtual_blocks::VirtualBlocks;
 
 /// How an SM looks from outside, for the dispatcher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,45 +54,36 @@ pub(super) struct Blocks {
     starts: VecDeque<(Cycle, u64)>,
     /// Blocks that ended in this window.
     ended: Vec<(Cycle, u64)>,
-    /// Blocks whose threads have all ended, with something of them left in the machine.
-    ending: Vec<u32>,
-    phases: Phases,
     /// Cycles with a block: schedulers take turns in these.
     turns: Turns,
-    /// Where warps take logical blocks by themselves.
-    logical: Option<Box<VirtualBlocks>>,
     /// Warps that start.
     warps: Vec<StaticWarp>,
-    arrivals: Vec<Arrival>,
-    /// Blocks of the threads that just ended or came to a barrier, while they are looked at.
-    slots: Vec<u32>,
-    left: Vec<WarpId>,
-    has_warp_ops: bool,
+    /// Where threads of a block meet.
+    barriers: Barriers,
 }
 
 impl Blocks {
     /// None yet. `whole` says that a block takes its next logical block as a whole, if it takes any.
     pub(super) fn new<B: Build>(on: &mut Shared<'_, B>, launch: &Launch, turns: Turns, whole: bool) -> Self {
-        let Facts { kernel, config, .. } = on.facts;
-        let slots = on.warps.table().slots();
-        let logical = if whole { None } else { VirtualBlocks::new(kernel, launch, config.sm.warp_width, slots) };
-        if let Some(logical) = &logical {
-            *on.warps.held() = Held::new(slots, logical.shared_ops(kernel));
-        }
         Self {
             residents: Vec::new(),
             starts: VecDeque::new(),
             ended: Vec::new(),
-            ending: Vec::new(),
-            phases: Phases::new(slots, !on.warps.pooled()),
             turns,
-            logical: logical.map(Box::new),
             warps: Vec::new(),
-            arrivals: Vec::new(),
-            slots: Vec::new(),
-            left: Vec::new(),
-            has_warp_ops: kernel.program.ops.iter().any(|op| op.class == Class::Warp),
+            barriers: Barriers::new(on, launch, whole),
         }
+    }
+
+    /// Where threads of a block meet.
+    #[inline]
+    pub(super) fn barriers(&mut self) -> &mut Barriers {
+        &mut self.barriers
+    }
+
+    /// The same, for reports.
+    pub(super) fn meetings(&self) -> &Barriers {
+        &self.barriers
     }
 
     // For those outside.
@@ -103,7 +91,7 @@ impl Blocks {
     /// The blocks as schedulers see them, by slot.
     #[inline]
     pub(super) fn seen(&self) -> SeenBlocks<'_> {
-        self.phases.blocks()
+        self.barriers.phases.blocks()
     }
 
     /// Whose turn it is.
@@ -119,7 +107,7 @@ impl Blocks {
 
     /// Whether warps take logical blocks by themselves.
     pub(super) fn are_virtual(&self) -> bool {
-        self.logical.is_some()
+        self.barriers.logical.is_some()
     }
 
     /// Blocks resident or about to start, and how many fit.
@@ -136,7 +124,7 @@ impl Blocks {
     /// Whether blocks whose threads have ended wait for what is left of them.
     #[inline]
     pub(super) fn are_ending(&self) -> bool {
-        !self.ending.is_empty()
+        !self.barriers.ending.is_empty()
     }
 
     /// When the next block starts.
@@ -148,14 +136,14 @@ impl Blocks {
     /// When a logical block next arrives.
     #[inline]
     pub(super) fn next_logical(&self) -> Option<Cycle> {
-        self.logical.as_ref().and_then(|logical| logical.next_event())
+        self.barriers.logical.as_ref().and_then(|logical| logical.next_event())
     }
 
     /// Takes what came for it in the mail: blocks that start, logical blocks, and whether blocks are left.
     pub(super) fn take_mail(&mut self, mail: &mut super::Mail) {
         self.starts.extend(mail.starts.drain(..));
-        self.phases.is_last = mail.is_last;
-        if let Some(logical) = &mut self.logical {
+        self.barriers.phases.is_last = mail.is_last;
+        if let Some(logical) = &mut self.barriers.logical {
             logical.coming.extend(mail.logical_blocks.drain(..));
         }
     }
@@ -163,7 +151,7 @@ impl Blocks {
     /// Leaves what it has to tell.
     pub(super) fn leave_mail(&mut self, mail: &mut super::Mail) {
         mail.ended.append(&mut self.ended);
-        if let Some(logical) = &mut self.logical {
+        if let Some(logical) = &mut self.barriers.logical {
             mail.asking.append(&mut logical.asking);
             mail.logical_total = logical.total;
         }
@@ -204,9 +192,9 @@ impl Blocks {
             self.residents.resize(slot as usize + 1, None);
         }
         self.residents[slot as usize] = Some(Resident { cta, first_warp, left: count });
-        self.phases.start_block(slot, cta, first_warp..first_warp + count, now);
-        if let Some(logical) = &mut self.logical {
-            logical.start_block(on, &mut self.phases, slot, cta);
+        self.barriers.phases.start_block(slot, cta, first_warp..first_warp + count, now);
+        if let Some(logical) = &mut self.barriers.logical {
+            logical.start_block(on, &mut self.barriers.phases, slot, cta);
         }
         on.emit(now, EventKind::CtaStart { cta, slot });
         for (warp, _, _, lanes) in &self.warps {
@@ -218,8 +206,8 @@ impl Blocks {
 
     /// Logical blocks arrive.
     pub(super) fn take_logical_blocks<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
-        if let Some(logical) = self.logical.as_mut().filter(|_| !B::PLAIN) {
-            logical.take(on, &mut self.phases, now);
+        if let Some(logical) = self.barriers.logical.as_mut().filter(|_| !B::PLAIN) {
+            logical.take(on, &mut self.barriers.phases, now);
         }
     }
 
@@ -237,11 +225,11 @@ impl Blocks {
 
     /// Blocks that have no thread left and nothing in flight end.
     fn retire_blocks<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
-        for n in (0..self.ending.len()).rev() {
-            let slot = self.ending[n];
+        for n in (0..self.barriers.ending.len()).rev() {
+            let slot = self.barriers.ending[n];
             let (first, rows) = on.threads.core.cta_rows(slot);
             if on.warps.rows_are_done(first, rows) {
-                self.ending.remove(n);
+                self.barriers.ending.remove(n);
                 on.account.counters.warps += u64::from(on.facts.warps_per_cta);
                 self.end_block(on, now, slot);
             }
@@ -254,7 +242,7 @@ impl Blocks {
         on.emit(now, EventKind::WarpExit { warp: warp.0, slot, warp_insts, thread_insts });
         on.warps.free(warp);
         on.account.counters.warps += 1;
-        self.phases.exit(warp, slot, now);
+        self.barriers.phases.exit(warp, slot, now);
         let Some(Some(resident)) = self.residents.get_mut(slot as usize) else { return };
         resident.left -= 1;
         if resident.left == 0 {
@@ -273,167 +261,8 @@ impl Blocks {
         }
         let counters = &mut on.account.counters;
         counters.ctas += 1;
-        self.phases.end_block(slot, u64::from(on.facts.warps_per_cta), now, counters);
+        self.barriers.phases.end_block(slot, u64::from(on.facts.warps_per_cta), now, counters);
         on.emit(now, EventKind::CtaEnd { cta: resident.cta, slot });
-    }
-
-    // What threads of a block do together.
-
-    /// Threads of a warp end.
-    pub(super) fn exit<B: Build>(&mut self, on: &mut Shared<'_, B>, warp: WarpId, active: u32, now: Cycle) {
-        let mut slots = std::mem::take(&mut self.slots);
-        slots.clear();
-        for_each_block(on, warp, active, |on, slot, lanes| {
-            if lanes != 0 {
-                on.threads.core.end_threads(slot, on.warps.lanes(warp), lanes);
-            }
-            slots.push(slot);
-        });
-        on.warps.go_on(warp, Outcome::Exit { mask: active });
-        on.warps.flush_ended(warp);
-        self.release_syncs(on, warp);
-        if let Some(logical) = self.logical.as_mut().filter(|_| !B::PLAIN) {
-            logical.lanes_ended(on, &mut self.phases, warp, now);
-        }
-        for slot in slots.drain(..) {
-            self.release_barriers(on, slot, now);
-            if on.warps.pooled() && on.threads.core.live_threads(slot) == 0 {
-                self.ending.push(slot);
-            }
-        }
-        self.slots = slots;
-    }
-
-    /// Threads of a warp come to a barrier, or leave their logical block.
-    pub(super) fn barrier<B: Build>(
-        &mut self,
-        on: &mut Shared<'_, B>,
-        warp: WarpId,
-        op: &Op,
-        active: u32,
-        now: Cycle,
-    ) -> Result<(), LaneFault> {
-        if op.variant == BarrierOp::NextBlock as u8
-            && let Some(logical) = self.logical.as_mut().filter(|_| !B::PLAIN)
-        {
-            logical.leave(on, &mut self.phases, warp, op, active, now);
-            // Who has left may be what a barrier waited for.
-            self.release_barriers(on, on.warps.get(warp).cta, now);
-            return Ok(());
-        }
-        let mut arrivals = std::mem::take(&mut self.arrivals);
-        on.threads.core.arrivals(op, on.warps.lanes(warp), active, &mut arrivals)?;
-        if let Some(logical) = &self.logical {
-            logical.choose_bank(on, warp, &mut arrivals);
-        }
-        let wait = op.variant != BarrierOp::Arrive as u8;
-        for arrival in &arrivals {
-            for_each_block(on, warp, arrival.mask, |on, slot, mask| {
-                let Arrival { number, expected, .. } = *arrival;
-                on.threads.core.arrive(slot, op, on.warps.lanes(warp), &Arrival { number, expected, mask });
-                let number = named(fit(number));
-                on.emit(now, EventKind::BarrierArrive { warp: warp.0, slot, number });
-            });
-        }
-        let mut slots = std::mem::take(&mut self.slots);
-        slots.clear();
-        for_each_block(on, warp, active, |_, slot, _| slots.push(slot));
-        on.account.counters.barriers += 1;
-        on.warps.go_on(warp, Outcome::Barrier { arrivals: &arrivals, active, wait });
-        self.arrivals = arrivals;
-        if wait {
-            on.warps.arrives(warp);
-            self.phases.arrive(warp, now, on.warps.get(warp));
-        }
-        for slot in slots.drain(..) {
-            self.release_barriers(on, slot, now);
-        }
-        self.slots = slots;
-        Ok(())
-    }
-
-    /// Barriers of a block that everyone has come to open.
-    fn release_barriers<B: Build>(&mut self, on: &mut Shared<'_, B>, slot: u32, now: Cycle) {
-        loop {
-            let complete = match &self.logical {
-                Some(logical) => logical.complete_barrier(on, slot),
-                None => on.threads.core.complete_barrier(slot),
-            };
-            let Some((number, barrier)) = complete else { return };
-            let (core, program) = (&mut on.threads.core, on.facts.kernel.program);
-            self.left.clear();
-            on.warps.release(slot, number, &mut |leaving| {
-                let op = &program.ops[leaving.pc as usize];
-                core.leave_barrier(&barrier, op, leaving.lanes, leaving.mask);
-                self.left.push(leaving.warp);
-            });
-            for warp in &self.left {
-                on.emit(now, EventKind::BarrierLeave { warp: warp.0, slot, number: named(number) });
-                on.warps.leaves(*warp);
-                self.phases.leave(*warp, slot, now, &mut on.account.counters);
-            }
-            if let Some(Some(resident)) = self.residents.get(slot as usize) {
-                let warps = resident.first_warp..resident.first_warp + on.facts.warps_per_cta;
-                self.phases.released(slot, warps, on.warps.table(), &mut on.account.counters);
-            }
-            on.warps.refresh_touched();
-        }
-    }
-
-    /// An operation of a whole static warp: at once, or when all its members have come.
-    pub(super) fn warp_wide<B: Build>(
-        &mut self,
-        on: &mut Shared<'_, B>,
-        warp: WarpId,
-        op: &Op,
-        mask: u32,
-        active: u32,
-    ) {
-        let (info, lanes) = (on.warps.get(warp), on.warps.lanes(warp));
-        let base = u32::from(info.base);
-        let members = if active == 0 { None } else { on.threads.core.uniform(op, MEMBERS, lanes, active) };
-        let whole = lanes_of(on.facts.config.sm.warp_width);
-        let wanted = members.map_or(0, |m| (m & whole) << base);
-        let mixed = info.homes().is_some();
-        if wanted & !mask != 0 || mixed {
-            on.warps.go_on(warp, Outcome::Sync { wanted, anywhere: op.variant == WarpOp::Sync as u8 });
-            self.release_syncs(on, warp);
-            return;
-        }
-        if active != 0 {
-            on.threads.core.collective(op, lanes, active, base);
-        }
-        on.warps.go_behind(warp);
-    }
-
-    /// Executes warp-wide operations whose members have all come.
-    fn release_syncs<B: Build>(&mut self, on: &mut Shared<'_, B>, warp: WarpId) {
-        if !self.has_warp_ops {
-            return;
-        }
-        let base = u32::from(on.warps.get(warp).base);
-        while let Some((pc, mask)) = on.warps.take_sync(warp) {
-            let op = &on.facts.kernel.program.ops[pc as usize];
-            let lanes = on.warps.lanes(warp);
-            let active = on.threads.core.guarded(op, lanes, mask);
-            on.threads.core.collective(op, lanes, active, base);
-        }
-        on.warps.refresh_touched();
-    }
-
-    /// Threads get the indices of the warp they are, if that is what the operation does.
-    #[inline]
-    pub(super) fn set_thread_index<B: Build>(
-        &self,
-        on: &mut Shared<'_, B>,
-        warp: WarpId,
-        op: &Op,
-        pc: u32,
-        active: u32,
-    ) {
-        if let Some(logical) = &self.logical {
-            logical.set_thread_index(on, warp, op, pc, active);
-        }
     }
 
     // Reports.
@@ -446,43 +275,5 @@ impl Blocks {
     /// The first warp of a block.
     pub(super) fn first_warp(&self, slot: u32) -> u16 {
         self.residents.get(slot as usize).and_then(|r| r.as_ref()).map_or(0, |r| r.first_warp)
-    }
-
-    /// What a warp waits for, when it has to do with logical blocks.
-    pub(super) fn logical_block_text<B: Build>(&self, on: &Shared<'_, B>, warp: WarpId) -> Option<String> {
-        self.logical.as_ref()?.waits(on, warp)
-    }
-
-    /// What the threads of a block at a barrier wait for, when a part of a warp says that it is there.
-    pub(super) fn barrier_text<B: Build>(&self, on: &Shared<'_, B>, slot: u32, stack: &[StackEntry]) -> Option<String> {
-        let text = stack.iter().rev().find_map(|e| e.waits.as_deref())?;
-        let number = text.strip_prefix("barrier ")?.parse::<u8>().ok()?;
-        if let Some(text) = self.logical.as_ref().and_then(|logical| logical.barrier_text(on, slot, number)) {
-            return Some(text);
-        }
-        let (arrived, wanted) = on.threads.core.barrier_state(slot, number);
-        Some(format!("waits at barrier {number}: {arrived} of {wanted} threads have arrived"))
-    }
-}
-
-/// Calls `f` with each block that has threads in these lanes of a warp, and their lanes.
-fn for_each_block<B: Build>(
-    on: &mut Shared<'_, B>,
-    warp: WarpId,
-    lanes: u32,
-    mut f: impl FnMut(&mut Shared<'_, B>, u32, u32),
-) {
-    if !on.warps.pooled() {
-        let slot = on.warps.get(warp).cta;
-        f(on, slot, lanes);
-        return;
-    }
-    let mut left = lanes;
-    while left != 0 {
-        let block = |on: &Shared<'_, B>, lane: usize| on.warps.block_of_row(on.warps.lanes(warp).home(lane).row);
-        let slot = block(on, left.trailing_zeros() as usize);
-        let own = lanes_in(left).filter(|lane| block(on, *lane) == slot).fold(0, |own, lane| own | 1 << lane);
-        left &= !own;
-        f(on, slot, own);
     }
 }

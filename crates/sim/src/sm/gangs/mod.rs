@@ -1,19 +1,21 @@
 //! The warp ganging unit: gangs issue before warps that go by themselves, fall apart where control flow parts, and may come
 //! together again. Which gang goes first, and what else they do, says the mechanism ([`Ganging`]).
 
+mod issue;
+mod members;
 pub mod table;
 
 use super::blocks::StaticWarp;
 use super::build::Build;
 use super::datapath::Datapath;
 use super::issue::path::Path;
-use super::shared::{Issuing, Shared};
+use super::shared::Shared;
 use super::warps::places::Place;
 use crate::event::EventKind;
 use crate::kernel::{TimedKernel, UnitKind};
 use crate::packet::Cycle;
-use crate::seam::{Cause, Gang, GangView, Ganging, MemorySplit, Reform, WarpId, WarpSet};
-use raddle_exec::op::Class;
+use crate::seam::{Gang, GangView, Ganging, MemorySplit, Reform, WarpId, WarpSet};
+use members::Members;
 use raddle_ptx::num::{fit, low8};
 use table::{GangTable, slices};
 
@@ -26,17 +28,7 @@ pub(super) struct Gangs {
     table: GangTable,
     split: MemorySplit,
     reform: Reform,
-    /// Warps in a gang.
-    members: WarpSet,
-    /// Warps that may issue by themselves: in no gang, and not held.
-    free: WarpSet,
-    /// Warps that wait for others where branches meet, and until when.
-    held: WarpSet,
-    until: Vec<Cycle>,
-    /// Instructions a warp had issued when it last began to wait.
-    waited: Vec<u64>,
-    /// Operations where branches meet.
-    meets: Vec<bool>,
+    members: Members,
     /// Where the next fetch for a gang is looked for.
     next_fetch: usize,
     /// Warps by the size of the gang they are in.
@@ -48,30 +40,15 @@ pub(super) struct Gangs {
 impl Gangs {
     pub(super) fn new(unit: Box<dyn Ganging>, kernel: &TimedKernel<'_>, slots: usize, slices: usize) -> Self {
         let is_active = unit.is_active() && slices > 1;
-        let mut free = WarpSet::new(slots);
-        free.words_mut().fill(u64::MAX);
-        let mut meets = Vec::new();
-        if matches!(unit.reform(), Reform::Sync(_)) {
-            meets = vec![false; kernel.ops.len() + 1];
-            for op in &kernel.program.ops {
-                if let Some(meets) = meets.get_mut(op.reconverge as usize) {
-                    *meets = true;
-                }
-            }
-        }
+        let reform = unit.reform();
         Self {
             is_active,
             slices,
             split: unit.memory_split(),
-            reform: unit.reform(),
+            reform,
             unit,
             table: GangTable::new(if is_active { slots / slices } else { 0 }),
-            members: WarpSet::new(slots),
-            free,
-            held: WarpSet::new(slots),
-            until: vec![0; slots],
-            waited: vec![0; slots],
-            meets,
+            members: Members::new(kernel, reform, slots),
             next_fetch: usize::from(slots > slices),
             sizes: [0; 9],
             since: 0,
@@ -87,13 +64,13 @@ impl Gangs {
     /// Warps in a gang.
     #[inline]
     pub(super) fn members(&self) -> &WarpSet {
-        &self.members
+        self.members.ganged()
     }
 
     /// Warps that may issue by themselves.
     #[inline]
     pub(super) fn free(&self) -> &WarpSet {
-        &self.free
+        self.members.free()
     }
 
     /// The mechanism.
@@ -106,18 +83,6 @@ impl Gangs {
         self.unit.per_cycle()
     }
 
-    /// A warp waits where branches meet, or no more.
-    fn set_held(&mut self, warp: WarpId, held: bool) {
-        self.held.set(warp, held);
-        self.free.set(warp, !held && !self.members.contains(warp));
-    }
-
-    /// A warp is in a gang, or in none.
-    fn set_member(&mut self, warp: WarpId, member: bool) {
-        self.members.set(warp, member);
-        self.free.set(warp, !member && !self.held.contains(warp));
-    }
-
     /// Whether memory splits gangs.
     #[inline]
     pub(super) fn splits_by_memory(&self) -> bool {
@@ -127,11 +92,7 @@ impl Gangs {
     /// When somebody has waited long enough where branches meet.
     #[inline]
     pub(super) fn next_event(&self) -> Option<Cycle> {
-        if self.is_active { self.next_release() } else { None }
-    }
-
-    fn next_release(&self) -> Option<Cycle> {
-        self.held.iter().map(|warp| self.until[warp.index()]).min()
+        if self.is_active { self.members.next_release() } else { None }
     }
 
     /// A block has come: its rows are original gangs.
@@ -157,7 +118,7 @@ impl Gangs {
         self.count_time(on, now);
         for slice in 0..self.slices {
             let ganged = self.table.gang_of(set, slice).is_some();
-            self.set_member(self.warp(set, slice), ganged);
+            self.members.set_ganged(self.warp(set, slice), ganged);
         }
         on.warps.touch();
         let mut sizes = [0; 9];
@@ -222,32 +183,11 @@ impl Gangs {
         for slice in 0..self.slices {
             let warp = self.warp(set, slice);
             let info = on.warps.get(warp);
-            let waits = info.valid && info.blocked.is_none() && !whole && self.meets[info.pc as usize];
-            // It waits once for each time it comes.
-            let issued = on.warps.slots.issued_by(warp).0;
-            if waits && !self.held.contains(warp) && self.waited[warp.index()] != issued {
-                self.until[warp.index()] = now + Cycle::from(wait);
-                self.waited[warp.index()] = issued;
-                self.set_held(warp, true);
-            } else if !waits {
-                self.set_held(warp, false);
-            }
-        }
-    }
-
-    /// Nobody waits longer than it should.
-    fn let_go(&mut self, now: Cycle) {
-        if self.held.is_empty() {
-            return;
-        }
-        for n in 0..self.held.word_count() {
-            let mut word = self.held.word(n);
-            while word != 0 {
-                let warp = WarpId::at(n * 64 + word.trailing_zeros() as usize);
-                word &= word - 1;
-                if self.until[warp.index()] <= now {
-                    self.set_held(warp, false);
-                }
+            if info.valid && info.blocked.is_none() && !whole {
+                let issued = on.warps.slots.issued_by(warp).0;
+                self.members.comes(warp, info.pc, issued, now + Cycle::from(wait));
+            } else {
+                self.members.release(warp);
             }
         }
     }
@@ -261,7 +201,7 @@ impl Gangs {
             self.changed(on, now, set);
             if self.table.gangs(set).len() + self.table.alone(set).count_ones() as usize == 1 {
                 for slice in 0..self.slices {
-                    self.set_held(self.warp(set, slice), false);
+                    self.members.release(self.warp(set, slice));
                 }
             }
         }
@@ -323,7 +263,7 @@ impl Gangs {
     /// Original gangs of which members of gangs could issue, units permitting, with those.
     #[inline]
     fn ready_sets<B: Build>(&self, on: &Shared<'_, B>) -> impl Iterator<Item = (usize, u8)> {
-        let (sets, members, count) = (on.warps.sets(), &self.members, self.slices);
+        let (sets, members, count) = (on.warps.sets(), self.members(), self.slices);
         let (sp, mem, sfu) = (sets.ready(UnitKind::Sp), sets.ready(UnitKind::Mem), sets.ready(UnitKind::Sfu));
         let width: u32 = fit(count);
         (0..members.word_count()).flat_map(move |n| {
@@ -350,7 +290,7 @@ impl Gangs {
     fn pick<B: Build>(&self, on: &Shared<'_, B>, datapath: &Datapath, used: u64) -> Option<(u64, Gang)> {
         let mut best: Option<(u64, Gang)> = None;
         for (set, ready) in self.ready_sets(on) {
-            let ready = ready & !self.bits(set, &self.held);
+            let ready = ready & !self.bits(set, self.members.held());
             for mask in self.table.gangs(set).iter().copied().filter(|gang| gang & ready == *gang) {
                 let view = self.view(on, set, mask);
                 let rank = self.unit.rank(&view);
@@ -377,7 +317,7 @@ impl Gangs {
         let now = path.now;
         self.settle(path.on, now);
         if self.reform != Reform::None {
-            self.let_go(now);
+            self.members.let_go(now);
             self.join(path.on, now);
         }
         if self.split != MemorySplit::None {
@@ -394,14 +334,14 @@ impl Gangs {
             last = rank;
             let own = self.schedulers_of(gang, count);
             used |= own;
-            if let Some(cause) = self.veto(path, gang) {
+            if let Some(cause) = issue::veto(self, path, gang) {
                 // Its schedulers wait for it.
                 for scheduler in (0..count).filter(|n| own >> n & 1 != 0) {
                     path.on.charge(scheduler, cause, now, 1);
                 }
                 continue;
             }
-            self.issue_gang(path, gang, per_warp);
+            issue::issue_gang(self, path, gang, per_warp);
             self.unit.issued(gang, nth);
             nth += 1;
             if path.has_fault() {
@@ -412,97 +352,17 @@ impl Gangs {
         used
     }
 
-    /// Why the gating scheme does not let a gang issue; it is asked for every warp, which wants its lanes.
-    fn veto<B: Build>(&self, path: &mut Path<'_, '_, B>, gang: Gang) -> Option<Cause> {
-        if !path.power.is_active::<B>() {
-            return None;
-        }
-        let veto = |veto, slice| path.power.veto(path.on, self.member(gang, slice), path.now).or(veto);
-        slices(gang.mask).fold(None, veto)
-    }
-
     fn member(&self, gang: Gang, slice: usize) -> WarpId {
         self.warp(usize::from(gang.set), slice)
     }
 
-    fn issue_gang<B: Build>(&self, path: &mut Path<'_, '_, B>, gang: Gang, per_warp: u32) {
-        for n in 0..per_warp {
-            if n > 0 {
-                let (set, on) = (usize::from(gang.set), &*path.on);
-                let first = self.place(on, set, gang.mask.trailing_zeros() as usize);
-                let together = slices(gang.mask).all(|slice| self.place(on, set, slice) == first);
-                let ready = self.ready_bits(on, set) & gang.mask == gang.mask;
-                let accepted = accept::<B>(path.datapath, gang.mask, on.op(first.0).unit);
-                if !together || !ready || !accepted || self.veto(path, gang).is_some() {
-                    break;
-                }
-            }
-            path.on.account.counters.gang_issues += 1;
-            path.on.account.counters.gang_insts += u64::from(gang.mask.count_ones());
-            if self.executes_together(path.on, gang) {
-                if !self.issue_together(path, gang, n == 0) {
-                    return;
-                }
-                continue;
-            }
-            for slice in slices(gang.mask) {
-                if !path.issue(self.member(gang, slice), n == 0) {
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Whether the instruction of a gang can be executed once for all its lanes: they are of one row, and it does nothing
-    /// but compute, load or store.
-    #[inline]
-    fn executes_together<B: Build>(&self, on: &Shared<'_, B>, gang: Gang) -> bool {
-        let pc = self.view(on, usize::from(gang.set), gang.mask).pc;
-        !on.warps.regroups()
-            && match on.facts.kernel.program.ops[pc as usize].class {
-                Class::Alu => on.op(pc).unit != UnitKind::Mem,
-                Class::Load | Class::Store => true,
-                _ => false,
-            }
-    }
-
-    /// Executes the instruction of a gang once; each warp then goes on by itself. False when that ended the run.
-    fn issue_together<B: Build>(&self, path: &mut Path<'_, '_, B>, gang: Gang, first: bool) -> bool {
-        let on = &mut *path.on;
-        let leader = self.member(gang, gang.mask.trailing_zeros() as usize);
-        let (pc, row) = (on.warps.get(leader).pc, on.warps.get(leader).row);
-        let op = &on.facts.kernel.program.ops[pc as usize];
-        let mask = slices(gang.mask).fold(0, |all, slice| all | on.warps.get(self.member(gang, slice)).mask);
-        let lanes = on.warps.lanes(leader);
-        let active = on.threads.core.guarded(op, lanes, mask);
-        let whole = Issuing { warp: leader, op, pc, mask, active, now: path.now, memory: path.memory };
-        let touches = match on.threads.touch_or_compute(&on.facts, whole, lanes) {
-            Ok(touches) => touches,
-            Err(fault) => {
-                on.threads.fail(pc, lanes, fault, path.now);
-                return false;
-            }
-        };
-        for slice in slices(gang.mask) {
-            let warp = self.member(gang, slice);
-            let mask = path.on.warps.get(warp).mask;
-            let one = Issuing { warp, mask, active: active & mask, ..whole };
-            let inst = path.enter(one, path.on.op(pc), row, first);
-            if touches {
-                *path.on.insts.get_mut(inst).footprint = path.on.threads.footprint.of_lanes(active & mask);
-            }
-            path.on.warps.go_behind(warp);
-        }
-        true
-    }
-
     /// Gangs that were looked at before the last one that issued, and whose decoded instructions are wrong, drop them.
     fn flush<B: Build>(&self, on: &mut Shared<'_, B>, before: u64) {
-        if !on.warps.sets().at(Place::Hazard).meets(&self.members) {
+        if !on.warps.sets().at(Place::Hazard).meets(self.members()) {
             return;
         }
         for set in 0..self.table.len() {
-            let wrong = self.bits(set, on.warps.sets().at(Place::Hazard)) & self.bits(set, &self.members);
+            let wrong = self.bits(set, on.warps.sets().at(Place::Hazard)) & self.bits(set, self.members());
             for slice in slices(wrong) {
                 let Some(gang) = self.table.gang_of(set, slice) else { continue };
                 if self.unit.rank(&self.view(on, set, gang.mask)) < before {
@@ -515,7 +375,7 @@ impl Gangs {
     /// The next gang that wants instructions, in turn: a warp, and those behind it that want the same, as bits.
     pub(super) fn pick_fetch<B: Build>(&mut self, on: &Shared<'_, B>) -> Option<(WarpId, u8)> {
         let wanting = &on.warps.sets().wanting;
-        if !wanting.meets(&self.members) {
+        if !wanting.meets(self.members()) {
             return None;
         }
         let sets = self.table.len();

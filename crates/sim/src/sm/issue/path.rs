@@ -52,7 +52,7 @@ impl<B: Build> Path<'_, '_, B> {
         let inst = self.enter(issuing, timed, row, first);
         if timed.unit == UnitKind::Mem {
             if timed.mem == MemKind::Fence {
-                self.on.warps.begin_fence(warp);
+                self.on.warps.front_mut(warp).begin_fence();
             }
             access::execute(self.on, inst, issuing, !B::PLAIN && self.datapath.slices() > 1)?;
             self.on.warps.go_behind_memory(warp);
@@ -98,9 +98,9 @@ impl<B: Build> Path<'_, '_, B> {
                 on.account.counters.divergent_branches += u64::from(active != 0 && active != mask);
                 on.warps.go_on(warp, Outcome::Branch { taken: active, op });
             }
-            Class::Exit => self.blocks.exit(on, warp, active, now),
-            Class::Barrier if active != 0 => self.blocks.barrier(on, warp, op, active, now)?,
-            Class::Warp => self.blocks.warp_wide(on, warp, op, mask, active),
+            Class::Exit => self.blocks.barriers().exit(on, warp, active, now),
+            Class::Barrier if active != 0 => self.blocks.barriers().barrier(on, warp, op, active, now)?,
+            Class::Warp => self.blocks.barriers().warp_wide(on, warp, op, mask, active),
             _ => {
                 if op.class == Class::Clock {
                     on.threads.core.set_clock(now);
@@ -109,7 +109,7 @@ impl<B: Build> Path<'_, '_, B> {
                 let depth = match effect {
                     Effect::Next => {
                         if !B::PLAIN {
-                            self.blocks.set_thread_index(on, warp, op, pc, active);
+                            self.blocks.barriers().set_thread_index(on, warp, op, pc, active);
                         }
                         on.warps.go_behind(warp);
                         return Ok(());

@@ -106,7 +106,7 @@ fn prepare_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, issuing: Issui
     }
     let count: u32 = fit(accesses.len());
     on.account.counters.atomics += u64::from(count);
-    on.warps.atomics_sent(warp, count);
+    on.warps.front_mut(warp).begin_atomics(count);
     insts.get_mut(inst).accesses = accesses;
     insts.spare_work.push(all);
     prepared

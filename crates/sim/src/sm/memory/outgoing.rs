@@ -340,7 +340,7 @@ impl Outgoing {
         let at = desk.now + Cycle::from(desk.caches.l1d.latency());
         self.lookups.push_back(Lookup { at, inst, access, token });
         if is_store {
-            desk.parts.for_each_warp(token, |warp| desk.on.warps.stores_sent(warp, sectors));
+            desk.parts.for_each_warp(token, |warp| desk.on.warps.front_mut(warp).stores += sectors);
         }
         empty
     }
@@ -366,7 +366,7 @@ impl Outgoing {
         entry.accesses.pop();
         let empty = entry.accesses.is_empty();
         if is_store {
-            desk.parts.for_each_warp(token, |warp| desk.on.warps.stores_sent(warp, replies));
+            desk.parts.for_each_warp(token, |warp| desk.on.warps.front_mut(warp).stores += replies);
         } else if entry.members.is_empty() {
             // Every sector comes by itself.
             entry.pending += replies - 1;

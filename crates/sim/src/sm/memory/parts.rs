@@ -222,7 +222,7 @@ impl Parts {
     /// A store has been acknowledged.
     pub(super) fn store_acknowledged<B: Build>(&mut self, on: &mut Shared<'_, B>, token: u32) {
         self.for_each_warp(token, |warp| {
-            on.warps.stores_done(warp, 1);
+            on.warps.front_mut(warp).stores -= 1;
             on.warps.refresh(warp);
         });
         if token & PART != 0 {
@@ -236,7 +236,7 @@ impl Parts {
 
     /// A store of this many sectors will not be acknowledged: it stays in the data cache, or no store is.
     pub(super) fn store_kept<B: Build>(&mut self, on: &mut Shared<'_, B>, token: u32, sectors: u32) {
-        self.for_each_warp(token, |warp| on.warps.stores_done(warp, sectors));
+        self.for_each_warp(token, |warp| on.warps.front_mut(warp).stores -= sectors);
         if token & PART != 0 {
             self.for_each_warp(token, |warp| on.warps.refresh(warp));
             self.release(token);

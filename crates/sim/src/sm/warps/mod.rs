@@ -103,6 +103,13 @@ impl<'k, B: Build> Warps<'k, B> {
         &self.ready.fronts[warp.index()]
     }
 
+    /// The same, to say what it has outstanding. Whoever does has the warp looked at again ([`Warps::refresh`]) if that may
+    /// matter.
+    #[inline]
+    pub(super) fn front_mut(&mut self, warp: WarpId) -> &mut Front {
+        self.ready.front(warp)
+    }
+
     /// Warps of virtual blocks that are kept from something.
     #[inline]
     pub(super) fn held(&mut self) -> &mut Held {
@@ -272,29 +279,7 @@ impl<'k, B: Build> Warps<'k, B> {
         }
     }
 
-    /// A warp is at a fence.
-    pub(super) fn begin_fence(&mut self, warp: WarpId) {
-        self.ready.front(warp).begin_fence();
-    }
-
-    /// A warp waits for this many more acknowledgements of stores.
-    #[inline]
-    pub(super) fn stores_sent(&mut self, warp: WarpId, sectors: u32) {
-        self.ready.front(warp).stores += sectors;
-    }
-
-    /// It waits for fewer. Whoever calls has the warp looked at again ([`Warps::refresh`]) if that may matter.
-    #[inline]
-    pub(super) fn stores_done(&mut self, warp: WarpId, sectors: u32) {
-        self.ready.front(warp).stores -= sectors;
-    }
-
-    /// A warp waits for this many replies to its atomics.
-    pub(super) fn atomics_sent(&mut self, warp: WarpId, count: u32) {
-        self.ready.front(warp).begin_atomics(count);
-    }
-
-    /// One of them has come.
+    /// A reply to an atomic of a warp has come.
     pub(super) fn atomic_done(&mut self, warp: WarpId) {
         self.ready.front(warp).atomic_done();
         self.refresh(warp);

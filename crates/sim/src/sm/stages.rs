@@ -1,10 +1,11 @@
-//! Whether anything in an SM moves, and when it next does.
+//! What the stages of an SM answer together: whether anything moves, and when it next does; what was counted.
 //!
-//! Every stage knows that of itself; here their answers are put together. An SM in which nothing moves is not run until the first
-//! of the times they give, and its slots are charged as if it had been.
+//! An SM in which nothing moves is not run until the first of the times the stages give, and its slots are charged as if it had
+//! been.
 
 use super::blocks::Blocks;
 use super::build::Build;
+use super::counters::SmCounters;
 use super::datapath::Datapath;
 use super::fetch::Fetch;
 use super::gangs::Gangs;
@@ -16,9 +17,11 @@ use super::shared::Shared;
 use super::warps::places::Place;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
+use crate::result::SmResult;
+use crate::seam::Seam;
 
 /// The stages of an SM, to be asked.
-pub(super) struct Stages<'a, 'k, B> {
+pub(crate) struct Stages<'a, 'k, B> {
     pub(super) shared: &'a Shared<'k, B>,
     pub(super) blocks: &'a Blocks,
     pub(super) fetch: &'a Fetch,
@@ -82,5 +85,34 @@ impl<B: Build> Stages<'_, '_, B> {
             at(self.blocks.next_logical());
         }
         (wake > now).then_some(wake)
+    }
+
+    /// What was counted in a launch that ended `trailing` cycles before the SM stopped: nothing was there then.
+    ///
+    /// # Panics
+    /// When a slot of a scheduler has no cause or two, or a lane is in no state or two; not behind a fault.
+    pub(crate) fn result(&self, trailing: Cycle, has_fault: bool) -> SmResult {
+        let Shared { warps, account, facts, .. } = self.shared;
+        let (stack_depth, bank_conflicts) = (u64::from(warps.stack_depth()), self.datapath.conflicts());
+        let mut sm = SmCounters { bank_conflicts, stack_depth, ..account.with_mix(&facts.kernel.ops) };
+        let schedulers = warps.slots.schedulers() as u64;
+        sm.cycles -= trailing;
+        sm.stall_no_warp -= trailing * schedulers;
+        assert!(has_fault || sm.slots() == sm.cycles * schedulers, "every scheduler slot has one cause");
+        let [int, fp] = self.power.lanes(&facts.config.sm.units, sm.cycles, has_fault);
+        let [l1d, l1c, l1t] = self.memory.counters().map(Clone::clone);
+        SmResult { sm, int, fp, l1i: self.fetch.counters().clone(), l1d, l1c, l1t, own: Vec::new() }
+    }
+
+    /// The values of the counters that mechanisms at a seam declare, object by object.
+    pub(crate) fn counted(&self, seam: Seam) -> Vec<Vec<u64>> {
+        match seam {
+            Seam::Divergence => vec![self.shared.warps.divergence().counters()],
+            Seam::Issue => self.schedulers.policies().iter().map(|policy| policy.counters()).collect(),
+            Seam::Fetch => self.fetch.policies().iter().map(|policy| policy.counters()).collect(),
+            Seam::Ganging => vec![self.gangs.unit().counters()],
+            Seam::Gating => vec![self.power.gating().counters()],
+            Seam::Dispatch => Vec::new(),
+        }
     }
 }

@@ -1,234 +1,23 @@
-//! A GPU: SMs and memory system, window by window.
-//!
-//! Inside a window every SM and every memory partition runs on its own against memory as it was at the window's start,
-//! what it writes in a log of its own. At the edge the logs are merged, and the networks hand over messages with the time
-//! they arrive. The order in which the parts are run inside a window therefore does not matter, nor does the number of
-//! host threads.
-//!
-//! An SM that only waits is left alone: it is not run again before the window in which it moves or is told something, and
-//! makes up for the cycles between them then.
+//! A launch under way: SMs and memory partitions, window by window.
 
-use crate::config::MachineConfig;
+use super::{Gpu, Progress, RunOptions, SmOrder};
 use crate::event::Event;
-use crate::kernel::{self, TimedKernel};
+use crate::kernel::TimedKernel;
 use crate::logical_blocks::LogicalBlocks;
-use crate::mem::system::{Berth, MemorySystem};
+use crate::mem::system::Berth;
 use crate::packet::Cycle;
 use crate::parallel::{Apart, Crew, Sleep, Work, lock};
-use crate::residency::Residency;
 use crate::result::{Ending, LaunchResult};
-use crate::seam::{Assignment, DispatchView, Dispatcher, Mechanisms};
-use crate::sm::build::{Build, General, Plain, is_plain};
-use crate::sm::kept::Kept;
+use crate::seam::{Assignment, DispatchView, Dispatcher};
+use crate::sm::build::Build;
 use crate::sm::{Mail, Sm};
 use raddle_exec::memory::{DeviceMemory, Merge};
 use raddle_exec::printf::{self, MAX_KEPT};
-use raddle_exec::{Launch, Program};
-use raddle_ptx::num::fit;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
-/// Why a launch could not start.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum GpuError {
-    /// The machine makes no sense.
-    #[error("{0}")]
-    Machine(String),
-    /// The launch does not fit the kernel.
-    #[error("{0}")]
-    Launch(String),
-    /// The launch is sound, but this machine does not run it: no SM holds a block, or a mechanism cannot do what the
-    /// kernel needs.
-    #[error("{0}")]
-    Refused(String),
-}
-
-/// Listens to what happens. Called at the edge of every window, events in the order of (time, SM).
-pub trait Observer {
-    /// Something happened.
-    fn event(&mut self, event: &Event);
-
-    /// Whether it wants every issue slot and request, or only blocks, warps and barriers, which are far fewer.
-    fn wants_slots(&self) -> bool {
-        true
-    }
-}
-
-/// How far a launch has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Cycles so far.
-    pub cycles: Cycle,
-    /// Blocks that have ended.
-    pub ctas_done: u64,
-    /// Blocks of the grid.
-    pub ctas: u64,
-}
-
-/// In which order SMs and partitions are run inside a window: it makes no difference, and a test says so.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SmOrder {
-    /// From the first to the last.
-    #[default]
-    Forward,
-    /// From the last to the first.
-    Reverse,
-    /// Different in every window, from this seed.
-    Shuffled(u64),
-}
-
-/// How to run a launch.
-#[derive(Default)]
-pub struct RunOptions<'o> {
-    /// Ends the run after this many cycles.
-    pub max_cycles: Option<Cycle>,
-    /// Ends the run after this many thread-instructions.
-    pub max_thread_insts: Option<u64>,
-    /// Registers per thread, when they are known better than from the PTX.
-    pub registers: Option<u32>,
-    /// Runs every cycle instead of skipping those in which nothing moves.
-    pub never_skip: bool,
-    /// Host threads that run SMs and memory partitions; 0 and 1 are the calling one alone. Results do not depend on it.
-    pub threads: usize,
-    /// Order of SMs and partitions, when one thread runs them.
-    pub order: SmOrder,
-    /// Listens to events.
-    pub observer: Option<&'o mut dyn Observer>,
-    /// Told how far it has come, now and then.
-    pub progress: Option<&'o mut dyn FnMut(Progress)>,
-    /// PTX text, for reports.
-    pub source: Option<&'o str>,
-}
-
-/// A GPU. Its memory system, what its SMs keep and whose turn it is to get a block outlive launches.
-pub struct Gpu<'m> {
-    config: &'m MachineConfig,
-    memory: MemorySystem,
-    /// By SM; none before the first launch.
-    kept: Vec<Kept>,
-    /// Goes on where the launch before ended.
-    dispatcher: Option<Box<dyn Dispatcher>>,
-    now: Cycle,
-}
-
-impl<'m> Gpu<'m> {
-    /// A cold GPU.
-    ///
-    /// # Errors
-    /// When the machine makes no sense.
-    pub fn new(config: &'m MachineConfig) -> Result<Self, GpuError> {
-        let memory = MemorySystem::new(config).map_err(|e| GpuError::Machine(e.to_string()))?;
-        Ok(Self { config, memory, kept: Vec::new(), dispatcher: None, now: 0 })
-    }
-
-    /// Runs a launch to its end.
-    ///
-    /// # Errors
-    /// When it cannot be started. How it ended is in the result.
-    pub fn launch(
-        &mut self,
-        mechanisms: &Mechanisms<'_>,
-        program: &Program,
-        launch: &Launch,
-        memory: &mut DeviceMemory,
-        options: RunOptions<'_>,
-    ) -> Result<LaunchResult, GpuError> {
-        kernel::check_registers(program).map_err(GpuError::Refused)?;
-        let kernel = TimedKernel::new(program, self.config);
-        let some = mechanisms.for_sm().map_err(GpuError::Machine)?;
-        if options.observer.is_none() && is_plain(self.config, &some, &kernel, launch) {
-            self.launch_on::<Plain>(mechanisms, &kernel, launch, memory, options)
-        } else {
-            self.launch_on::<General>(mechanisms, &kernel, launch, memory, options)
-        }
-    }
-
-    /// The same on SMs of one build.
-    fn launch_on<B: Build>(
-        &mut self,
-        mechanisms: &Mechanisms<'_>,
-        kernel: &TimedKernel<'_>,
-        launch: &Launch,
-        memory: &mut DeviceMemory,
-        options: RunOptions<'_>,
-    ) -> Result<LaunchResult, GpuError> {
-        let most = Residency::new(self.config, kernel.program, launch, options.registers)?.ctas;
-        let mut sms = Vec::new();
-        let dispatcher = match self.dispatcher.take() {
-            Some(dispatcher) => dispatcher,
-            None => mechanisms.dispatcher().map_err(GpuError::Machine)?,
-        };
-        let dispatched_before = dispatcher.counters();
-        for (id, kept) in (0..).zip(self.take_kept()) {
-            let own = mechanisms.for_sm().map_err(GpuError::Machine)?;
-            sms.push(Sm::<B>::new(id, self.config, kernel, launch, own, most, kept)?);
-        }
-        if options.never_skip {
-            sms.iter_mut().for_each(Sm::never_skip);
-            self.memory.never_skip();
-        }
-        if let Some(observer) = &options.observer {
-            sms.iter_mut().for_each(|sm| sm.listen(observer.wants_slots()));
-        }
-        let is_virtual = sms.first().is_some_and(Sm::has_virtual_blocks);
-        let sms: Vec<Seat<'_, B>> = sms.into_iter().map(|sm| Seat::new(sm, self.now)).collect();
-        let partitions = self.memory.partitions();
-        let threads = options.threads.clamp(1, sms.len() + partitions.len());
-        // The calling thread, which carries messages between them, begins with the partitions.
-        let owners = (0..sms.len()).map(|n| threads - 1 - n % threads).chain(partitions.iter().map(|_| 0));
-        let crew = Crew::new(owners, threads);
-        let memory = RwLock::new(memory);
-        let work = Parts { sms: &sms, partitions: &partitions, memory: &memory };
-        let mut run = Run {
-            dispatcher,
-            window: Cycle::from(self.config.gpu.window.max(1)),
-            start: self.now,
-            gpu: self,
-            sms: &sms,
-            memory: &memory,
-            crew: &crew,
-            work: &work,
-            total: launch.ctas(),
-            logical: LogicalBlocks::new(launch.ctas(), is_virtual),
-            next: 0,
-            done: 0,
-            last_end: 0,
-            printed: Vec::new(),
-            printed_bytes: 0,
-            has_fault: false,
-            options,
-            scratch: Scratch::default(),
-            residency: most,
-        };
-        let ending = std::thread::scope(|scope| {
-            for me in 1..=crew.helpers() {
-                let (crew, work) = (&crew, &work);
-                scope.spawn(move || crew.help(me, work));
-            }
-            let _over = crew.ends_with();
-            run.until_done()
-        });
-        let (mut result, dispatcher) = run.finish(ending, kernel);
-        for (sm, seat) in result.sms.iter_mut().zip(&sms) {
-            sm.own = mechanisms.counted_on_sm(|seam| lock(&seat.sm).counted(seam));
-        }
-        result.dispatch = mechanisms.counted_by_dispatcher(&*dispatcher, &dispatched_before);
-        self.dispatcher = Some(dispatcher);
-        let kept = sms.into_iter().map(|seat| seat.sm.into_inner().unwrap_or_else(PoisonError::into_inner).into_kept());
-        self.kept = kept.collect();
-        Ok(result)
-    }
-
-    /// What the launch before has left of each SM; cold ones after a launch that could not start.
-    fn take_kept(&mut self) -> Vec<Kept> {
-        let config = self.config;
-        let kept = std::mem::take(&mut self.kept);
-        if kept.is_empty() { (0..fit(config.gpu.sms)).map(|sm| Kept::new(config, sm)).collect() } else { kept }
-    }
-}
-
 /// An SM, and what it and the rest of the GPU tell each other.
-struct Seat<'k, B> {
-    sm: Mutex<Sm<'k, B>>,
+pub(super) struct Seat<'k, B> {
+    pub(super) sm: Mutex<Sm<'k, B>>,
     mail: Apart<Mutex<Mail>>,
     sleep: Sleep,
 }
@@ -237,7 +26,7 @@ impl<'k, B: Build> Seat<'k, B> {
     /// It has slept, and has been told something.
     const CALLED: Cycle = 1;
 
-    fn new(sm: Sm<'k, B>, now: Cycle) -> Self {
+    pub(super) fn new(sm: Sm<'k, B>, now: Cycle) -> Self {
         let mail = Apart(Mutex::new(Mail::new(&sm, now)));
         Self { sm: Mutex::new(sm), mail, sleep: Sleep::new() }
     }
@@ -270,10 +59,10 @@ impl<'k, B: Build> Seat<'k, B> {
 }
 
 /// The parts of a GPU: its SMs, then its memory partitions.
-struct Parts<'r, 'k, B> {
-    sms: &'r [Seat<'k, B>],
-    partitions: &'r [Berth],
-    memory: &'r RwLock<&'r mut DeviceMemory>,
+pub(super) struct Parts<'r, 'k, B> {
+    pub(super) sms: &'r [Seat<'k, B>],
+    pub(super) partitions: &'r [Berth],
+    pub(super) memory: &'r RwLock<&'r mut DeviceMemory>,
 }
 
 impl<'r, B: Build> Work for Parts<'r, '_, B> {
@@ -302,7 +91,7 @@ impl<'r, B: Build> Work for Parts<'r, '_, B> {
 }
 
 #[derive(Default)]
-struct Scratch {
+pub(super) struct Scratch {
     room: Vec<u32>,
     resident: Vec<u32>,
     assignments: Vec<Assignment>,
@@ -311,34 +100,34 @@ struct Scratch {
     events: Vec<Event>,
 }
 
-struct Run<'r, 'm, 'k, 'o, B> {
-    gpu: &'r mut Gpu<'m>,
-    sms: &'r [Seat<'k, B>],
-    memory: &'r RwLock<&'r mut DeviceMemory>,
-    crew: &'r Crew,
-    work: &'r Parts<'r, 'k, B>,
-    dispatcher: Box<dyn Dispatcher>,
-    window: Cycle,
-    start: Cycle,
-    total: u64,
-    logical: LogicalBlocks,
-    next: u64,
-    done: u64,
-    last_end: Cycle,
-    printed: Vec<(Cycle, u16, String)>,
-    printed_bytes: usize,
+pub(super) struct Run<'r, 'm, 'k, 'o, B> {
+    pub(super) gpu: &'r mut Gpu<'m>,
+    pub(super) sms: &'r [Seat<'k, B>],
+    pub(super) memory: &'r RwLock<&'r mut DeviceMemory>,
+    pub(super) crew: &'r Crew,
+    pub(super) work: &'r Parts<'r, 'k, B>,
+    pub(super) dispatcher: Box<dyn Dispatcher>,
+    pub(super) window: Cycle,
+    pub(super) start: Cycle,
+    pub(super) total: u64,
+    pub(super) logical: LogicalBlocks,
+    pub(super) next: u64,
+    pub(super) done: u64,
+    pub(super) last_end: Cycle,
+    pub(super) printed: Vec<(Cycle, u16, String)>,
+    pub(super) printed_bytes: usize,
     /// An SM came to a fault.
-    has_fault: bool,
-    options: RunOptions<'o>,
-    scratch: Scratch,
-    residency: u32,
+    pub(super) has_fault: bool,
+    pub(super) options: RunOptions<'o>,
+    pub(super) scratch: Scratch,
+    pub(super) residency: u32,
 }
 
 /// Windows between calls of the progress function.
 const PROGRESS_WINDOWS: u64 = 4096;
 
 impl<B: Build> Run<'_, '_, '_, '_, B> {
-    fn until_done(&mut self) -> Ending {
+    pub(super) fn until_done(&mut self) -> Ending {
         let mut windows = 0u64;
         loop {
             let from = self.gpu.now;
@@ -568,7 +357,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
         self.sms.iter().flat_map(|sm| lock(&sm.sm).blocked_warps(self.options.source)).collect()
     }
 
-    fn finish(mut self, ending: Ending, kernel: &TimedKernel<'_>) -> (LaunchResult, Box<dyn Dispatcher>) {
+    pub(super) fn finish(mut self, ending: Ending, kernel: &TimedKernel<'_>) -> (LaunchResult, Box<dyn Dispatcher>) {
         let memory = self.work.hold();
         self.sms.iter().for_each(|s| lock(&s.sm).run_until(&mut s.mail(), self.gpu.now, &memory));
         self.gpu.memory.make_up(self.gpu.now);

@@ -1,0 +1,229 @@
+//! A GPU: SMs and memory system, window by window.
+//!
+//! Inside a window every SM and every memory partition runs on its own against memory as it was at the window's start,
+//! what it writes in a log of its own. At the edge the logs are merged, and the networks hand over messages with the time
+//! they arrive. The order in which the parts are run inside a window therefore does not matter, nor does the number of
+//! host threads.
+//!
+//! An SM that only waits is left alone: it is not run again before the window in which it moves or is told something, and
+//! makes up for the cycles between them then.
+
+mod run;
+
+use crate::config::MachineConfig;
+use crate::event::Event;
+use crate::kernel::{self, TimedKernel};
+use crate::logical_blocks::LogicalBlocks;
+use crate::mem::system::MemorySystem;
+use crate::packet::Cycle;
+use crate::parallel::{Crew, lock};
+use crate::residency::Residency;
+use crate::result::LaunchResult;
+use crate::seam::{Dispatcher, Mechanisms};
+use crate::sm::Sm;
+use crate::sm::build::{Build, General, Plain, is_plain};
+use crate::sm::kept::Kept;
+use raddle_exec::memory::DeviceMemory;
+use raddle_exec::{Launch, Program};
+use raddle_ptx::num::fit;
+use run::{Parts, Run, Scratch, Seat};
+use std::sync::{PoisonError, RwLock};
+
+/// Why a launch could not start.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GpuError {
+    /// The machine makes no sense.
+    #[error("{0}")]
+    Machine(String),
+    /// The launch does not fit the kernel.
+    #[error("{0}")]
+    Launch(String),
+    /// The launch is sound, but this machine does not run it: no SM holds a block, or a mechanism cannot do what the
+    /// kernel needs.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Listens to what happens. Called at the edge of every window, events in the order of (time, SM).
+pub trait Observer {
+    /// Something happened.
+    fn event(&mut self, event: &Event);
+
+    /// Whether it wants every issue slot and request, or only blocks, warps and barriers, which are far fewer.
+    fn wants_slots(&self) -> bool {
+        true
+    }
+}
+
+/// How far a launch has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Cycles so far.
+    pub cycles: Cycle,
+    /// Blocks that have ended.
+    pub ctas_done: u64,
+    /// Blocks of the grid.
+    pub ctas: u64,
+}
+
+/// In which order SMs and partitions are run inside a window: it makes no difference, and a test says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SmOrder {
+    /// From the first to the last.
+    #[default]
+    Forward,
+    /// From the last to the first.
+    Reverse,
+    /// Different in every window, from this seed.
+    Shuffled(u64),
+}
+
+/// How to run a launch.
+#[derive(Default)]
+pub struct RunOptions<'o> {
+    /// Ends the run after this many cycles.
+    pub max_cycles: Option<Cycle>,
+    /// Ends the run after this many thread-instructions.
+    pub max_thread_insts: Option<u64>,
+    /// Registers per thread, when they are known better than from the PTX.
+    pub registers: Option<u32>,
+    /// Runs every cycle instead of skipping those in which nothing moves.
+    pub never_skip: bool,
+    /// Host threads that run SMs and memory partitions; 0 and 1 are the calling one alone. Results do not depend on it.
+    pub threads: usize,
+    /// Order of SMs and partitions, when one thread runs them.
+    pub order: SmOrder,
+    /// Listens to events.
+    pub observer: Option<&'o mut dyn Observer>,
+    /// Told how far it has come, now and then.
+    pub progress: Option<&'o mut dyn FnMut(Progress)>,
+    /// PTX text, for reports.
+    pub source: Option<&'o str>,
+}
+
+/// A GPU. Its memory system, what its SMs keep and whose turn it is to get a block outlive launches.
+pub struct Gpu<'m> {
+    config: &'m MachineConfig,
+    memory: MemorySystem,
+    /// By SM; none before the first launch.
+    kept: Vec<Kept>,
+    /// Goes on where the launch before ended.
+    dispatcher: Option<Box<dyn Dispatcher>>,
+    now: Cycle,
+}
+
+impl<'m> Gpu<'m> {
+    /// A cold GPU.
+    ///
+    /// # Errors
+    /// When the machine makes no sense.
+    pub fn new(config: &'m MachineConfig) -> Result<Self, GpuError> {
+        let memory = MemorySystem::new(config).map_err(|e| GpuError::Machine(e.to_string()))?;
+        Ok(Self { config, memory, kept: Vec::new(), dispatcher: None, now: 0 })
+    }
+
+    /// Runs a launch to its end.
+    ///
+    /// # Errors
+    /// When it cannot be started. How it ended is in the result.
+    pub fn launch(
+        &mut self,
+        mechanisms: &Mechanisms<'_>,
+        program: &Program,
+        launch: &Launch,
+        memory: &mut DeviceMemory,
+        options: RunOptions<'_>,
+    ) -> Result<LaunchResult, GpuError> {
+        kernel::check_registers(program).map_err(GpuError::Refused)?;
+        let kernel = TimedKernel::new(program, self.config);
+        let some = mechanisms.for_sm().map_err(GpuError::Machine)?;
+        if options.observer.is_none() && is_plain(self.config, &some, &kernel, launch) {
+            self.launch_on::<Plain>(mechanisms, &kernel, launch, memory, options)
+        } else {
+            self.launch_on::<General>(mechanisms, &kernel, launch, memory, options)
+        }
+    }
+
+    /// The same on SMs of one build.
+    fn launch_on<B: Build>(
+        &mut self,
+        mechanisms: &Mechanisms<'_>,
+        kernel: &TimedKernel<'_>,
+        launch: &Launch,
+        memory: &mut DeviceMemory,
+        options: RunOptions<'_>,
+    ) -> Result<LaunchResult, GpuError> {
+        let most = Residency::new(self.config, kernel.program, launch, options.registers)?.ctas;
+        let mut sms = Vec::new();
+        let dispatcher = match self.dispatcher.take() {
+            Some(dispatcher) => dispatcher,
+            None => mechanisms.dispatcher().map_err(GpuError::Machine)?,
+        };
+        let dispatched_before = dispatcher.counters();
+        for (id, kept) in (0..).zip(self.take_kept()) {
+            let own = mechanisms.for_sm().map_err(GpuError::Machine)?;
+            sms.push(Sm::<B>::new(id, self.config, kernel, launch, own, most, kept)?);
+        }
+        if options.never_skip {
+            sms.iter_mut().for_each(Sm::never_skip);
+            self.memory.never_skip();
+        }
+        if let Some(observer) = &options.observer {
+            sms.iter_mut().for_each(|sm| sm.listen(observer.wants_slots()));
+        }
+        let is_virtual = sms.first().is_some_and(Sm::has_virtual_blocks);
+        let sms: Vec<Seat<'_, B>> = sms.into_iter().map(|sm| Seat::new(sm, self.now)).collect();
+        let partitions = self.memory.partitions();
+        let threads = options.threads.clamp(1, sms.len() + partitions.len());
+        // The calling thread, which carries messages between them, begins with the partitions.
+        let owners = (0..sms.len()).map(|n| threads - 1 - n % threads).chain(partitions.iter().map(|_| 0));
+        let crew = Crew::new(owners, threads);
+        let memory = RwLock::new(memory);
+        let work = Parts { sms: &sms, partitions: &partitions, memory: &memory };
+        let mut run = Run {
+            dispatcher,
+            window: Cycle::from(self.config.gpu.window.max(1)),
+            start: self.now,
+            gpu: self,
+            sms: &sms,
+            memory: &memory,
+            crew: &crew,
+            work: &work,
+            total: launch.ctas(),
+            logical: LogicalBlocks::new(launch.ctas(), is_virtual),
+            next: 0,
+            done: 0,
+            last_end: 0,
+            printed: Vec::new(),
+            printed_bytes: 0,
+            has_fault: false,
+            options,
+            scratch: Scratch::default(),
+            residency: most,
+        };
+        let ending = std::thread::scope(|scope| {
+            for me in 1..=crew.helpers() {
+                let (crew, work) = (&crew, &work);
+                scope.spawn(move || crew.help(me, work));
+            }
+            let _over = crew.ends_with();
+            run.until_done()
+        });
+        let (mut result, dispatcher) = run.finish(ending, kernel);
+        for (sm, seat) in result.sms.iter_mut().zip(&sms) {
+            sm.own = mechanisms.counted_on_sm(|seam| lock(&seat.sm).stages().counted(seam));
+        }
+        result.dispatch = mechanisms.counted_by_dispatcher(&*dispatcher, &dispatched_before);
+        self.dispatcher = Some(dispatcher);
+        let kept = sms.into_iter().map(|seat| seat.sm.into_inner().unwrap_or_else(PoisonError::into_inner).into_kept());
+        self.kept = kept.collect();
+        Ok(result)
+    }
+
+    /// What the launch before has left of each SM; cold ones after a launch that could not start.
+    fn take_kept(&mut self) -> Vec<Kept> {
+        let config = self.config;
+        let kept = std::mem::take(&mut self.kept);
+        if kept.is_empty() { (0..fit(config.gpu.sms)).map(|sm| Kept::new(config, sm)).collect() } else { kept }
+    }
+}
