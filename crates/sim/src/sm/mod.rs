@@ -12,7 +12,7 @@
 //! In every cycle the stages run once, from the end of the pipeline to its start: replies, write-back, execution,
 //! load-store unit, operand collector, issue, decode, fetch, blocks that start. What a stage hands on is
 //! therefore seen by the next stage one cycle later. Each stage has its own state; what they work on together is
-//! [`shared::Shared`].
+//! `shared.rs`.
 //!
 //! What warps could do next is kept in sets ([`warps::places::Sets`]) that events bring up to date; a cycle in which
 //! nothing can move is recognised and skipped, with its slots charged to the causes the sets say.

@@ -97,7 +97,6 @@ impl Schedulers {
     }
 
     /// Every scheduler issues, or its slot is charged to a cause.
-    #[inline(always)]
     pub(super) fn run<B: Build>(&mut self, path: &mut Path<'_, '_, B>, gangs: &mut Gangs, memory: MemoryState) {
         let (count, now) = (self.policies.len(), path.now);
         let used = if gangs.is_active::<B>() { gangs.issue(path, self.per_warp) } else { 0 };
@@ -196,7 +195,6 @@ impl Schedulers {
     }
 
     /// Warps that are looked at before the pick and whose decoded instructions are wrong drop them.
-    #[inline(never)]
     fn flush_ahead<B: Build>(
         &mut self,
         path: &mut Path<'_, '_, B>,

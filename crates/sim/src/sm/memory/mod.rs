@@ -1,5 +1,5 @@
-//! The load-store unit: one instruction at a time hands out its requests ([`outgoing`]); results come back through
-//! one write-back port ([`incoming`]). Here is what both share, and when the unit stands still.
+//! The load-store unit: one instruction at a time hands out its requests (`outgoing.rs`); results come back through
+//! one write-back port (`incoming.rs`). Here is what both share, and when the unit stands still.
 
 pub mod access;
 pub mod cache;
