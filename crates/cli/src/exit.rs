@@ -14,7 +14,7 @@ pub enum Exit {
     Bad,
     /// The command line or an input file cannot be used; clap exits with the same code.
     Usage,
-    /// A kernel came to a point where nothing can go on.
+    /// A kernel deadlocked: none of its threads can continue.
     Deadlock,
     /// The limit of instructions ended a kernel.
     InstructionLimit,

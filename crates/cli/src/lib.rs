@@ -52,7 +52,7 @@ Exit codes:
   0    everything went well
   1    a check found errors, an expectation failed, a kernel faulted or a point of an experiment failed
   2    the command line or an input file cannot be used
-  3    a kernel came to a point where nothing can go on
+  3    a kernel deadlocked: none of its threads can continue
   4    the limit of instructions ended a kernel (--max-insts)
   5    the limit of cycles ended a kernel (--max-cycles)
   130  Ctrl-C stopped an experiment; its results are kept";

@@ -51,9 +51,8 @@ pub(super) fn addresses(regs: &Regs<'_>, op: &Op, mask: u32) -> [u64; LANES] {
 
 leveled! {
     /// The address of each lane, as [`addresses`].
-    fn lane_addresses(regs: &Regs<'_>, op: &Op, mask: u32, out: &mut [u64; LANES]) -> bool {
+    fn lane_addresses(regs: &Regs<'_>, op: &Op, mask: u32, out: &mut [u64; LANES]) -> () {
         *out = addresses(regs, op, mask);
-        mask != 0
     }
 }
 

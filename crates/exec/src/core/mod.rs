@@ -286,18 +286,27 @@ impl<'p> Core<'p> {
         lanes: Lanes<'_>,
         mask: u32,
     ) -> Result<Effect, LaneFault> {
-        let row = match lanes {
-            Lanes::Row(row) => row,
+        self.in_row(op, lanes, mask, |core, issue| core.perform(memory, issue))
+    }
+
+    /// Executes with the registers of the lanes in one row: those of several rows are put there before and back behind it.
+    #[inline]
+    fn in_row<T>(
+        &mut self,
+        op: &Op,
+        lanes: Lanes<'_>,
+        mask: u32,
+        execute: impl FnOnce(&mut Self, Issue<'_>) -> Result<T, LaneFault>,
+    ) -> Result<T, LaneFault> {
+        match lanes {
+            Lanes::Row(row) => execute(self, Issue { op, lanes, row, mask }),
             Lanes::Gathered(homes) => {
                 self.file.gather(op, self.program.frame_pointer, homes, mask);
-                0
+                let done = execute(self, Issue { op, lanes, row: 0, mask })?;
+                self.file.scatter(op, homes, mask);
+                Ok(done)
             }
-        };
-        let effect = self.perform(memory, Issue { op, lanes, row, mask })?;
-        if let Lanes::Gathered(homes) = lanes {
-            self.file.scatter(op, homes, mask);
         }
-        Ok(effect)
     }
 
     /// Executes a load or store for the lanes of `mask`, at least one; `addresses` are then what they accessed, other lanes
@@ -314,18 +323,7 @@ impl<'p> Core<'p> {
         mask: u32,
         addresses: &mut [u64; LANES],
     ) -> Result<(), LaneFault> {
-        let row = match lanes {
-            Lanes::Row(row) => row,
-            Lanes::Gathered(homes) => {
-                self.file.gather(op, self.program.frame_pointer, homes, mask);
-                0
-            }
-        };
-        self.load_or_store(memory, Issue { op, lanes, row, mask }, addresses)?;
-        if let Lanes::Gathered(homes) = lanes {
-            self.file.scatter(op, homes, mask);
-        }
-        Ok(())
+        self.in_row(op, lanes, mask, |core, issue| core.load_or_store(memory, issue, addresses))
     }
 
     fn perform(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<Effect, LaneFault> {

@@ -42,7 +42,7 @@ pub struct Mail {
     pub reply_room: u32,
     /// Blocks it holds.
     pub occupancy: Occupancy,
-    /// It has no block and nothing on its way.
+    /// It has no block and nothing outstanding.
     pub is_idle: bool,
     /// When it next moves by itself if it is told nothing; `None` when only a message can wake it.
     pub next: Option<Cycle>,

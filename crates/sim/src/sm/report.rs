@@ -41,9 +41,9 @@ fn blocked_warp<B: Build>(on: &Shared<'_, B>, blocks: &Blocks, warp: WarpId, sou
     let front = on.warps.front(warp);
     let part = stack.iter().rev().find_map(|e| e.waits.clone());
     let waits = match info.blocked {
-        _ if let Some(text) = blocks.meetings().logical_block_text(on, warp) => text,
+        _ if let Some(text) = blocks.barriers().logical_block_text(on, warp) => text,
         Some(Cause::Barrier) => {
-            blocks.meetings().barrier_text(on, slot, &stack).or(part).unwrap_or_else(|| "waits".to_owned())
+            blocks.barriers().barrier_text(on, slot, &stack).or(part).unwrap_or_else(|| "waits".to_owned())
         }
         Some(_) => part.unwrap_or_else(|| "held by the divergence model".to_owned()),
         None if front.atomics() > 0 => format!("waits for {} atomics", front.atomics()),
@@ -66,7 +66,7 @@ fn static_warps<B: Build>(on: &Shared<'_, B>, blocks: &Blocks, slot: u32, source
         let part = stack.last()?;
         let waits = match &part.waits {
             Some(waits) => {
-                blocks.meetings().barrier_text(on, slot, &stack).unwrap_or_else(|| format!("waits for {waits}"))
+                blocks.barriers().barrier_text(on, slot, &stack).unwrap_or_else(|| format!("waits for {waits}"))
             }
             None => "can run".to_owned(),
         };

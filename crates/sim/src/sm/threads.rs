@@ -90,11 +90,11 @@ impl<'k> Threads<'k> {
     ) -> Result<bool, LaneFault> {
         let Issuing { op, pc, active, now, .. } = issuing;
         let timed = facts.op(pc);
-        if timed.mem == MemKind::Fence || active == 0 && timed.mem != MemKind::Texture {
-            return self.perform(issuing, lanes).map(|_| false);
-        }
         if timed.mem == MemKind::Texture {
             return self.fetch_texels(issuing, lanes).map(|()| true);
+        }
+        if timed.mem == MemKind::Fence || active == 0 {
+            return self.perform(issuing, lanes).map(|_| false);
         }
         self.footprint.fixed = timed.fixed_address;
         if timed.fixed_address.is_some() {

@@ -63,7 +63,7 @@ impl Barriers {
         on.warps.flush_ended(warp);
         self.release_syncs(on, warp);
         if let Some(logical) = self.logical.as_mut().filter(|_| !B::PLAIN) {
-            logical.lanes_ended(on, &mut self.phases, warp, now);
+            logical.settle(on, &mut self.phases, warp, now);
         }
         for slot in slots.drain(..) {
             self.release_barriers(on, slot, now);

@@ -77,12 +77,12 @@ impl Blocks {
 
     /// Where threads of a block meet.
     #[inline]
-    pub(super) fn barriers(&mut self) -> &mut Barriers {
+    pub(super) fn barriers_mut(&mut self) -> &mut Barriers {
         &mut self.barriers
     }
 
     /// The same, for reports.
-    pub(super) fn meetings(&self) -> &Barriers {
+    pub(super) fn barriers(&self) -> &Barriers {
         &self.barriers
     }
 

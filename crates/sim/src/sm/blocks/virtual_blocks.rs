@@ -156,19 +156,8 @@ impl VirtualBlocks {
         self.settle(on, phases, warp, now);
     }
 
-    /// Lanes of a warp have ended.
-    pub(super) fn lanes_ended<B: Build>(
-        &mut self,
-        on: &mut Shared<'_, B>,
-        phases: &mut Phases,
-        warp: WarpId,
-        now: Cycle,
-    ) {
-        self.settle(on, phases, warp, now);
-    }
-
     /// A warp may have left its logical block, or ended.
-    fn settle<B: Build>(&mut self, on: &mut Shared<'_, B>, phases: &mut Phases, warp: WarpId, now: Cycle) {
+    pub(super) fn settle<B: Build>(&mut self, on: &mut Shared<'_, B>, phases: &mut Phases, warp: WarpId, now: Cycle) {
         let (slot, number) = (on.warps.get(warp).cta, number_in_block(on, warp));
         let (first, gone) = (on.facts.first_warp(slot), on.threads.core.gone(slot, number));
         let Some(Some(map)) = self.maps.get_mut(slot as usize) else { return };

@@ -8,6 +8,7 @@ use super::gangs::Gangs;
 use super::shared::Shared;
 use super::warps::news::Notice;
 use super::warps::places::Place;
+use crate::config::SmConfig;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
 use crate::seam::{Cause, IssueScheduler, WarpId, WarpSet};
@@ -53,7 +54,7 @@ pub(super) struct Schedulers {
 }
 
 impl Schedulers {
-    pub(super) fn new(policies: Vec<Box<dyn IssueScheduler>>, config: &crate::config::SmConfig, slots: usize) -> Self {
+    pub(super) fn new(policies: Vec<Box<dyn IssueScheduler>>, config: &SmConfig, slots: usize) -> Self {
         Self {
             idle: vec![Idle::UNKNOWN; policies.len()],
             policies,

@@ -11,7 +11,7 @@ use super::super::shared::{Issuing, Shared};
 use crate::event::EventKind;
 use crate::kernel::{MemKind, TimedOp, UnitKind};
 use crate::packet::Cycle;
-use crate::seam::{Outcome, Shape, WarpId};
+use crate::seam::{Outcome, WarpId};
 use raddle_exec::core::{Effect, LaneFault};
 use raddle_exec::memory::DeviceMemory;
 use raddle_exec::op::Class;
@@ -78,11 +78,9 @@ impl<B: Build> Path<'_, '_, B> {
         let inst = on.insts.alloc();
         let entry = on.insts.get_mut(inst);
         (entry.warp, entry.pc, entry.issued, entry.row, entry.at) = (warp.0, pc, mask, row, now);
-        (entry.pending, entry.bank_cycles, entry.shared, entry.local, entry.shape) = (0, 1, false, false, Shape::PLAIN);
+        (entry.pending, entry.bank_cycles, entry.shared, entry.local) = (0, 1, false, false);
         on.warps.enter(warp, timed, entry);
-        if self.power.is_active::<B>() {
-            entry.shape = self.power.issued::<B>(timed, active, now);
-        }
+        entry.shape = self.power.issued::<B>(timed, active, now);
         self.datapath.push::<B>(warp, timed.unit, inst);
         inst
     }
@@ -98,9 +96,9 @@ impl<B: Build> Path<'_, '_, B> {
                 on.account.counters.divergent_branches += u64::from(active != 0 && active != mask);
                 on.warps.go_on(warp, Outcome::Branch { taken: active, op });
             }
-            Class::Exit => self.blocks.barriers().exit(on, warp, active, now),
-            Class::Barrier if active != 0 => self.blocks.barriers().barrier(on, warp, op, active, now)?,
-            Class::Warp => self.blocks.barriers().warp_wide(on, warp, op, mask, active),
+            Class::Exit => self.blocks.barriers_mut().exit(on, warp, active, now),
+            Class::Barrier if active != 0 => self.blocks.barriers_mut().barrier(on, warp, op, active, now)?,
+            Class::Warp => self.blocks.barriers_mut().warp_wide(on, warp, op, mask, active),
             _ => {
                 if op.class == Class::Clock {
                     on.threads.core.set_clock(now);
@@ -109,7 +107,7 @@ impl<B: Build> Path<'_, '_, B> {
                 let depth = match effect {
                     Effect::Next => {
                         if !B::PLAIN {
-                            self.blocks.barriers().set_thread_index(on, warp, op, pc, active);
+                            self.blocks.barriers_mut().set_thread_index(on, warp, op, pc, active);
                         }
                         on.warps.go_behind(warp);
                         return Ok(());

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 /// Who may use the write-back port, in turn.
 const CLIENTS: usize = 5;
 
-/// Replies and results on their way to the registers.
+/// Replies, and results that have not been written to the registers.
 pub(super) struct Incoming {
     /// Loads in shared memory's pipeline, with the time they are done.
     shared: VecDeque<(Cycle, InstId)>,

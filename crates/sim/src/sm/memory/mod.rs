@@ -20,6 +20,7 @@ use cache::{Cache, CacheCounters};
 use incoming::Incoming;
 use outgoing::{Desk, Outgoing};
 use parts::Parts;
+use raddle_ptx::num::fit;
 use std::collections::VecDeque;
 use texture_cache::TextureCache;
 
@@ -42,6 +43,8 @@ pub(super) struct LoadStore {
     out: Outgoing,
     back: Incoming,
     parts: Parts,
+    /// The end of a fence empties the data cache.
+    fence_empties_l1d: bool,
 }
 
 impl LoadStore {
@@ -51,6 +54,7 @@ impl LoadStore {
             out: Outgoing::new(config),
             back: Incoming::new(config),
             parts: Parts::default(),
+            fence_empties_l1d: config.sm.fence_empties_l1d,
         }
     }
 
@@ -131,7 +135,7 @@ impl LoadStore {
         }
     }
 
-    /// Whether replies are at the port, or on their way to it.
+    /// Whether replies are at the port, or in flight to it.
     #[inline]
     pub(super) fn has_replies(&self, port: &Port) -> bool {
         self.back.held() > 0 || !port.inbox.is_empty()
@@ -157,16 +161,16 @@ impl LoadStore {
         if !datapath.has_memory::<B>() && self.is_empty() {
             return;
         }
-        let Self { caches, out, back, parts } = self;
+        let Self { caches, out, back, parts, .. } = self;
         back.write_back(on, caches, parts, datapath, out.current, now);
         back.take_response(on, caches, parts, now);
         self.end_fences(on);
-        let Self { caches, out, back, parts } = self;
+        let Self { caches, out, back, parts, .. } = self;
         out.send_misses(&mut Desk { on, caches, parts, back, port, now });
         caches.l1t.step();
         back.take_hits(on, parts, out.current, now);
         self.end_fences(on);
-        let Self { caches, out, back, parts } = self;
+        let Self { caches, out, back, parts, .. } = self;
         let mut desk = Desk { on, caches, parts, back, port, now };
         out.look_up(&mut desk);
         out.hand_out(&mut desk);
@@ -178,7 +182,7 @@ impl LoadStore {
     /// Fences that have ended may empty the data cache.
     #[inline]
     fn end_fences<B: Build>(&mut self, on: &mut Shared<'_, B>) {
-        if on.warps.news.take_fence() {
+        if on.warps.news.take_fence() && self.fence_empties_l1d {
             self.caches.l1d.invalidate();
         }
     }
@@ -190,7 +194,7 @@ impl LoadStore {
         }
         let inst = datapath.take_memory::<B>(0)?;
         let entry = on.insts.get_mut(inst);
-        entry.pending = raddle_ptx::num::fit(entry.accesses.len());
+        entry.pending = fit(entry.accesses.len());
         Some(inst)
     }
 }

@@ -15,7 +15,7 @@ use crate::packet::{Cycle, Purpose, Request};
 use crate::seam::WarpId;
 use std::collections::VecDeque;
 
-/// A request on its way to the tags of the data cache.
+/// A request in the look-up queue of the data cache.
 #[derive(Clone, Copy)]
 struct Lookup {
     /// When it gets there.

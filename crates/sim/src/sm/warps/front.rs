@@ -17,7 +17,7 @@ pub struct Front {
     len: u8,
     /// Where the next fetch goes.
     pub next_pc: u32,
-    /// A line of instructions is on its way, or the fetched instructions are being decoded.
+    /// An instruction fetch is outstanding, or the fetched instructions are being decoded.
     pub fetching: bool,
     /// Instructions issued and not finished.
     pub in_flight: u32,
@@ -137,7 +137,7 @@ impl Front {
         self.stores == 0 && self.has_its_results()
     }
 
-    /// Whether all it has asked for has come; stores may be on their way.
+    /// Whether all its results have come; stores may be outstanding.
     pub fn has_its_results(&self) -> bool {
         self.in_flight == 0 && self.atomics() == 0
     }

@@ -270,7 +270,7 @@ impl<'k, B: Build> Warps<'k, B> {
         }
     }
 
-    /// A store is done, though its requests may be on their way.
+    /// A store is done, though its requests may be outstanding.
     pub(super) fn complete_store(&mut self, entry: &InFlight) {
         self.ready.release_store(entry);
         self.refresh(WarpId(entry.warp));
@@ -344,7 +344,7 @@ impl<'k, B: Build> Warps<'k, B> {
 
     // Fetched instructions.
 
-    /// Instructions of a warp are on their way.
+    /// An instruction fetch for a warp is outstanding.
     #[inline]
     pub(super) fn is_fetched_for(&mut self, warp: WarpId) {
         self.ready.front(warp).fetching = true;
@@ -449,10 +449,8 @@ impl<'k, B: Build> Warps<'k, B> {
 
     /// A fence or atomics of a warp may be done; whether it has gone on and is up to date.
     fn end_order(&mut self, warp: WarpId) -> bool {
-        if let Some(end) = self.ready.end_fence(warp) {
-            if end.empties_l1d {
-                self.news.fence_ended();
-            }
+        if self.ready.end_fence(warp) {
+            self.news.fence_ended();
             if self.pooled() {
                 self.finish(warp);
                 return true;

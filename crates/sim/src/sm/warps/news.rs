@@ -27,7 +27,7 @@ pub(in super::super) struct News {
     moved: Option<Moved>,
     /// Who is in which warp, if somebody listens.
     told: Option<Vec<EventKind>>,
-    /// A fence has ended that empties the data cache.
+    /// A fence has ended.
     fence: bool,
 }
 
@@ -88,7 +88,7 @@ impl News {
         self.moved.as_mut()?.groups.pop().map(usize::from)
     }
 
-    /// Whether a fence has ended that empties the data cache; it is asked once.
+    /// Whether a fence has ended; it is asked once.
     #[inline]
     pub(in super::super) fn take_fence(&mut self) -> bool {
         std::mem::take(&mut self.fence)

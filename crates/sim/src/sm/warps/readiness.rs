@@ -102,7 +102,7 @@ impl<'k, B: Build> Readiness<'k, B> {
         }
     }
 
-    /// A store is done, though its requests may be on their way.
+    /// A store is done, though its requests may be outstanding.
     pub(super) fn release_store(&mut self, entry: &InFlight) {
         self.fronts[usize::from(entry.warp)].in_flight -= 1;
         if self.regroups() {
@@ -110,15 +110,15 @@ impl<'k, B: Build> Readiness<'k, B> {
         }
     }
 
-    /// Whether the fence of a warp has just ended; what that does to the data cache.
+    /// Ends the fence of a warp if all it waits for has come; whether it does.
     #[inline]
-    pub(super) fn end_fence(&mut self, warp: WarpId) -> Option<FenceEnd> {
+    pub(super) fn end_fence(&mut self, warp: WarpId) -> bool {
         let front = &mut self.fronts[warp.index()];
         if !front.has_fence() || !front.has_its_results() || front.stores > 0 && self.rules.fence_waits_for_stores {
-            return None;
+            return false;
         }
         front.end_fence();
-        Some(FenceEnd { empties_l1d: self.rules.fence_empties_l1d })
+        true
     }
 
     /// Brings the sets up to date for a warp that is blocked, or a slot that is free.
@@ -214,10 +214,4 @@ impl<'k, B: Build> Readiness<'k, B> {
         });
         hazard
     }
-}
-
-/// The end of a fence.
-pub(super) struct FenceEnd {
-    /// The data cache is emptied.
-    pub(super) empties_l1d: bool,
 }

@@ -14,7 +14,6 @@ pub(super) struct Rules {
     pub(super) ideal_fetch: bool,
     pub(super) single_in_flight: bool,
     pub(super) fence_waits_for_stores: bool,
-    pub(super) fence_empties_l1d: bool,
     /// All lanes of a warp.
     pub(super) lanes: u32,
 }
@@ -31,7 +30,6 @@ impl Rules {
             ideal_fetch: sm.fetch.ideal,
             single_in_flight: sm.single_in_flight,
             fence_waits_for_stores: sm.fence_waits_for_stores,
-            fence_empties_l1d: sm.fence_empties_l1d,
             lanes: lanes_of(sm.warp_width),
         }
     }
