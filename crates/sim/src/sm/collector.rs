@@ -5,6 +5,7 @@
 
 use crate::config::{CollectorConfig, UnitsConfig};
 use crate::kernel::{MAX_READS, UNITS, UnitKind};
+use crate::saved;
 use raddle_ptx::num::fit;
 
 /// An instruction in the pipeline, by its number in the SM's table.
@@ -14,7 +15,7 @@ pub type InstId = u32;
 pub const MAX_WIDTH: u8 = 16;
 
 /// A short queue of instructions.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Queue {
     insts: [InstId; MAX_WIDTH as usize],
     first: u8,
@@ -67,6 +68,8 @@ struct Group {
     last: Vec<u32>,
 }
 
+saved!(Group { values: last; fixed: units });
+
 /// Banks, and collector units: sets of them are bits of a word.
 const MOST: usize = u64::BITS as usize;
 
@@ -79,6 +82,8 @@ struct Operands {
     first: [u16; MOST],
     len: [u16; MOST],
 }
+
+saved!(Operands { parts: rings, first, len; fixed: size });
 
 impl Operands {
     fn new(banks: usize, units: usize) -> Self {
@@ -133,6 +138,12 @@ pub struct Collector {
     /// Cycles operands waited because their bank was busy.
     pub conflicts: u64,
 }
+
+saved!(Collector {
+    values: busy, ready, requested, written, input, output, occupied, conflicts;
+    parts: units, groups, operands;
+    fixed: enabled, banks, bank_bits, width;
+});
 
 impl Collector {
     /// An empty collector.

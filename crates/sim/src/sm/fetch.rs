@@ -9,6 +9,7 @@ use super::port::Port;
 use super::shared::Shared;
 use crate::config::MachineConfig;
 use crate::packet::{Cycle, Purpose};
+use crate::saved;
 use crate::seam::{FetchScheduler, FetchView, WarpId, WarpSet};
 use raddle_ptx::num::{fit, low8, low16};
 use std::collections::VecDeque;
@@ -17,7 +18,7 @@ use std::collections::VecDeque;
 const L0_LINE: u64 = 32;
 
 /// Whom something is fetched for: a warp, or several of a gang.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Want {
     /// The first of them.
     warp: WarpId,
@@ -44,7 +45,7 @@ impl Want {
 }
 
 /// The instruction cache of a slice: lines, the one used last last.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct L0 {
     lines: Vec<u64>,
 }
@@ -88,6 +89,12 @@ pub(super) struct Fetch {
     /// Warps that one slice chooses from.
     wanting: WarpSet,
 }
+
+saved!(Fetch {
+    values: buffer, l0, wanting;
+    parts: policies, cache;
+    fixed: sector, width, ports, refetch, l0_lines;
+});
 
 /// What the policies of the fetch stage may look at.
 pub(super) struct Around<'a, 'k, B> {

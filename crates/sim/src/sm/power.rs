@@ -9,6 +9,7 @@ use super::warps::places::Place;
 use crate::config::UnitsConfig;
 use crate::kernel::{Pipe, TimedOp};
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::{Cause, Census, Entry, Gating, GatingView, Shape, WarpId};
 
 /// The power of the lanes of an SM.
@@ -18,6 +19,8 @@ pub(super) struct Power {
     /// The version of the sets the gating scheme last saw.
     saw: u64,
 }
+
+saved!(Power { values: saw; parts: gating; fixed: is_active });
 
 impl Power {
     pub(super) fn new(gating: Box<dyn Gating>) -> Self {

@@ -6,6 +6,7 @@
 use crate::config::UnitsConfig;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
+use crate::saved;
 use crate::sm::collector::InstId;
 use raddle_ptx::num::fit;
 
@@ -22,7 +23,7 @@ pub(super) fn place(time: Cycle) -> usize {
 }
 
 /// Bits for the next [`HORIZON`] cycles.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Ring {
     words: [u64; HORIZON / 64],
 }
@@ -85,6 +86,8 @@ struct Pipeline {
     leaving: Ring,
 }
 
+saved!(Pipeline { values: free_at, leaving; fixed: kind });
+
 /// No instruction.
 const NONE: InstId = InstId::MAX;
 
@@ -102,6 +105,8 @@ pub struct Units {
     pending: Ring,
     count: usize,
 }
+
+saved!(Units { values: also, pending, count; parts: pipelines, bus, done; fixed: writeback });
 
 impl Units {
     /// Empty pipelines.

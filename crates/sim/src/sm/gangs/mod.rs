@@ -14,6 +14,7 @@ use super::warps::places::Place;
 use crate::event::EventKind;
 use crate::kernel::{TimedKernel, UnitKind};
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::{Gang, GangView, Ganging, MemorySplit, Reform, WarpId, WarpSet};
 use members::Members;
 use raddle_ptx::num::{fit, low8};
@@ -36,6 +37,12 @@ pub(super) struct Gangs {
     /// Up to when their time is counted.
     since: Cycle,
 }
+
+saved!(Gangs {
+    values: table, next_fetch, sizes, since;
+    parts: unit, members;
+    fixed: is_active, slices, split, reform;
+});
 
 impl Gangs {
     pub(super) fn new(unit: Box<dyn Ganging>, kernel: &TimedKernel<'_>, slots: usize, slices: usize) -> Self {

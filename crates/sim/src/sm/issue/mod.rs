@@ -11,6 +11,7 @@ use super::warps::places::Place;
 use crate::config::SmConfig;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::{Cause, IssueScheduler, WarpId, WarpSet};
 use path::Path;
 use raddle_ptx::num::fit;
@@ -25,7 +26,7 @@ pub(super) struct MemoryState {
 }
 
 /// Why a scheduler could not issue, for the state in which that was found.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
 struct Idle {
     /// The version of its warps' places.
     version: u64,
@@ -52,6 +53,8 @@ pub(super) struct Schedulers {
     scratch: Vec<WarpId>,
     idle: Vec<Idle>,
 }
+
+saved!(Schedulers { values: eligible, scratch, idle; parts: policies; fixed: rotate, per_warp });
 
 impl Schedulers {
     pub(super) fn new(policies: Vec<Box<dyn IssueScheduler>>, config: &SmConfig, slots: usize) -> Self {

@@ -1,11 +1,12 @@
 //! What every warp could do next, or why it cannot, as sets.
 
 use crate::kernel::UnitKind;
+use crate::saved;
 use crate::seam::{MAX_WARPS, WarpId, WarpSet};
 use raddle_ptx::num::fit;
 
 /// What a warp could do next, or why it cannot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Place {
     /// Not in use.
     Free,
@@ -84,6 +85,8 @@ pub struct Sets {
     /// Grows with every change of a place, for each scheduler.
     versions: [u64; MAX_SCHEDULERS],
 }
+
+saved!(Sets { values: places, sets, wanting, waiting; parts: versions; fixed: schedulers });
 
 impl Sets {
     /// All warps free; warp `w` is of scheduler `w` modulo their number.

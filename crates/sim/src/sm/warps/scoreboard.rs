@@ -3,7 +3,7 @@
 use crate::kernel::TimedOp;
 
 /// Pending register writes: masks of lanes for each row and register.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Scoreboard {
     /// Of a thread; behind them, whether it has an instruction in flight.
     registers: usize,
@@ -11,7 +11,7 @@ pub struct Scoreboard {
 }
 
 /// Lanes of a row whose register is pending.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Pending {
     lanes: u32,
     /// Those of them that wait for memory.
