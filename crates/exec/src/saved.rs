@@ -60,7 +60,8 @@ pub trait Saved {
 pub struct Pass<'a>(Way<'a>);
 
 enum Way<'a> {
-    Write(&'a mut dyn Write),
+    /// With room for a value, as bytes do not go there one by one.
+    Write(&'a mut dyn Write, Vec<u8>),
     Read(&'a [u8]),
 }
 
@@ -70,7 +71,7 @@ const PAGE: usize = 4096;
 impl<'a> Pass<'a> {
     /// Writes.
     pub fn writing(to: &'a mut dyn Write) -> Self {
-        Self(Way::Write(to))
+        Self(Way::Write(to, Vec::new()))
     }
 
     /// Reads.
@@ -90,7 +91,7 @@ impl<'a> Pass<'a> {
     pub fn rest(&self) -> &'a [u8] {
         match self.0 {
             Way::Read(rest) => rest,
-            Way::Write(_) => &[],
+            Way::Write(..) => &[],
         }
     }
 
@@ -100,8 +101,10 @@ impl<'a> Pass<'a> {
     /// When it cannot be written or read.
     pub fn value<T: Serialize + DeserializeOwned>(&mut self, value: &mut T) -> Result<(), Error> {
         match &mut self.0 {
-            Way::Write(to) => {
-                postcard::to_io(value, to)?;
+            Way::Write(to, room) => {
+                room.clear();
+                *room = postcard::to_extend(value, std::mem::take(room))?;
+                to.write_all(room)?;
             }
             Way::Read(from) => (*value, *from) = postcard::take_from_bytes(from)?,
         }
@@ -132,7 +135,7 @@ impl<'a> Pass<'a> {
         }
         for (page, is_used) in bytes.chunks_mut(PAGE).zip(used) {
             match &mut self.0 {
-                Way::Write(to) if is_used => to.write_all(page)?,
+                Way::Write(to, _) if is_used => to.write_all(page)?,
                 Way::Read(from) if is_used => {
                     let (own, rest) = from.split_at_checked(page.len()).ok_or(Error::Damaged("it ends too early"))?;
                     page.copy_from_slice(own);
