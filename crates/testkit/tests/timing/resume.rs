@@ -1,13 +1,14 @@
 //! Runs that are stopped and go on from what was kept: not a counter differs from a run that was left alone.
 
-use crate::common::{gating_schemes, issue_policies, long, with_gating, with_issue};
+use crate::common::{gating_schemes, issue_policies, long, presets, with_gating, with_issue};
 use crate::determinism::tiny;
 use crate::golden;
 use crate::random::references;
-use raddle_sim::config::{MachineConfig, random};
+use raddle_sim::config::{Choice, MachineConfig, MechanismConfig, random};
 use raddle_sim::gpu::{GpuError, Keeper, Progress, RunOptions, Wish, WriteState};
 use raddle_sim::result::LaunchResult;
 use raddle_sim::saved::Pass;
+use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId};
 use raddle_testkit::reference::Case;
 use raddle_testkit::timing::{machine, run, try_run};
 
@@ -120,4 +121,51 @@ fn another_state_is_refused() {
     }
     let longer: Vec<u8> = state.iter().copied().chain([0]).collect();
     assert!(resume(&longer, "matmul", &config));
+}
+
+fn choice(seam: Seam, config: &mut MechanismConfig) -> &mut Choice {
+    match seam {
+        Seam::Divergence => &mut config.divergence,
+        Seam::Issue => &mut config.issue,
+        Seam::Fetch => &mut config.fetch,
+        Seam::Dispatch => &mut config.dispatch,
+        Seam::Ganging => &mut config.ganging,
+        Seam::Gating => &mut config.gating,
+    }
+}
+
+#[test]
+fn the_state_of_every_mechanism_can_be_saved() {
+    let registry = raddle_mech::registry();
+    let mut checked = 0;
+    for mechanism in registry.iter() {
+        let name = mechanism.info.name;
+        for (preset, mut config) in presets() {
+            *choice(mechanism.info.seam, &mut config.mechanism) = Choice::Name(name.to_owned());
+            let Ok(mechanisms) = registry.check(&config) else { continue };
+            mechanisms.can_be_saved().unwrap_or_else(|why| panic!("{name} on {preset}: {why}"));
+            checked += 1;
+        }
+    }
+    assert!(checked > 2 * registry.iter().count(), "{checked}");
+}
+
+/// One that has a field and does not say what it is.
+struct Forgetful(u32);
+
+impl IssueScheduler for Forgetful {
+    fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
+        order.extend(view.warps.iter().filter(|warp| u32::from(warp.0) != self.0));
+    }
+}
+
+#[test]
+fn a_mechanism_with_state_it_does_not_name_is_refused() {
+    let info =
+        MechanismInfo { seam: Seam::Issue, name: "forgetful", summary: "", source: "", counters: &[], refuses: &[] };
+    let mut registry = raddle_mech::registry();
+    registry.issue(info, |_: raddle_mech::NoConfig, _: &MachineConfig| Forgetful(99));
+    let config = with_issue(&machine("gtx480", &[""; 0]), "forgetful");
+    let refused = registry.check(&config).unwrap().can_be_saved().unwrap_err();
+    assert_eq!(refused, "issue `forgetful` does not say how its state is saved");
 }
