@@ -64,7 +64,7 @@ fn kill(what: &[&str], kills: usize) {
     let whole = folder.raddle(&[&["run"], what, &["--json", "--stats", "whole.csv", "--threads", "1"]].concat());
     assert_eq!(whole.code, 0, "{}", whole.err);
     let mut random = Random(0x2545_f491_4f6c_dd1d ^ what.len() as u64);
-    let options = ["--json", "--stats", "cut.csv", "--checkpoint", "state", "--every", "20ms", "--resume", "--threads"];
+    let options = ["--json", "--stats", "cut.csv", "--checkpoint", "state", "--every", "10ms", "--resume", "--threads"];
     let mut hits = 0;
     let last = loop {
         let threads = ["1", "2", "3"][random.below(3) as usize];
@@ -76,7 +76,7 @@ fn kill(what: &[&str], kills: usize) {
         let mut child = start(&folder, &args);
         assert!(next_checkpoint(&folder, &mut child, before), "{what:?} ended after {hits} of {kills} kills");
         // Some come in the midst of writing the next one.
-        std::thread::sleep(Duration::from_micros(random.below(25_000)));
+        std::thread::sleep(Duration::from_micros(random.below(12_000)));
         // SIGKILL, which cannot be caught, to this process alone.
         let _ = child.kill();
         let _ = child.wait();
