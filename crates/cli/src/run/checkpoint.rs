@@ -72,7 +72,10 @@ impl CheckpointArgs {
             out::talk(&format!("warning: {} cannot be used: {why}", path.display()));
         }
         match &search.found {
-            Some(found) => out::talk(&format!("resuming from {}", found.path.display())),
+            Some(found) => {
+                let (path, (launch, cycles)) = (found.path.display(), found.reached());
+                out::talk(&format!("resuming from {path}: launch {launch}, cycle {}", out::grouped(cycles)));
+            }
             None => {
                 let folder = self.checkpoint.iter().map(|folder| folder.display().to_string()).next();
                 out::talk(&format!("no checkpoint in {}: starting from the beginning", folder.unwrap_or_default()));

@@ -34,6 +34,15 @@ pub struct Found {
 }
 
 impl Found {
+    /// How far the run had come: the launch that was under way, counted from 1, and its cycles.
+    #[must_use]
+    pub fn reached(&self) -> (usize, u64) {
+        let mut reached = (0, 0);
+        // Whoever goes on from it finds out what is wrong with it.
+        let _ = Pass::reading(self.contents()).value(&mut reached);
+        reached
+    }
+
     /// What was written.
     pub(super) fn contents(&self) -> &[u8] {
         &self.contents[MAGIC.len()..self.contents.len() - HASH]

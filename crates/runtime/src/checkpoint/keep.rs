@@ -112,7 +112,8 @@ impl<'d> Keep<'d> {
     /// Reads a checkpoint; says what differs if it is of another run.
     fn read(&mut self, contents: &'d [u8]) -> Result<Option<String>, saved::Error> {
         let mut pass = Pass::reading(contents);
-        let mut was = Identity::new();
+        let (mut reached, mut was) = ((0usize, 0u64), Identity::new());
+        pass.value(&mut reached)?;
         pass.value(&mut was)?;
         let difference = identity::difference(&was, self.identity());
         if difference.is_some() {
@@ -196,11 +197,12 @@ impl<'d> Keep<'d> {
         LaunchKeeper { before: before.clone(), keep: self }
     }
 
-    fn write(&mut self, before: &mut MemoryCounters, state: WriteState<'_>) {
+    fn write(&mut self, before: &mut MemoryCounters, progress: Progress, state: WriteState<'_>) {
         let wall = &mut self.wall();
         self.identity();
         let Self { checkpoints, identity, host, marks, ended, .. } = self;
         let written = file::write(&checkpoints.folder, |pass| {
+            pass.value(&mut (marks.len(), progress.cycles))?;
             pass.value(identity.get_or_insert_default())?;
             pass.value(marks)?;
             pass.value(ended)?;
@@ -259,7 +261,7 @@ impl Keeper for LaunchKeeper<'_, '_> {
         }
     }
 
-    fn keep(&mut self, _: Progress, state: WriteState<'_>) {
-        self.keep.write(&mut self.before, state);
+    fn keep(&mut self, progress: Progress, state: WriteState<'_>) {
+        self.keep.write(&mut self.before, progress, state);
     }
 }
