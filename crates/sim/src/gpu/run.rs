@@ -359,7 +359,11 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
 
     pub(super) fn finish(mut self, ending: Ending, kernel: &TimedKernel<'_>) -> (LaunchResult, Box<dyn Dispatcher>) {
         let memory = self.work.hold();
-        self.sms.iter().for_each(|s| lock(&s.sm).run_until(&mut s.mail(), self.gpu.now, &memory));
+        for seat in self.sms {
+            let mut sm = lock(&seat.sm);
+            sm.run_until(&mut seat.mail(), self.gpu.now, &memory);
+            sm.settle(self.gpu.now);
+        }
         self.gpu.memory.make_up(self.gpu.now);
         self.observe();
         let end = match &ending {

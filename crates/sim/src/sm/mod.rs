@@ -217,6 +217,7 @@ impl<'k, B: Build> Sm<'k, B> {
 
     // A cycle.
 
+    #[inline(never)]
     fn cycle(&mut self, now: Cycle, memory: &DeviceMemory) {
         let Self { shared, blocks, fetch, power, datapath, memory: ldst, port, .. } = self;
         power.begin_cycle(shared, now);
@@ -231,10 +232,10 @@ impl<'k, B: Build> Sm<'k, B> {
         datapath.execute(shared, power, now);
         ldst.cycle(shared, datapath, port, now);
         self.shared.account.counters.cycles += 1;
-        if !self.shared.facts.never_skips && self.stages().is_quiet(now) {
+        // In plain builds every stage sees by itself whether it has something to do.
+        if !B::PLAIN && !self.shared.facts.never_skips && self.stages().is_quiet(now) {
             self.datapath.end_cycle::<B>();
-            self.charge(now, 1);
-            return;
+            return self.pass(now, now + 1);
         }
         let memory_state = self.memory_state();
         let Self { shared, blocks, fetch, schedulers, gangs, power, datapath, port, .. } = self;
@@ -242,7 +243,9 @@ impl<'k, B: Build> Sm<'k, B> {
         schedulers.run(&mut Path { on: shared, blocks, datapath, power, memory, now }, gangs, memory_state);
         fetch.decode(shared, now);
         schedulers.hear(shared);
-        fetch.run(&mut Around { on: shared, schedulers, blocks, now }, gangs, port);
+        if fetch.has_work(shared) {
+            fetch.run(&mut Around { on: shared, schedulers, blocks, now }, gangs, port);
+        }
         blocks.retire(shared, now);
         while let Some(cta) = blocks.take_start(now) {
             let warps = blocks.start(shared, cta, now);
@@ -266,19 +269,24 @@ impl<'k, B: Build> Sm<'k, B> {
         MemoryState { is_occupied: self.memory.is_occupied(), is_stalled: self.memory.is_stalled() }
     }
 
-    /// Charges the empty slots of all schedulers to their causes.
-    fn charge(&mut self, now: Cycle, cycles: u64) {
+    /// Nothing issues up to `to`: slots are charged to the causes that keep warps from it.
+    fn pass(&mut self, now: Cycle, to: Cycle) {
         let state = self.memory_state();
-        self.schedulers.charge_all(&mut self.shared, &self.datapath, &self.gangs, state, now, cycles);
+        self.schedulers.pass(&mut self.shared, &self.datapath, &self.gangs, state, now, to);
     }
 
-    /// Charges cycles in which nothing moved.
+    /// Goes over cycles in which nothing moves.
     fn skip(&mut self, now: Cycle, until: Cycle) {
         self.shared.account.counters.memory_stalls += self.memory.skip(now, until - now);
-        self.charge(now, until - now);
+        self.pass(now, until);
         self.schedulers.skip(now, until);
         self.power.skip(now, until);
         self.shared.account.counters.cycles += until - now;
+    }
+
+    /// Charges all slots of the cycles it has run.
+    pub(crate) fn settle(&mut self, now: Cycle) {
+        self.schedulers.settle_all(&mut self.shared, now);
     }
 
     // What it has counted.
