@@ -5,6 +5,8 @@
 
 use raddle_mech::NoConfig;
 use raddle_sim::config::MachineConfig;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId};
 use raddle_sim::stats::Counters;
 use std::cmp::Reverse;
@@ -30,6 +32,9 @@ struct Youngest {
     counts: Counts,
 }
 
+// What a checkpoint has of it.
+saved!(Youngest { values: last; parts: counts });
+
 impl IssueScheduler for Youngest {
     fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
         order.extend(view.warps.iter());
@@ -42,6 +47,10 @@ impl IssueScheduler for Youngest {
 
     fn counters(&self) -> Vec<u64> {
         self.counts.values()
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }
 

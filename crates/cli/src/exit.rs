@@ -20,6 +20,8 @@ pub enum Exit {
     InstructionLimit,
     /// The limit of cycles ended a kernel.
     CycleLimit,
+    /// The run was told to stop and has written a checkpoint, from which it can go on.
+    Checkpoint,
     /// Somebody pressed Ctrl-C.
     Stopped,
 }
@@ -34,6 +36,7 @@ impl Exit {
             Self::Deadlock => 3,
             Self::InstructionLimit => 4,
             Self::CycleLimit => 5,
+            Self::Checkpoint => 6,
             Self::Stopped => 130,
         }
     }

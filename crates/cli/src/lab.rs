@@ -1,5 +1,6 @@
 //! `raddle lab`: experiments, their results and reports.
 
+mod keep;
 mod look;
 mod run;
 mod slurm;
@@ -23,14 +24,15 @@ pub enum Command {
     #[command(after_help = "\
 FILE is an experiment file, or the name of an experiment that comes with Raddle, see `raddle list
 experiments`. Points are run one on each core. What has a result in the store is not run again, so the
-command can be stopped at any time and goes on where it was. A point that fails does not stop the
-others; `raddle lab ls --failures` says what went wrong. A workload that a machine cannot run by design,
-because no SM holds a block of it or a mechanism cannot do what it needs, is refused: that is no failure.
+command can be stopped at any time and goes on where it was: points write checkpoints to the store every
+ten minutes, and when the command is told to stop. A point that fails does not stop the others; `raddle
+lab ls --failures` says what went wrong. A workload that a machine cannot run by design, because no SM
+holds a block of it or a mechanism cannot do what it needs, is refused: that is no failure.
 
 With --slurm, points are run by job arrays on a Slurm cluster. Each task runs --jobs points at once and
 asks for as many cores; 1 when left out. The program and the store must be on a file system that all
 nodes see. Tasks that are killed are submitted again. Ctrl-C does not end the jobs: the same command
-takes them over.
+takes them over. A task writes checkpoints a minute before its time is up, so a point may take longer.
 
 Examples:
   raddle lab run matrix --size tiny

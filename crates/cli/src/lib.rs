@@ -55,6 +55,7 @@ Exit codes:
   3    a kernel deadlocked: none of its threads can continue
   4    the limit of instructions ended a kernel (--max-insts)
   5    the limit of cycles ended a kernel (--max-cycles)
+  6    the run was told to stop and has written a checkpoint (--checkpoint)
   130  Ctrl-C stopped an experiment; its results are kept";
 
 #[derive(Subcommand)]

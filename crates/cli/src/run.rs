@@ -1,5 +1,6 @@
 //! `raddle run`.
 
+pub mod checkpoint;
 mod energy;
 mod figures;
 mod launches;
@@ -16,6 +17,7 @@ use crate::out;
 use crate::progress::Line;
 use crate::ptx::virtualize::forms;
 use crate::render::Text;
+use checkpoint::CheckpointArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use raddle_ptx::Diagnostic;
 use raddle_ptx::diag::Severity;
@@ -112,6 +114,9 @@ pub struct Args {
     #[arg(long, help_heading = "Execution")]
     check: bool,
 
+    #[command(flatten)]
+    checkpoints: CheckpointArgs,
+
     /// Print a buffer in the end, or its first N elements
     #[arg(long, value_name = "BUF[:N]", help_heading = "Output")]
     print: Vec<Printed>,
@@ -151,12 +156,17 @@ A workload is a program that comes with Raddle, see `raddle list workloads`. Wha
 no slash is the name of one, everything else is a file: for a file `bfs`, write ./bfs. Its launches are
 summed up for each kernel.
 
+With --checkpoint, the state of the run is written to a folder every ten minutes, and when the run is
+told to stop (SIGTERM, Ctrl-C). The same command with --resume goes on from there, with any number of
+threads, and ends with the same results. A run that has come to its end deletes its checkpoints.
+
 What the kernel prints, and what --print asks for, goes to stdout; the summary goes to stderr.
 
 Examples:
   raddle run examples/saxpy.toml
   raddle run bfs --size tiny --issue lrr
   raddle run examples/saxpy.toml --issue lrr --set gpu.sms=1 --stats saxpy.csv --check
+  raddle run bfs --size paper --checkpoint bfs-state --resume
   raddle run examples/saxpy.ptx --grid 4 --block 256 --arg 1024 --arg 2 \\
       --arg buf:f32:1024=iota --arg y=buf:f32:1024=const:1,out=y.npy --print y:8";
 
@@ -196,6 +206,9 @@ impl Args {
         if self.energy.is_some() {
             return Err(Problem::new("--energy is for `raddle run`").into());
         }
+        if self.checkpoints.is_chosen() {
+            return Err(Problem::new("--checkpoint is for `raddle run`").into());
+        }
         match self.engine {
             Engine::Timing => Ok(()),
             other => Err(Problem::new(format!("there is nothing to measure on the engine `{other}`")).into()),
@@ -214,6 +227,7 @@ impl Args {
             ("--threads", self.threads.is_some()),
             ("--energy", self.energy.is_some()),
             ("--stats", self.stats.is_some()),
+            ("--checkpoint", self.checkpoints.is_chosen()),
         ];
         let given = only_timed.iter().find(|(_, given)| *given).map(|(name, _)| *name);
         match given.or(self.machine.given()) {
@@ -271,7 +285,7 @@ pub struct Ran<'r> {
 
 /// `raddle run`.
 pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
-    with(args, registry, None, None)
+    args.checkpoints.ended(with(args, registry, None, None))
 }
 
 /// Runs what the options say, with somebody who listens; `then` is done instead of reporting the run.
@@ -333,12 +347,14 @@ fn execute(
     let machine = args.machine(registry)?;
     let energies = energy::energies(args.energy.as_ref())?;
     let setup = Setup::with_registry(args.options(machine.as_ref()), Arc::clone(registry));
+    let setup = setup.with_checkpoints(args.checkpoints.start());
     let line = RefCell::new(Line::new(args.json));
     let mut progress = |number, progress| line.borrow_mut().show(number, progress);
     let mut session = Session::new(plan, ptx, &setup)?;
     let observer = observer.map(|o| o as &mut dyn LaunchObserver);
-    let outcome = session.run(Watch { observer, progress: Some(&mut progress) })?;
+    let outcome = session.run(Watch { observer, progress: Some(&mut progress) });
     line.borrow_mut().clear();
+    let outcome = outcome?;
     if let Some((path, format)) = stats {
         stats_table::write(path, format, &stats_table::rows(&outcome))?;
     }

@@ -6,7 +6,7 @@ use crate::lanes::LANES;
 use crate::memory::Global;
 
 /// What the lanes of one memory request want done to global memory, and afterwards what was there before.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct AtomicWork {
     /// Lanes that take part.
     pub mask: u32,

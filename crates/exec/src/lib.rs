@@ -7,6 +7,7 @@
 //! * [`atomics`]: global atomics executed away from the thread.
 //! * [`run()`]: a launch from start to end.
 //! * [`memory`]: device memory with known allocations, the address windows.
+//! * [`saved`](mod@saved): state that is written down and read back.
 //! * [`math`]: scalar arithmetic right to the bit.
 //! * [`reference`](mod@reference): an interpreter of one thread at a time, written apart from the
 //!   fast path, that checks it.
@@ -29,6 +30,7 @@ pub mod op;
 pub mod printf;
 pub mod reference;
 mod run;
+pub mod saved;
 pub mod splits;
 pub mod texture;
 

@@ -51,7 +51,7 @@ impl Threads for u32 {
 }
 
 /// What a part of a warp does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum State {
     /// It can run.
     Ready,
@@ -64,7 +64,7 @@ pub enum State {
 }
 
 /// A part of a warp with a program counter of its own.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Split<M = u32> {
     /// Next operation.
     pub pc: u32,
@@ -91,7 +91,7 @@ impl<M: Threads> Split<M> {
 }
 
 /// Threads that go the same way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Group<M = u32> {
     /// Where they go.
     pub pc: u32,
@@ -113,7 +113,7 @@ pub fn add_by_target(groups: &mut Vec<Group>, active: u32, targets: &[u32; 32], 
 }
 
 /// Where threads that part at a branch meet again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Meeting {
     /// At the latest; [`NO_PC`] when nowhere.
     pub surely: u32,
@@ -130,7 +130,7 @@ impl Meeting {
 }
 
 /// A place where parts of a warp meet again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Join<M> {
     pc: u32,
     depth: u32,
@@ -145,7 +145,7 @@ struct Join<M> {
 }
 
 /// A warp as parts.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Splits<M = u32> {
     /// Threads it starts with.
     all: M,

@@ -13,7 +13,7 @@
 //! * [`record`], [`key`]: what a run leaves behind, and the hash of what determines it.
 //! * [`store`]: all records, safe against kills, full disks and damage; [`export`]: one table of them, [`varied`]: what
 //!   differs between them.
-//! * [`work`], [`slurm`]: running points on this machine, and on a cluster.
+//! * [`work`], [`slurm`]: running points on this machine, and on a cluster; [`keep`]: going on with those that were stopped.
 //! * [`metric`], [`figure`], [`table`]: values from records, and tables of them with their spread.
 //! * [`agreement`], [`numbers`]: whether a value agrees with a paper's, and all that papers print beside ours.
 //! * [`overview`]: the picture of all experiments; [`timeline`]: how warps run and wait in one point.
@@ -35,6 +35,7 @@ pub mod fill;
 pub mod font;
 pub mod gangs;
 pub mod grid;
+pub mod keep;
 pub mod key;
 pub mod lanes;
 pub mod machines;

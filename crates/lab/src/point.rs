@@ -1,15 +1,18 @@
 //! A point: one run of a workload on a machine.
 
 use crate::error::Error;
+use crate::keep::Keeping;
 use crate::key::Key;
 use crate::record::{Failure, Identity, KernelCounts, MachineSpec, Record, SCHEMA};
 use crate::virtualize::Virtualize;
+use raddle_runtime::checkpoint::Checkpoints;
 use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::measure::Recorder;
 use raddle_runtime::timing::{LaunchObserver, TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions, Problem, PtxFile};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::Registry;
+use raddle_workloads::Error as RunError;
 use raddle_workloads::{Class, Manifest, Ran, Request, Size, Workload};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -143,21 +146,34 @@ impl Point {
     /// # Errors
     /// When the machine refuses it, it does not complete, its results are wrong or the simulator has a bug.
     pub fn run(&self, threads: usize) -> Result<Record, Failure> {
-        let ran = catch_unwind(AssertUnwindSafe(|| self.simulate(threads))).unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
-            Err(raddle_workloads::Error::Wrong(format!("the simulator panicked: {text}")))
-        });
-        ran.map_err(|error| Failure {
-            key: self.key,
-            title: self.identity().title(),
-            is_refusal: matches!(error, raddle_workloads::Error::Runtime(raddle_runtime::Error::Refused(_))),
-            error: error.to_string(),
-        })
+        // Without checkpoints nobody stops it.
+        self.run_kept(threads, None).unwrap_or_else(|| Err(self.failure(&RunError::Wrong("it was stopped".to_owned()))))
     }
 
-    fn simulate(&self, threads: usize) -> Result<Record, raddle_workloads::Error> {
-        let ran = self.launched(threads, None)?;
+    /// The same with checkpoints; `None` when it was stopped.
+    pub(crate) fn run_kept(&self, threads: usize, keeping: Option<&Keeping>) -> Option<Result<Record, Failure>> {
+        let ran = catch_unwind(AssertUnwindSafe(|| self.simulate(threads, keeping))).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+            Err(RunError::Wrong(format!("the simulator panicked: {text}")))
+        });
+        match ran {
+            Err(RunError::Runtime(raddle_runtime::Error::Interrupted { .. })) => None,
+            ran => Some(ran.map_err(|error| self.failure(&error))),
+        }
+    }
+
+    fn failure(&self, error: &RunError) -> Failure {
+        Failure {
+            key: self.key,
+            title: self.identity().title(),
+            is_refusal: matches!(error, RunError::Runtime(raddle_runtime::Error::Refused(_))),
+            error: error.to_string(),
+        }
+    }
+
+    fn simulate(&self, threads: usize, keeping: Option<&Keeping>) -> Result<Record, RunError> {
+        let ran = self.launched(threads, None, keeping.map(|keeping| keeping.of(&self.key)))?;
         match ran.wrong {
             Some(wrong) => Err(wrong),
             None => {
@@ -174,6 +190,7 @@ impl Point {
         &self,
         threads: usize,
         recorder: Option<&mut Recorder>,
+        checkpoints: Option<Checkpoints>,
     ) -> Result<Ran, raddle_workloads::Error> {
         let workload = self.program.workload;
         let machine = self.target.config.clone();
@@ -184,7 +201,7 @@ impl Point {
         let timing = Some(Box::new(TimingOptions { threads, ..TimingOptions::new(machine) }));
         let options = RunOptions { engine, timing, heap_offset: self.heap_offset, ..RunOptions::default() };
         let request = Request { seed: self.seed, ..Request::new(self.size) };
-        let setup = Setup::with_registry(options, Arc::clone(&self.target.registry));
+        let setup = Setup::with_registry(options, Arc::clone(&self.target.registry)).with_checkpoints(checkpoints);
         let observer = recorder.map(|recorder| recorder as &mut dyn LaunchObserver);
         workload.run(module, &setup, Watch { observer, progress: None }, &request)
     }

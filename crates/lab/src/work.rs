@@ -1,6 +1,7 @@
 //! Running points on the cores of this machine.
 
 use crate::error::Error;
+use crate::keep::Keeping;
 use crate::key::Key;
 use crate::point::Point;
 use crate::record::{Failure, Record};
@@ -181,6 +182,20 @@ pub fn run<R: Results>(
     options: Options,
     tell: &(dyn Fn(Progress) + Sync),
 ) -> Result<Progress, Error> {
+    run_kept(points, results, options, None, tell)
+}
+
+/// The same with checkpoints, from which points that were stopped or killed before go on.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_kept<R: Results>(
+    points: &[Point],
+    results: &mut R,
+    options: Options,
+    keeping: Option<&Keeping>,
+    tell: &(dyn Fn(Progress) + Sync),
+) -> Result<Progress, Error> {
     let mut seen = BTreeSet::new();
     let distinct: Vec<&Point> = points.iter().filter(|point| seen.insert(point.key)).collect();
     let (mut missing, mut damaged) = (Vec::new(), 0);
@@ -199,6 +214,7 @@ pub fn run<R: Results>(
         next: AtomicUsize::new(0),
         begun: Instant::now(),
         state: Mutex::new(State { progress: start, results, error: None }),
+        keeping,
         tell,
     };
     std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(|| shared.work(threads)))));
@@ -221,6 +237,7 @@ struct Shared<'r, R> {
     next: AtomicUsize,
     begun: Instant,
     state: Mutex<State<'r, R>>,
+    keeping: Option<&'r Keeping>,
     tell: &'r (dyn Fn(Progress) + Sync),
 }
 
@@ -231,19 +248,24 @@ impl<'r, R: Results> Shared<'r, R> {
 
     fn work(&self, threads: usize) {
         while let Some(point) = self.missing.get(self.next.fetch_add(1, Ordering::Relaxed)) {
-            if self.lock().error.is_some() {
+            if self.lock().error.is_some() || self.keeping.is_some_and(Keeping::is_stopping) {
                 return;
             }
             self.note(|progress| progress.running += 1);
-            let result = point.run(threads);
+            let Some(result) = point.run_kept(threads, self.keeping) else {
+                self.note(|progress| progress.running -= 1);
+                return;
+            };
             let _writing = writing();
             let mut state = self.lock();
             let (kept, failure) = match result {
                 Ok(record) => (state.results.keep(record), None),
                 Err(failure) => (state.results.fail(failure.clone()), Some(failure)),
             };
-            if let Err(error) = kept {
-                state.error.get_or_insert(error);
+            match (kept, self.keeping) {
+                (Err(error), _) => drop(state.error.get_or_insert(error)),
+                (Ok(()), Some(keeping)) => keeping.end(&point.key),
+                (Ok(()), None) => {}
             }
             drop(state);
             self.note(|progress| {

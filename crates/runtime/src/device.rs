@@ -17,6 +17,7 @@
 //! # Ok::<(), raddle_runtime::Error>(())
 //! ```
 
+use crate::checkpoint::{Checkpoints, Keep};
 use crate::element::Element;
 use crate::engine::{Engine, EngineOptions, Kernel};
 use crate::error::{Error, Problem};
@@ -74,6 +75,7 @@ impl RunOptions {
 pub struct Setup {
     options: RunOptions,
     registry: Arc<Registry>,
+    checkpoints: Option<Checkpoints>,
 }
 
 impl Default for Setup {
@@ -92,7 +94,14 @@ impl Setup {
     /// With mechanisms of one's own.
     #[must_use]
     pub fn with_registry(options: RunOptions, registry: impl Into<Arc<Registry>>) -> Self {
-        Self { options, registry: registry.into() }
+        Self { options, registry: registry.into(), checkpoints: None }
+    }
+
+    /// The same with checkpoints, of one device on the timing model.
+    #[must_use]
+    pub fn with_checkpoints(mut self, checkpoints: Option<Checkpoints>) -> Self {
+        self.checkpoints = checkpoints;
+        self
     }
 
     /// The options.
@@ -208,6 +217,8 @@ pub struct Device<'d> {
     pub(crate) textures: Vec<(String, Texture)>,
     /// Bytes all launches have printed.
     printed: usize,
+    /// What checkpoints need, if there are any.
+    pub(crate) keep: Option<Keep<'d>>,
 }
 
 impl<'d> Device<'d> {
@@ -238,8 +249,16 @@ impl<'d> Device<'d> {
             }
             false => None,
         };
+        let keep = match (&setup.checkpoints, &timer) {
+            (Some(checkpoints), Some(timer)) => match timer.can_be_saved() {
+                Ok(()) => Some(Keep::new(checkpoints, options, ptx)?),
+                Err(_) if checkpoints.if_possible => None,
+                Err(error) => return Err(error),
+            },
+            _ => None,
+        };
         let (kernels, watch, launches, textures) = (BTreeMap::new(), Watch::default(), Vec::new(), Vec::new());
-        Ok(Self { setup, ptx, memory, image, kernels, timer, shadow, watch, launches, textures, printed: 0 })
+        Ok(Self { setup, ptx, memory, image, kernels, timer, shadow, watch, launches, textures, printed: 0, keep })
     }
 
     /// Has somebody told of what happens in the launches to come.
@@ -282,6 +301,7 @@ impl<'d> Device<'d> {
 
     /// Allocates bytes and gives the number of the allocation.
     pub(crate) fn alloc_bytes(&mut self, name: &str, bytes: u64) -> Result<usize, Problem> {
+        self.act("allocate", &[bytes], name.as_bytes());
         for memory in self.memories() {
             memory.alloc(name, bytes).map_err(|error| Problem::new(format!("buffer {error}")))?;
         }
@@ -316,6 +336,7 @@ impl<'d> Device<'d> {
     }
 
     fn write_bytes_at(&mut self, index: usize, at: usize, bytes: &[u8]) {
+        self.act("write", &[index as u64, at as u64], bytes);
         for memory in self.memories() {
             memory.bytes_mut(index)[at..at + bytes.len()].copy_from_slice(bytes);
             memory.mark_written(index, at, bytes.len());
@@ -338,6 +359,7 @@ impl<'d> Device<'d> {
 
     /// Counts all of an allocation as written.
     pub(crate) fn mark_written(&mut self, index: usize) {
+        self.act("mark as written", &[index as u64], &[]);
         for memory in self.memories() {
             memory.mark_written(index, 0, memory.bytes(index).len());
         }
@@ -355,14 +377,19 @@ impl<'d> Device<'d> {
     }
 
     pub(crate) fn bytes(&self, index: usize) -> &[u8] {
-        self.memory.bytes(index)
+        self.read(index as u64, self.memory.bytes(index))
+    }
+
+    /// Bytes of an allocation.
+    pub(crate) fn size(&self, index: usize) -> usize {
+        self.memory.bytes(index).len()
     }
 
     /// Names and bytes of all allocations as they are now.
     #[must_use]
     pub fn contents(&self) -> Vec<(String, Vec<u8>)> {
         let list = self.memory.allocations().iter().enumerate();
-        list.map(|(index, a)| (a.name.clone(), self.memory.bytes(index).to_vec())).collect()
+        list.map(|(index, a)| (a.name.clone(), self.bytes(index).to_vec())).collect()
     }
 
     /// Name and address of an allocation.
@@ -383,6 +410,7 @@ impl<'d> Device<'d> {
     pub fn set_variable<T: Value>(&mut self, name: &str, values: &[T]) -> Result<(), Error> {
         let (space, at, _) = self.variable(name, values.len() * T::ELEMENT.bytes())?;
         let bytes = to_bytes(values);
+        self.act("set", &[u64::from(space == Space::Const), at], &bytes);
         if space == Space::Const {
             let images = [Some(&mut self.image), self.shadow.as_mut().map(|shadow| &mut shadow.image)];
             for image in images.into_iter().flatten() {
@@ -409,7 +437,7 @@ impl<'d> Device<'d> {
         }
         let mut bytes = vec![0; size];
         self.memory.read(at, &mut bytes).map_err(|e| Problem::new(e.to_string()))?;
-        Ok(from_bytes(&bytes))
+        Ok(from_bytes(self.read(at, &bytes)))
     }
 
     /// Space, place and size of a variable that must hold so many bytes.
@@ -517,8 +545,11 @@ impl<'d> Device<'d> {
         let start = Instant::now();
         let (mut report, stop, mut timed) = match (&mut self.timer, kernel.program()) {
             (Some(timer), Some(program)) => {
-                let asked = Asked { number: self.launches.len(), program, launch, ptx: self.ptx };
-                let (stop, timed) = timer.launch(&asked, &mut self.memory, &mut self.watch)?;
+                if self.keep.is_some() && self.watch.observer.is_some() {
+                    return Err(Problem::new("there are no checkpoints of runs whose events are recorded").into());
+                }
+                let asked = Asked { number: self.launches.len(), kernel: name, program, launch, ptx: self.ptx };
+                let (stop, timed) = timer.launch(&asked, &mut self.memory, &mut self.watch, self.keep.as_mut())?;
                 (timed.report(), stop, Some(Box::new(timed)))
             }
             _ => {
@@ -531,7 +562,8 @@ impl<'d> Device<'d> {
             report.output = format!("[all launches printed more than {MAX_PRINTED} bytes; this one's is dropped]\n");
             timed.iter_mut().for_each(|timed| timed.result.output.clear());
         }
-        let (wall, kernel) = (start.elapsed(), name.to_owned());
+        let wall = self.keep.as_ref().map_or_else(|| start.elapsed(), Keep::wall);
+        let kernel = name.to_owned();
         let (grid, block, ending) = (launch.grid, launch.block, stop.as_ref().map(Stop::name));
         let shared = launch.dynamic_shared;
         self.launches.push(Launched { kernel, grid, block, shared, report, stop, timed, wall });

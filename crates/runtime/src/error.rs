@@ -5,6 +5,7 @@ use crate::npy::NpyError;
 use raddle_exec::image::LoadError;
 use raddle_ptx::Diagnostic;
 use std::ops::Range;
+use std::path::PathBuf;
 
 /// Bytes of a launch file; `None` for what did not come from one.
 pub type At = Option<Range<usize>>;
@@ -116,6 +117,12 @@ pub enum Error {
         kernel: String,
         /// How it ended.
         ending: &'static str,
+    },
+    /// The run was told to stop; it can go on from the checkpoint, if one could be written.
+    #[error("the run was stopped")]
+    Interrupted {
+        /// The checkpoint, or why there is none.
+        checkpoint: Result<PathBuf, String>,
     },
     /// The module or kernel cannot be run.
     #[error(transparent)]

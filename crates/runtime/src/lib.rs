@@ -18,6 +18,7 @@
 //! * [`texture`]: textures that programs bind.
 //! * [`virtual_blocks`]: launches of kernels that loop over logical blocks.
 //! * [`engine`], [`timing`]: the executors under one name each, and the timing model.
+//! * [`checkpoint`]: going on where a run was stopped.
 //! * [`numbers`]: numbers as people read them.
 //! * [`outcome`]: what a run did; [`stats_table`]: its counters as a table; [`measure`]: how its warps waited;
 //!   [`issue_record`]: what lanes did.
@@ -27,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arg;
+pub mod checkpoint;
 pub mod compare;
 pub mod data;
 pub mod device;

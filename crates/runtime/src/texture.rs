@@ -146,6 +146,7 @@ impl Device<'_> {
             let close = raddle_ptx::diag::closest(name, names);
             return Err(close.map(|c| problem.clone().help(format!("did you mean `{c}`?"))).unwrap_or(problem).into());
         }
+        self.act_on_texture(name, &texture);
         match self.textures.iter_mut().find(|(n, _)| n == name) {
             Some((_, bound)) => *bound = texture,
             None => self.textures.push((name.to_owned(), texture)),

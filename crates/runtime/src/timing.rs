@@ -1,18 +1,21 @@
 //! Launches on the timing model: one GPU for all launches of a plan, so that its L2 stays warm.
 
-use crate::error::Error;
+use crate::checkpoint::{Keep, Start};
+use crate::error::{Error, Problem};
 use crate::outcome::{Stop, Stuck};
 use crate::ptx_file::PtxFile;
 use raddle_exec::{DeviceMemory, Launch, Program};
 use raddle_ptx::source::LineIndex;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::event::Event;
-use raddle_sim::gpu::{Gpu, GpuError, Observer, Progress, RunOptions};
+use raddle_sim::gpu::{Gpu, GpuError, Keeper, Observer, Progress, RunOptions};
 use raddle_sim::mem::crossbar::CrossbarCounters;
 use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
 use raddle_sim::residency::Residency;
 use raddle_sim::result::{Ending, LaunchResult};
+use raddle_sim::saved;
+use raddle_sim::saved::{Pass, Saved};
 use raddle_sim::seam::{Mechanisms, Registry};
 use raddle_sim::sm::BlockedWarp;
 use raddle_sim::stats::Counters;
@@ -92,12 +95,14 @@ pub struct PcCount {
 }
 
 /// Counters of the memory system, which outlives launches.
-#[derive(Default)]
-struct MemoryCounters {
+#[derive(Clone, Default)]
+pub(crate) struct MemoryCounters {
     l2: Vec<L2Counters>,
     dram: Vec<DramCounters>,
     networks: [CrossbarCounters; 2],
 }
+
+saved!(MemoryCounters { parts: networks; lists: l2, dram });
 
 /// A GPU that makes launches.
 pub(crate) struct Timer<'m> {
@@ -110,6 +115,7 @@ pub(crate) struct Timer<'m> {
 /// One launch as the timer is asked for it.
 pub(crate) struct Asked<'a> {
     pub(crate) number: usize,
+    pub(crate) kernel: &'a str,
     pub(crate) program: &'a Program,
     pub(crate) launch: &'a Launch,
     pub(crate) ptx: &'a PtxFile,
@@ -126,21 +132,34 @@ impl<'m> Timer<'m> {
         Ok(Self { gpu, mechanisms, options, before: MemoryCounters::default() })
     }
 
+    /// Whether its state can be saved.
+    pub(crate) fn can_be_saved(&self) -> Result<(), Error> {
+        self.mechanisms.can_be_saved().map_err(|why| Problem::new(format!("no checkpoints: {why}")).into())
+    }
+
     /// Makes a launch: how it ended, if it did not complete, and what was measured.
     pub(crate) fn launch(
         &mut self,
         asked: &Asked<'_>,
         memory: &mut DeviceMemory,
         watch: &mut Watch<'_>,
+        mut keep: Option<&mut Keep<'_>>,
     ) -> Result<(Option<Stop>, Timed), Error> {
-        let Asked { number, program, launch, ptx } = *asked;
+        let Asked { number, program, launch, ptx, .. } = *asked;
         let options = self.options;
+        let mut resume = None;
+        match keep.as_mut().map(|keep| keep.start(asked.kernel, launch)).transpose()? {
+            None | Some(Start::Fresh) => {}
+            Some(Start::Ended(result)) => return self.recall(asked, &result).map(|timed| (None, timed)),
+            Some(Start::GoesOn(before, state)) => (self.before, resume) = (before, Some(state)),
+        }
         let residency = options.residency(program, launch)?;
         if let Some(observer) = &mut watch.observer {
             observer.launch(number, &residency);
         }
         let mut tell = watch.progress.as_mut().map(|tell| move |progress: Progress| tell(number, progress));
         let mut observer = watch.observer.as_mut().map(|o| Forward(*o));
+        let mut keeper = keep.as_mut().map(|keep| keep.keeper(&self.before));
         let run = RunOptions {
             max_cycles: options.max_cycles,
             max_thread_insts: launch.max_thread_insts,
@@ -149,13 +168,25 @@ impl<'m> Timer<'m> {
             threads: options.threads,
             observer: observer.as_mut().map(|o| o as &mut dyn Observer),
             progress: tell.as_mut().map(|t| t as &mut dyn FnMut(Progress)),
+            keeper: keeper.as_mut().map(|k| k as &mut dyn Keeper),
+            resume,
             source: Some(&ptx.source),
             ..RunOptions::default()
         };
         // The model has a limit of its own, which lists warps instead of threads.
         let launch = Launch { max_thread_insts: None, ..launch.clone() };
-        let mut result = self.gpu.launch(&self.mechanisms, program, &launch, memory, run).map_err(refused)?;
+        let launched = self.gpu.launch(&self.mechanisms, program, &launch, memory, run);
+        let last = || keep.as_ref().and_then(|keep| keep.last.clone());
+        let mut result = launched.map_err(|error| match error {
+            GpuError::Stopped => {
+                Error::Interrupted { checkpoint: last().unwrap_or(Err("nobody keeps any".to_owned())) }
+            }
+            other => refused(other),
+        })?;
         self.take_before(&mut result);
+        if let (Some(keep), Ending::Completed) = (keep, &result.ending) {
+            keep.ended(&mut result);
+        }
         let pcs = pc_counts(program, ptx, &result.pcs);
         let stuck = |warps: &[BlockedWarp]| Box::new(Stuck::new(warps, program, &ptx.source));
         let stop = match &result.ending {
@@ -166,6 +197,16 @@ impl<'m> Timer<'m> {
             Ending::CycleLimit => Some(Stop::CycleLimit),
         };
         Ok((stop, Timed { result, residency, pcs }))
+    }
+
+    /// A launch that had ended before the run went on.
+    fn recall(&self, asked: &Asked<'_>, saved: &[u8]) -> Result<Timed, Error> {
+        let mut result = LaunchResult::blank(&self.mechanisms, self.options.machine.gpu.sms as usize);
+        let mut pass = Pass::reading(saved);
+        result.visit(&mut pass).map_err(|e| Problem::new(format!("a result in the checkpoint is damaged: {e}")))?;
+        let residency = self.options.residency(asked.program, asked.launch)?;
+        let pcs = pc_counts(asked.program, asked.ptx, &result.pcs);
+        Ok(Timed { result, residency, pcs })
     }
 
     /// Takes away what the memory system had counted before the launch.
@@ -186,6 +227,7 @@ impl<'m> Timer<'m> {
 fn refused(error: GpuError) -> Error {
     match error {
         GpuError::Refused(why) => Error::Refused(why),
+        GpuError::State(why) => Problem::new(format!("the checkpoint cannot be used: {why}")).into(),
         other => Error::Machine(other.to_string()),
     }
 }

@@ -24,7 +24,7 @@ pub enum UnitKind {
 pub const UNITS: usize = 3;
 
 /// Which pipelines of an SP's lanes an instruction uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Pipe {
     /// Integers, logic, moves of bits, control.
     Int,

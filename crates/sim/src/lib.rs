@@ -31,6 +31,8 @@ pub mod seam;
 pub mod sm;
 pub mod stats;
 
+pub use raddle_exec::saved;
+
 /// The number of the model: raised whenever a change makes any kernel take other cycles or count otherwise. Results of
 /// different epochs are not compared; those of one epoch are good whatever else changed. `tests/golden/epochs.txt` has
 /// the checksum of the golden cycles at each epoch, and a test of `raddle-lab` fails when they have changed and this

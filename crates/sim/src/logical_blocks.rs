@@ -8,7 +8,7 @@ use crate::packet::Cycle;
 use crate::sm::Mail;
 
 /// The counter.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct LogicalBlocks {
     next: u64,
     is_virtual: bool,

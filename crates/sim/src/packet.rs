@@ -6,7 +6,7 @@ use raddle_exec::atomics::AtomicWork;
 pub type Cycle = u64;
 
 /// Why a request was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Purpose {
     /// Instruction fetch.
     Inst,
@@ -35,7 +35,7 @@ impl Purpose {
 }
 
 /// An SM's request for (part of) one line. It is answered by one [`Reply`] for each of its sectors.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct Request {
     /// Who asks.
     pub sm: u16,
@@ -64,7 +64,7 @@ impl Request {
 }
 
 /// The answer for one sector of a request.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct Reply {
     /// For whom.
     pub sm: u16,

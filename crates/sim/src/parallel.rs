@@ -5,6 +5,8 @@
 //! The threads wait for the next window by spinning: a window is a few microseconds of work.
 
 use crate::packet::Cycle;
+use crate::saved;
+use crate::saved::Pass;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -41,6 +43,14 @@ impl Sleep {
     #[inline]
     pub(crate) fn set(&self, until: Cycle) {
         self.0.store(until, Ordering::Relaxed);
+    }
+
+    /// Writes it, or reads it back.
+    pub(crate) fn visit(&self, pass: &mut Pass<'_>) -> Result<(), saved::Error> {
+        let mut until = self.until();
+        pass.value(&mut until)?;
+        self.set(until);
+        Ok(())
     }
 
     /// Whether a window that ends with this cycle need not run the part.

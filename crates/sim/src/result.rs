@@ -6,7 +6,8 @@ use crate::mem::dram::DramCounters;
 use crate::mem::l2::L2Counters;
 use crate::mem::system::{Berth, MemorySystem};
 use crate::packet::Cycle;
-use crate::seam::Counted;
+use crate::saved;
+use crate::seam::{Counted, Mechanisms};
 use crate::sm::build::Build;
 use crate::sm::counters::SmCounters;
 use crate::sm::lanes::LaneCounters;
@@ -81,6 +82,14 @@ pub struct LaunchResult {
     pub output: String,
 }
 
+saved!(SmResult { parts: sm, int, fp, l1i, l1d, l1c, l1t, own });
+saved!(LaunchResult {
+    values: cycles, ctas, residency, pcs, output;
+    parts: sms, up, down, dispatch;
+    lists: l2, dram;
+    fixed: ending;
+});
+
 /// What the GPU knows at the end.
 pub(crate) struct Summary {
     pub(crate) ending: Ending,
@@ -125,6 +134,26 @@ impl LaunchResult {
             dispatch: Vec::new(),
             pcs,
             output,
+        }
+    }
+
+    /// A completed launch that did nothing, on a machine with so many SMs: what a result that was saved is read into.
+    #[must_use]
+    pub fn blank(mechanisms: &Mechanisms<'_>, sms: usize) -> Self {
+        let [own, dispatch] = mechanisms.nothing_counted();
+        Self {
+            ending: Ending::Completed,
+            cycles: 0,
+            ctas: 0,
+            residency: 0,
+            sms: vec![SmResult { own, ..SmResult::default() }; sms],
+            l2: Vec::new(),
+            dram: Vec::new(),
+            up: CrossbarCounters::default(),
+            down: CrossbarCounters::default(),
+            dispatch,
+            pcs: Vec::new(),
+            output: String::new(),
         }
     }
 

@@ -84,6 +84,13 @@ macro_rules! counters {
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         $vis struct $name { $(#[doc = $doc] pub $field: u64,)+ }
 
+        impl $crate::saved::Saved for $name {
+            fn visit(&mut self, pass: &mut $crate::saved::Pass<'_>) -> Result<(), $crate::saved::Error> {
+                $(pass.value(&mut self.$field)?;)+
+                Ok(())
+            }
+        }
+
         impl $crate::stats::Counters for $name {
             const INFO: &'static [$crate::stats::CounterInfo] = &[$($crate::stats::CounterInfo {
                 name: stringify!($field),

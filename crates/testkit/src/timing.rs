@@ -2,7 +2,7 @@
 
 use crate::reference::{self, Case};
 use raddle_sim::config::{Choice, Machine, MachineConfig, Source};
-use raddle_sim::gpu::{Gpu, RunOptions};
+use raddle_sim::gpu::{Gpu, GpuError, RunOptions};
 use raddle_sim::result::{Ending, LaunchResult};
 use serde_json::Value;
 
@@ -107,17 +107,27 @@ pub fn gtx480(scheduler: &str, set: &[impl AsRef<str>]) -> MachineConfig {
 /// When it does not end, or computes something else: that is what is tested.
 #[must_use]
 pub fn run(case: &Case, config: &MachineConfig, options: RunOptions<'_>) -> LaunchResult {
+    try_run(case, config, options).unwrap_or_else(|e| panic!("{}: {e}", case.name))
+}
+
+/// The same where it may not come to its end.
+///
+/// # Errors
+/// When the machine does not run it, or it is stopped.
+///
+/// # Panics
+/// When it ends in another way, or computes something else.
+pub fn try_run(case: &Case, config: &MachineConfig, options: RunOptions<'_>) -> Result<LaunchResult, GpuError> {
     let registry = raddle_mech::registry();
     let mechanisms = registry.check(config).unwrap_or_else(|e| panic!("{}: {e:?}", case.name));
     let mut prepared = case.prepare();
     let program = prepared.program();
-    let mut gpu = Gpu::new(config).unwrap_or_else(|e| panic!("{}: {e}", case.name));
+    let mut gpu = Gpu::new(config)?;
     let launch = prepared.launch.clone();
-    let result = gpu.launch(&mechanisms, &program, &launch, &mut prepared.memory, options);
-    let result = result.unwrap_or_else(|e| panic!("{}: {e}", case.name));
+    let result = gpu.launch(&mechanisms, &program, &launch, &mut prepared.memory, options)?;
     assert!(matches!(result.ending, Ending::Completed), "{}: {:?}", case.name, result.ending);
     case.check(&prepared).unwrap_or_else(|e| panic!("{e}"));
-    result
+    Ok(result)
 }
 
 /// Runs a point on the reference machine, with changes to it.

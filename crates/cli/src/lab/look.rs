@@ -252,6 +252,11 @@ pub fn gc(args: &GcArgs) -> Result<Exit, Failure> {
     if args.dry_run {
         out::talk(&format!("it takes {} bytes of free room", out::grouped(cleaned.room)));
     }
+    let checkpoints = raddle_lab::keep::clean(&store, args.dry_run)?;
+    if checkpoints > 0 {
+        let of = out::count(checkpoints, "point");
+        out::talk(&format!("checkpoints of {of} that have a result {verb}"));
+    }
     if cleaned.busy > 0 {
         out::talk(&format!("{} at work, left alone", out::count(cleaned.busy, "writer")));
     }

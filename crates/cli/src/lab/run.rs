@@ -1,12 +1,14 @@
 //! `raddle lab run`, `worker` and `report`, and `raddle reproduce`.
 
 use super::StoreArgs;
+use super::keep::KeepArgs;
 use super::slurm::{self, SlurmArgs};
 use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::run::{cores, sizes};
 use raddle_lab::experiment::{BUILT_IN, Experiment};
 use raddle_lab::grid::Grid;
+use raddle_lab::keep::Keeping;
 use raddle_lab::numbers::{Counts, Number};
 use raddle_lab::point::Point;
 use raddle_lab::report::Report;
@@ -31,6 +33,8 @@ pub struct RunArgs {
     #[command(flatten)]
     jobs: Jobs,
     #[command(flatten)]
+    keep: KeepArgs,
+    #[command(flatten)]
     slurm: SlurmArgs,
 }
 
@@ -52,6 +56,8 @@ pub struct WorkerArgs {
     task: Option<usize>,
     #[command(flatten)]
     jobs: Jobs,
+    #[command(flatten)]
+    keep: KeepArgs,
 }
 
 #[derive(clap::Args)]
@@ -73,6 +79,8 @@ pub struct ReproduceArgs {
     store: StoreArgs,
     #[command(flatten)]
     jobs: Jobs,
+    #[command(flatten)]
+    keep: KeepArgs,
     #[command(flatten)]
     slurm: SlurmArgs,
     /// Folder to write the report to [default: report-NAME]
@@ -169,7 +177,16 @@ fn read_changed(
 pub fn run(args: &RunArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     let (experiment, grid) = args.which.read_or(registry, None)?;
     let mut store = args.store.create()?;
-    run_grid(&args.which.file, &experiment, &grid, &mut store, &args.jobs, &args.slurm)
+    let how = How { jobs: &args.jobs, keep: &args.keep, slurm: &args.slurm };
+    run_grid(&args.which.file, &experiment, &grid, &mut store, how)
+}
+
+/// How points are run.
+#[derive(Clone, Copy)]
+struct How<'a> {
+    jobs: &'a Jobs,
+    keep: &'a KeepArgs,
+    slurm: &'a SlurmArgs,
 }
 
 /// Runs what is missing, here or on a cluster.
@@ -178,16 +195,18 @@ fn run_grid(
     experiment: &Experiment,
     grid: &Grid,
     store: &mut Store,
-    jobs: &Jobs,
-    slurm: &SlurmArgs,
+    how: How<'_>,
 ) -> Result<Exit, Failure> {
+    let How { jobs, keep, slurm } = how;
     for line in &grid.left_out {
         out::talk(&format!("left out: {line}"));
     }
     if slurm.is_chosen() {
-        return slurm::work(&grid.points, file, &experiment.options(), store, jobs.shared().jobs, slurm);
+        let mut options = experiment.options();
+        options.extend(keep.option().into_iter().flat_map(|every| ["--checkpoint-every".to_owned(), every]));
+        return slurm::work(&grid.points, file, &options, store, jobs.shared().jobs, slurm);
     }
-    work(&grid.points, store, jobs.options())
+    work(&grid.points, store, jobs.options(), keep)
 }
 
 /// `raddle lab worker`.
@@ -196,18 +215,24 @@ pub fn worker(args: &WorkerArgs, registry: &Arc<Registry>) -> Result<Exit, Failu
     let mut store = args.store.create()?;
     if let (Some(list), Some(task)) = (&args.points, args.task) {
         let points = raddle_lab::slurm::of_task(list, task, &grid.points)?;
-        return work(&points, &mut store, args.jobs.shared());
+        return work(&points, &mut store, args.jobs.shared(), &args.keep);
     }
     // One of the two has been given.
     let Shard { index, of } = args.shard.unwrap_or(Shard { index: 0, of: 1 });
-    work(&work::share(&grid.points, index, of), &mut store, args.jobs.options())
+    work(&work::share(&grid.points, index, of), &mut store, args.jobs.options(), &args.keep)
 }
 
-fn work(points: &[Point], store: &mut Store, options: Options) -> Result<Exit, Failure> {
-    let watching = Watching::stoppable();
-    let ended = work::run(points, store, options, &|progress| watching.show(progress));
+fn work(points: &[Point], store: &mut Store, options: Options, keep: &KeepArgs) -> Result<Exit, Failure> {
+    let keeping = keep.keeping(store);
+    let watching = Watching::stoppable(keeping.clone());
+    let ended = work::run_kept(points, store, options, keeping.as_ref(), &|progress| watching.show(progress));
     watching.clear();
-    tell_end(points, store, &ended?)
+    let ended = ended?;
+    if keeping.is_some_and(|keeping| keeping.is_stopping()) && ended.known + ended.ended() < ended.all {
+        watching.tell_stopped();
+        return Ok(Exit::Stopped);
+    }
+    tell_end(points, store, &ended)
 }
 
 /// Says how the work ended.
@@ -265,6 +290,12 @@ pub fn report(args: &ReportArgs, registry: &Arc<Registry>) -> Result<Exit, Failu
     write_report(&args.which.file, &experiment, &grid, &store, args.output.as_deref())
 }
 
+impl ReproduceArgs {
+    fn how(&self) -> How<'_> {
+        How { jobs: &self.jobs, keep: &self.keep, slurm: &self.slurm }
+    }
+}
+
 /// The word for all experiments that come with Raddle.
 const ALL: &str = "all";
 
@@ -275,7 +306,10 @@ pub fn reproduce(args: &ReproduceArgs, registry: &Arc<Registry>) -> Result<Exit,
     }
     let (experiment, grid) = args.which.read_or(registry, Some(Size::Small))?;
     let mut store = args.store.create()?;
-    let ran = run_grid(&args.which.file, &experiment, &grid, &mut store, &args.jobs, &args.slurm)?;
+    let ran = run_grid(&args.which.file, &experiment, &grid, &mut store, args.how())?;
+    if ran == Exit::Stopped {
+        return Ok(ran);
+    }
     let written = write_report(&args.which.file, &experiment, &grid, &store, args.output.as_deref())?;
     Ok(Exit::good_if(ran == Exit::Good && written == Exit::Good))
 }
@@ -304,14 +338,18 @@ fn reproduce_all(args: &ReproduceArgs, registry: &Arc<Registry>) -> Result<Exit,
                 Ok(())
             };
             let (experiment, grid) = read_changed(file, registry, at_size)?;
-            good &= run_grid(file, &experiment, &grid, &mut store, &args.jobs, &args.slurm)? == Exit::Good;
+            good &= run_grid(file, &experiment, &grid, &mut store, args.how())? == Exit::Good;
         }
     } else {
         // Many points are of several experiments.
         let mut seen = BTreeSet::new();
         let points = parts.iter().flat_map(|(_, grid)| &grid.points);
         let points: Vec<Point> = points.filter(|point| seen.insert(point.key)).cloned().collect();
-        good &= work(&points, &mut store, args.jobs.options())? == Exit::Good;
+        let ran = work(&points, &mut store, args.jobs.options(), &args.keep)?;
+        if ran == Exit::Stopped {
+            return Ok(ran);
+        }
+        good &= ran == Exit::Good;
     }
     let default = PathBuf::from(format!("report-{ALL}"));
     let folder = args.output.as_deref().unwrap_or(&default);
@@ -398,23 +436,30 @@ impl Default for Watching {
 }
 
 impl Watching {
-    /// One that says, when Ctrl-C is pressed, what is done and how to go on, and ends the process.
-    pub fn stoppable() -> Arc<Self> {
+    /// One that says, when the process is told to stop, what is done and how to go on, and ends the process. Points that keep
+    /// their state write it down first, unless the process is told twice.
+    pub fn stoppable(keeping: Option<Keeping>) -> Arc<Self> {
         let watching = Arc::new(Self::default());
         let on_stop = Arc::clone(&watching);
         // Where signals cannot be caught the process ends without a word; nothing is lost either way.
         let _ = ctrlc::set_handler(move || {
+            if keeping.as_ref().is_some_and(Keeping::stop) {
+                return;
+            }
             // No result is half written from here on.
             let _writing = work::writing();
             on_stop.clear();
-            let Progress { all, known, done, .. } = on_stop.lock().progress;
-            let ended = known + done;
-            out::talk(&format!(
-                "stopped: {ended} of {all} points have a result; the same command goes on with the rest"
-            ));
+            on_stop.tell_stopped();
             std::process::exit(Exit::Stopped.code().into());
         });
         watching
+    }
+
+    /// Says what is done and how to go on.
+    fn tell_stopped(&self) {
+        let Progress { all, known, done, .. } = self.lock().progress;
+        let ended = known + done;
+        out::talk(&format!("stopped: {ended} of {all} points have a result; the same command goes on with the rest"));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

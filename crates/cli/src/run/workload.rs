@@ -35,6 +35,7 @@ pub fn run(
     let machine = machine.as_ref();
     let energies = energy::energies(args.energy.as_ref())?;
     let setup = Setup::with_registry(args.options(machine), Arc::clone(registry));
+    let setup = setup.with_checkpoints(args.checkpoints.start());
     let module = args.virtualized(workload.module()?)?;
     let mut request = Request::new(args.size.unwrap_or(Size::Small));
     request.seed = args.seed.unwrap_or(request.seed);
@@ -43,8 +44,9 @@ pub fn run(
     let mut progress = |number, progress| line.borrow_mut().show(number, progress);
     let observer = observer.map(|o| o as &mut dyn LaunchObserver);
     let watch = Watch { observer, progress: Some(&mut progress) };
-    let ran = workload.run(&module, &setup, watch, &request)?;
+    let ran = workload.run(&module, &setup, watch, &request);
     line.borrow_mut().clear();
+    let ran = ran?;
 
     let raddle_workloads::Ran { launches, checked, wrong, memory, .. } = ran;
     let outcome = Outcome { launches, memory, ..Outcome::default() };

@@ -1,6 +1,7 @@
 //! Runs the built program the way users do.
 #![allow(missing_docs, reason = "tests")]
 
+mod checkpoint;
 mod config;
 mod execute;
 mod input;

@@ -46,6 +46,9 @@ fn it_is_run_and_listed_by_its_name() {
     assert!(ran.err.contains("  cycles "), "{}", ran.err);
     good(&root(), &["run", "spmv", "--size", "tiny", "--issue", "youngest"]);
     good(&root(), &["measure", "barriers", "examples/saxpy.toml", "--issue", "youngest"]);
+    let folder = Folder::new();
+    let kept = ["run", "spmv", "--size", "tiny", "--issue", "youngest", "--checkpoint", "state", "--every", "0ms"];
+    assert!(!good(&folder.0, &kept).err.contains("warning"), "its state is saved");
     good(&root(), &["workloads", "measure", "spmv", "--size", "tiny", "--issue", "youngest"]);
     let listed = good(&root(), &["list"]).out;
     assert_eq!(listed.lines().filter(|line| line.contains("  youngest  ")).count(), 1);

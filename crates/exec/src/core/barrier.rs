@@ -20,7 +20,7 @@ pub const SECOND_BANK: u32 = NEXT_BLOCK + 1;
 pub(super) const ALL_BARRIERS: usize = (SECOND_BANK + BARRIERS) as usize;
 
 /// One of the barriers of a thread block.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Barrier {
     /// Threads that have arrived.
     pub arrived: u32,
@@ -61,7 +61,7 @@ impl Barrier {
 }
 
 /// Lanes that come to a barrier together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Arrival {
     /// Number of the barrier.
     pub number: u32,

@@ -4,7 +4,7 @@ use crate::lanes::LANES;
 use raddle_ptx::num::{low8, low32};
 
 /// The local memory of a row of threads.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct LocalRow {
     words: Vec<[u32; LANES]>,
 }

@@ -32,7 +32,7 @@ use barrier::ALL_BARRIERS;
 pub use barrier::{Arrival, BARRIERS, Barrier, NEXT_BLOCK, SECOND_BANK};
 
 /// A thread's home.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Home {
     /// Row.
     pub row: u32,
@@ -83,7 +83,7 @@ struct Issue<'a> {
 }
 
 /// A thread block in the machine.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Cta {
     pub(crate) coords: [u32; 3],
     pub(crate) first_row: u32,
@@ -99,7 +99,7 @@ pub(crate) struct Cta {
 }
 
 /// A row of 32 threads.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Row {
     cta: u32,
     local: LocalRow,
@@ -151,6 +151,12 @@ pub struct Core<'p> {
     /// Number of this SM, and how many there are.
     sm: [u32; 2],
 }
+
+crate::saved!(impl['p] Core<'p> {
+    values: rows, ctas, free_slots, gone, targets, output, clock, last_allocation;
+    parts: file;
+    fixed: program, launch, width, thread_specials, local_bytes, texture_vars, sm;
+});
 
 impl<'p> Core<'p> {
     /// An empty machine for one launch.

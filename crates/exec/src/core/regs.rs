@@ -16,6 +16,8 @@ pub(super) struct RegFile {
     pub(super) c64: Vec<[u64; LANES]>,
 }
 
+crate::saved!(RegFile { values: r32, r64, preds; fixed: per_row, c32, c64 });
+
 impl RegFile {
     pub(super) fn new(program: &Program) -> Self {
         Self {

@@ -12,6 +12,7 @@ use raddle_ptx::num::fit;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // Named after the PTX operations.
 #[repr(u8)]
+#[derive(serde::Serialize, serde::Deserialize)]
 pub enum AtomicOp {
     Add,
     AddF32,

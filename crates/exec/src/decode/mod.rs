@@ -130,7 +130,7 @@ pub struct Program {
 }
 
 /// The operations of a program at which every thread that comes there ends.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Ends(Arc<[u32]>);
 
 impl Ends {

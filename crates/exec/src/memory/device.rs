@@ -4,6 +4,8 @@
 //! first touched, so a large buffer of which little is used costs what is used: that is the sparse
 //! page store, and the fast path is an offset into a slice.
 
+use crate::saved;
+use crate::saved::{Pass, Saved};
 use raddle_ptx::num::fit;
 
 /// Where the heap starts; the same place the reference simulator uses, so that cache sets and
@@ -26,6 +28,16 @@ pub struct Allocation {
     data: Vec<u8>,
     /// One bit per byte that has been written; only kept when asked for.
     written: Option<Vec<u64>>,
+}
+
+impl Saved for Allocation {
+    fn visit(&mut self, pass: &mut Pass<'_>) -> Result<(), saved::Error> {
+        let Self { base, name, data, written } = self;
+        pass.same(base)?;
+        pass.same(name)?;
+        pass.bytes(data)?;
+        written.visit(pass)
+    }
 }
 
 /// Why memory cannot be allocated.
@@ -115,6 +127,8 @@ pub struct DeviceMemory {
     gap: u64,
     track_writes: bool,
 }
+
+saved!(DeviceMemory { parts: allocations; fixed: next, gap, track_writes });
 
 impl Default for DeviceMemory {
     fn default() -> Self {

@@ -47,7 +47,7 @@ impl Global<'_> {
 }
 
 /// One store of one lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Entry {
     address: u64,
     value: u64,
@@ -55,7 +55,7 @@ struct Entry {
 }
 
 /// Stores in the order they were made. Time is whatever the owner counts; it only has to grow.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct StoreLog {
     entries: Vec<Entry>,
     /// A bit for each 128-byte line with a store, by a hash of its address: most loads need not look further.

@@ -119,6 +119,8 @@ impl Scheduler for Slurm {
     fn submit(&mut self, array: &Array<'_>) -> Result<Result<(), Refusal>, Error> {
         let mut command = Command::new("sbatch");
         command.args(["--parsable", "--no-requeue", "--ntasks=1", "--output=%a.log"]);
+        // The worker takes the place of the script; it writes checkpoints of its points before its time is up.
+        command.arg("--signal=B:TERM@60");
         command.arg(format!("--cpus-per-task={}", self.cores)).args(["--job-name", array.name]);
         command.arg(format!("--array=0-{}", array.tasks.saturating_sub(1)));
         command.arg("--chdir").arg(array.folder).args(&self.options);

@@ -23,17 +23,18 @@ pub use commands::{Array, Limits, QueuedTask, Refusal, Scheduler, Slurm};
 pub use points::of_task;
 
 use crate::error::{Error, writing};
+use crate::keep;
 use crate::key::Key;
 use crate::point::Point;
 use crate::store::{Store, replace};
 use crate::work::{Progress, Results};
 use raddle_runtime::numbers::count;
-use raddle_runtime::{Problem, input};
+use raddle_runtime::{Problem, checkpoint, input};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Tasks in the queue at once when nothing else is said.
 pub const TASKS: usize = 1000;
@@ -53,7 +54,8 @@ pub struct Options {
     pub points_per_task: Option<usize>,
     /// Tasks in the queue at once.
     pub tasks: usize,
-    /// How often a point may be lost with its task before it is given up.
+    /// How often a point may be lost with its task before it is given up; not counted where its checkpoint says that it
+    /// has come further.
     pub attempts: u8,
     /// Points a task runs at once.
     pub jobs: usize,
@@ -171,6 +173,8 @@ struct Campaign<'a> {
     /// How often each point has been lost with its task, and which task that was.
     lost: Vec<u8>,
     last_task: BTreeMap<u32, (u32, u32)>,
+    /// When points that were lost had last written a checkpoint.
+    checkpoints: BTreeMap<u32, SystemTime>,
     /// Failures there were before we began.
     old_failures: BTreeMap<Key, (String, u64)>,
     /// How often they have been lost, and the numbers of points that wait.
@@ -225,6 +229,7 @@ impl<'a> Campaign<'a> {
             lost: vec![0; fates.len()],
             fates,
             last_task: BTreeMap::new(),
+            checkpoints: BTreeMap::new(),
             old_failures,
             waiting,
             tasks: BTreeMap::new(),
@@ -440,11 +445,12 @@ impl<'a> Campaign<'a> {
         Ok(ended)
     }
 
-    /// Puts back what tasks that are gone have left undone. Whether there were such.
+    /// Puts back what tasks that are gone have left undone. Whether there were such, and none of their points moved.
     fn settle(&mut self) -> bool {
         let gone: Vec<(u32, u32)> =
             self.tasks.iter().filter(|(_, task)| task.missed >= GONE).map(|(name, _)| *name).collect();
         let (mut tasks, mut back, mut log) = (0, 0, None);
+        let mut has_moved = false;
         for name in gone {
             let Some(Task { points, .. }) = self.tasks.remove(&name) else { continue };
             let all = points.len();
@@ -458,8 +464,10 @@ impl<'a> Campaign<'a> {
             // Points are run in order: if any came to an end, the first of the others are those that were being run.
             let tried = if left.len() < all { self.options.jobs } else { left.len() };
             for (nth, point) in left.into_iter().enumerate() {
+                let moved = self.has_moved(point);
+                has_moved |= moved;
                 let lost = &mut self.lost[point as usize];
-                *lost += u8::from(nth < tried);
+                *lost += u8::from(nth < tried && !moved);
                 if *lost < self.options.attempts {
                     self.waiting.insert((*lost, point));
                     self.fates[point as usize] = Fate::Waiting;
@@ -474,7 +482,14 @@ impl<'a> Campaign<'a> {
             let (tasks, back) = (count(tasks, "task"), count(back, "point"));
             self.note(&format!("{tasks} {were} lost, {back} submitted again; the last log is {log}"));
         }
-        tasks > 0
+        tasks > 0 && !has_moved
+    }
+
+    /// Whether a point has come further since it was last lost: the next task goes on from there.
+    fn has_moved(&mut self, point: u32) -> bool {
+        let folder = keep::folder(self.store.folder(), &self.points[point as usize].key);
+        let Some(at) = checkpoint::written_at(&folder) else { return false };
+        self.checkpoints.insert(point, at) != Some(at)
     }
 
     fn give_up(&mut self, point: u32) {

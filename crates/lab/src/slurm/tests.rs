@@ -174,6 +174,32 @@ fn everything_gets_done_and_leaves_nothing_behind() {
     assert_eq!((again.progress.known, again.progress.done), (100, 0));
 }
 
+/// A point that takes as long as seven tasks, each of which leaves a checkpoint, is not given up after three.
+#[test]
+fn a_point_that_comes_further_is_not_given_up() {
+    let (folder, points) = (Folder::new("further"), points(1));
+    let own = keep::folder(&folder.0, &points[0].key);
+    let does = |ran: usize, _: &[u32]| {
+        fs::create_dir_all(&own).unwrap();
+        let file = fs::File::create(own.join("last.checkpoint")).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(ran as u64)).unwrap();
+        if ran < 7 { NOTHING } else { ALL }
+    };
+    let ended = go(&mut Fake::new(&points, &folder.0, does), OPTIONS).0.unwrap();
+    assert_eq!((ended.progress.done, ended.lost.len()), (1, 0));
+
+    let same = Folder::new("same");
+    let own = keep::folder(&same.0, &points[0].key);
+    let stuck = |_: usize, _: &[u32]| {
+        fs::create_dir_all(&own).unwrap();
+        let file = fs::File::create(own.join("last.checkpoint")).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        NOTHING
+    };
+    let ended = go(&mut Fake::new(&points, &same.0, stuck), OPTIONS).0.unwrap();
+    assert_eq!((ended.progress.done, ended.lost.len()), (0, 1));
+}
+
 #[test]
 fn lost_tasks_go_out_again() {
     let (folder, points) = (Folder::new("lost"), points(40));

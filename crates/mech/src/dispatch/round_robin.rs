@@ -16,6 +16,8 @@
 //! None of its own; `ctas` of each SM shows what it does.
 
 use raddle_sim::config::MachineConfig;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{Assignment, DispatchView, Dispatcher, MechanismInfo, Seam};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,6 +45,8 @@ pub struct RoundRobin {
     next: usize,
 }
 
+saved!(RoundRobin { values: next });
+
 impl RoundRobin {
     /// Starts with the SM the parameters say.
     #[must_use]
@@ -65,5 +69,9 @@ impl Dispatcher for RoundRobin {
         if let Some(last) = out.last() {
             self.next = (last.sm as usize + 1) % sms;
         }
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

@@ -29,6 +29,8 @@ use raddle_exec::decode::WarpOp;
 use raddle_exec::op::{Class, NO_PC, Op};
 use raddle_exec::splits::{Group, add_by_target};
 use raddle_sim::config::MachineConfig;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
 use raddle_sim::stats::Counters;
 
@@ -42,6 +44,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 };
 
 /// Threads that wait at a barrier.
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Waiting {
     cta: u32,
     number: u8,
@@ -56,6 +59,8 @@ pub struct Dwf {
     waiting: Vec<Waiting>,
     groups: Vec<Group>,
 }
+
+saved!(Dwf { values: waiting, groups; parts: pool });
 
 impl Dwf {
     /// For a machine.
@@ -215,5 +220,9 @@ impl Divergence for Dwf {
 
     fn counters(&self) -> Vec<u64> {
         self.pool.counters.values()
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

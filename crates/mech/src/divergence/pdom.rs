@@ -25,6 +25,8 @@ use raddle_exec::decode::Ends;
 use raddle_exec::op::{NO_PC, Op};
 use raddle_exec::splits::{Group, Meeting, Splits, State, add_by_target};
 use raddle_sim::config::{FirstSide, MachineConfig};
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{Cause, Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,6 +49,7 @@ pub struct Config {
     pub first: Option<FirstSide>,
 }
 
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Warp {
     parts: Splits,
     /// The part the machine was told of.
@@ -67,6 +70,8 @@ pub struct Pdom {
     /// Where threads of the kernel end.
     ends: Ends,
 }
+
+saved!(Pdom { values: warps, groups, deepest; fixed: first, likely, ends });
 
 impl Pdom {
     /// For a machine.
@@ -312,5 +317,9 @@ impl Divergence for Pdom {
             StackEntry { pc, mask: split.mask, rejoin: (join != u32::MAX).then_some(join), waits }
         };
         (0..state.parts.splits.len()).map(entry).collect()
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

@@ -6,6 +6,7 @@ use raddle_exec::op::NO_PC;
 use raddle_exec::splits::Group;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::counters;
+use raddle_sim::saved;
 use raddle_sim::seam::{Cause, MAX_WARPS, StackEntry, WarpId, WarpSet, WarpTable};
 use std::collections::VecDeque;
 
@@ -18,7 +19,7 @@ counters! {
 }
 
 /// Threads in different lanes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Bundle {
     /// By lane.
     pub homes: [Home; 32],
@@ -46,7 +47,7 @@ impl Bundle {
 }
 
 /// A warp of the pool, or one that has issued.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Dynamic {
     threads: Bundle,
     pc: u32,
@@ -57,7 +58,7 @@ struct Dynamic {
 }
 
 /// A static warp.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Static {
     /// Lanes of the row that have not ended.
     live: u32,
@@ -92,6 +93,12 @@ pub struct Pool {
     /// What it counts.
     pub counters: PoolCounters,
 }
+
+saved!(Pool {
+    values: slots, free, forming, parked, statics, depths, row_blocks;
+    parts: counters;
+    fixed: has_barriers, width, ends;
+});
 
 impl Pool {
     /// For an SM of a machine.

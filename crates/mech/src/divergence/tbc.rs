@@ -35,6 +35,8 @@ use raddle_exec::splits::{Group, Meeting, add_by_target};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::counters;
 use raddle_sim::packet::Cycle;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{Divergence, Leaving, MechanismInfo, Outcome, Seam, StackEntry, WarpId, WarpTable};
 use raddle_sim::stats::Counters;
 use schemars::JsonSchema;
@@ -98,6 +100,12 @@ pub struct Tbc {
     ends: Ends,
     counters: CompactorCounters,
 }
+
+saved!(Tbc {
+    values: blocks, block_of, queue, stuck, due, deepest, groups;
+    parts: counters;
+    fixed: compactor, likely, width, keeps_warps, ends;
+});
 
 impl Tbc {
     /// For a machine.
@@ -294,5 +302,9 @@ impl Divergence for Tbc {
 
     fn counters(&self) -> Vec<u64> {
         self.counters.values()
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

@@ -20,6 +20,8 @@
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{FetchScheduler, FetchView, MechanismInfo, Seam, WarpId, WarpSet};
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
@@ -40,6 +42,8 @@ pub struct Cff {
     own: WarpSet,
     scratch: Vec<WarpId>,
 }
+
+saved!(Cff { values: turn, own, scratch; fixed: schedulers });
 
 impl Cff {
     /// Starts with the first issue scheduler.
@@ -75,5 +79,9 @@ impl FetchScheduler for Cff {
 
     fn serves_waiting(&self) -> bool {
         false
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

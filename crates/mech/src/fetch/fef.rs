@@ -20,6 +20,8 @@
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{FetchScheduler, FetchView, MechanismInfo, Seam, WarpId};
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
@@ -37,6 +39,8 @@ pub struct Fef {
     next: usize,
 }
 
+saved!(Fef { values: next });
+
 impl Fef {
     /// Starts as `lrr` does.
     #[must_use]
@@ -53,5 +57,9 @@ impl FetchScheduler for Fef {
 
     fn fetched(&mut self, warp: WarpId, _hit: bool) {
         self.next = warp.index() + 1;
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

@@ -17,6 +17,8 @@
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{FetchScheduler, FetchView, MechanismInfo, Seam, WarpId};
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
@@ -33,6 +35,8 @@ pub struct Lrr {
     next: WarpId,
     slots: usize,
 }
+
+saved!(Lrr { values: next; fixed: slots });
 
 impl Lrr {
     /// As if it had just served the first warp, as GPGPU-Sim's starts: the second is the first that is fetched for.
@@ -61,5 +65,9 @@ impl FetchScheduler for Lrr {
     fn fetched(&mut self, warp: WarpId, _hit: bool) {
         let next = warp.index() + 1;
         self.next = WarpId(if next < self.slots { next as u16 } else { 0 });
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

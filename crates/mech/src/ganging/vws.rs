@@ -21,6 +21,8 @@
 //! issue and the gang could not.
 
 use raddle_sim::config::MachineConfig;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{Gang, GangView, Ganging, MechanismInfo, MemorySplit, Reform, Seam};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -108,6 +110,8 @@ pub struct Vws {
     last: Option<Gang>,
 }
 
+saved!(Vws { values: last; fixed: config });
+
 impl Vws {
     /// Nothing issued yet.
     #[must_use]
@@ -159,6 +163,10 @@ impl Ganging for Vws {
             Join::Opportunistic => Reform::Opportunistic,
             Join::Sync => Reform::Sync(self.config.wait),
         }
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }
 

@@ -52,6 +52,8 @@ use super::power::{Power, Times, lanes_of};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::kernel::{Pipe, TimedOp};
 use raddle_sim::packet::Cycle;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{Cause, Entry, Gating, GatingView, MechanismInfo, Seam, Shape};
 use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::sm::units::HORIZON;
@@ -196,6 +198,8 @@ struct Plan {
     folded: [u32; 2],
 }
 
+saved!(Plan { values: phase, folded; fixed: config, clusters, lanes });
+
 impl Plan {
     fn number(&self, now: Cycle) -> Cycle {
         now / Cycle::from(self.config.phase)
@@ -240,6 +244,8 @@ pub struct Folding {
     /// Instructions the SPs take in a phase when everything is folded.
     most: u64,
 }
+
+saved!(Folding { values: issued; parts: power, plan; fixed: most });
 
 impl Folding {
     /// Everything on, nothing folded.
@@ -321,5 +327,9 @@ impl Gating for Folding {
 
     fn lanes(&self, cycles: Cycle) -> Option<[LaneCounters; 2]> {
         Some(self.power.account(cycles))
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

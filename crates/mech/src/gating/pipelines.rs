@@ -4,6 +4,8 @@ use super::power::{Power, Times};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::kernel::{Pipe, TimedOp};
 use raddle_sim::packet::Cycle;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{Cause, Census, Entry, Gating, GatingView, Shape};
 use raddle_sim::sm::lanes::LaneCounters;
 
@@ -13,6 +15,8 @@ pub struct ByPipeline {
     /// Pipelines stayed on because of what warps have decoded.
     undecided: bool,
 }
+
+saved!(ByPipeline { values: undecided; parts: power });
 
 impl ByPipeline {
     /// Everything on; `held` says that what is gated stays so until break-even.
@@ -88,5 +92,9 @@ impl Gating for ByPipeline {
 
     fn lanes(&self, cycles: Cycle) -> Option<[LaneCounters; 2]> {
         Some(self.power.account(cycles))
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

@@ -9,6 +9,7 @@ use raddle_exec::core::lanes_in;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::kernel::Pipe;
 use raddle_sim::packet::Cycle;
+use raddle_sim::saved;
 use raddle_sim::seam::Entry;
 use raddle_sim::sm::lanes::LaneCounters;
 use schemars::JsonSchema;
@@ -36,7 +37,7 @@ impl Default for Times {
 }
 
 /// What one switch cuts off.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Domain {
     /// The first cycle in which no instruction is in it; may lie ahead.
     idle_from: Cycle,
@@ -48,7 +49,7 @@ struct Domain {
 }
 
 /// Cycles of a domain that are settled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Account {
     active: u64,
     idle: u64,
@@ -154,6 +155,8 @@ struct Door {
     counters: LaneCounters,
 }
 
+saved!(Door { values: open_from; parts: counters });
+
 /// All domains of an SM's SPs.
 #[derive(Clone, Debug)]
 pub struct Power {
@@ -178,6 +181,12 @@ pub struct Power {
     /// Something happened since domains were last looked at.
     changed: bool,
 }
+
+saved!(Power {
+    values: start, domains, off, waking, on_way, changed;
+    parts: doors;
+    fixed: times, held, sps, groups, weight;
+});
 
 impl Power {
     /// Everything on. With `by_lane` every lane has a switch of its own.

@@ -22,6 +22,8 @@ use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::kernel::TimedOp;
 use raddle_sim::packet::Cycle;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{Entry, Gating, GatingView, MechanismInfo, Seam, Shape};
 use raddle_sim::sm::lanes::LaneCounters;
 
@@ -38,6 +40,8 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 pub struct Watch {
     power: Power,
 }
+
+saved!(Watch { parts: power });
 
 impl Watch {
     /// Everything on.
@@ -69,5 +73,9 @@ impl Gating for Watch {
 
     fn lanes(&self, cycles: Cycle) -> Option<[LaneCounters; 2]> {
         Some(self.power.account(cycles))
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

@@ -1,6 +1,7 @@
 //! The small set of warps that schedulers of two levels choose from.
 
 use raddle_sim::counters;
+use raddle_sim::saved;
 use raddle_sim::seam::{Place, SchedulerView, WarpId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,8 @@ pub(super) struct ActiveSet {
     pub(super) pending: VecDeque<WarpId>,
     pub(super) counters: ActiveCounters,
 }
+
+saved!(ActiveSet { values: active, pending; parts: counters; fixed: most });
 
 impl ActiveSet {
     pub(super) fn new(most: u32) -> Self {

@@ -1,5 +1,6 @@
 //! Which warp came to the SM first, kept as bits.
 
+use raddle_sim::saved;
 use raddle_sim::seam::{SchedulerView, WarpId, WarpSet};
 
 /// Warps this is kept for; of larger ones ages are compared.
@@ -11,6 +12,8 @@ pub(super) struct Arrivals {
     older: [u64; WARPS],
     present: u64,
 }
+
+saved!(Arrivals { values: present; parts: older });
 
 impl Arrivals {
     /// Nobody has come.

@@ -22,6 +22,8 @@
 use super::by_rank;
 use super::inside::{Inside, LastIssued};
 use raddle_sim::config::MachineConfig;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +66,8 @@ pub struct ByBlock {
     last: LastIssued,
     last_block: u32,
 }
+
+saved!(ByBlock { values: last, last_block; fixed: config });
 
 impl ByBlock {
     /// Nothing issued yet.
@@ -120,5 +124,9 @@ impl IssueScheduler for ByBlock {
     fn issued(&mut self, view: &SchedulerView<'_>, warp: WarpId) {
         self.last.set(view, warp);
         self.last_block = view.table.get(warp).cta;
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

@@ -23,6 +23,8 @@
 use super::active_set::{ActiveConfig, ActiveCounters, ActiveSet};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::kernel::{Pipe, UnitKind};
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
 use raddle_sim::stats::Counters;
 
@@ -36,6 +38,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 };
 
 /// Which type of instruction comes first.
+#[derive(serde::Serialize, serde::Deserialize)]
 pub(super) struct TypeOrder {
     first: Pipe,
 }
@@ -76,6 +79,8 @@ pub struct Gates {
     types: TypeOrder,
 }
 
+saved!(Gates { values: types; parts: set });
+
 impl Gates {
     /// Nothing active, integers first.
     #[must_use]
@@ -106,5 +111,9 @@ impl IssueScheduler for Gates {
 
     fn counters(&self) -> Vec<u64> {
         self.set.counters.values()
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

@@ -22,6 +22,8 @@ use super::arrival::Arrivals;
 use super::by_age;
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
@@ -38,6 +40,8 @@ pub struct Gto {
     last: Option<WarpId>,
     arrivals: Arrivals,
 }
+
+saved!(Gto { values: last; parts: arrivals });
 
 impl Gto {
     /// Nothing issued yet.
@@ -70,5 +74,9 @@ impl IssueScheduler for Gto {
 
     fn issued(&mut self, _: &SchedulerView<'_>, warp: WarpId) {
         self.last = Some(warp);
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

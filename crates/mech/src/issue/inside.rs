@@ -30,7 +30,7 @@ impl Inside {
 }
 
 /// The warp of each block that issued last.
-#[derive(Default)]
+#[derive(Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct LastIssued(Vec<Option<WarpId>>);
 
 impl LastIssued {

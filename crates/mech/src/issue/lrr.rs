@@ -17,6 +17,8 @@
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
@@ -32,6 +34,8 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 pub struct Lrr {
     next: WarpId,
 }
+
+saved!(Lrr { values: next });
 
 impl Lrr {
     /// Starts with the first warp.
@@ -59,5 +63,9 @@ impl IssueScheduler for Lrr {
     fn issued(&mut self, view: &SchedulerView<'_>, warp: WarpId) {
         let next = warp.index() + 1;
         self.next = WarpId(if next < view.age.len() { next as u16 } else { 0 });
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

@@ -20,6 +20,8 @@
 use super::by_rank;
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
 use std::cmp::Reverse;
 
@@ -38,6 +40,8 @@ pub struct Majority {
     /// Threads at each operation, while another one is chosen.
     counts: Vec<u32>,
 }
+
+saved!(Majority { values: pc, counts });
 
 impl Majority {
     /// Nothing issued yet.
@@ -100,5 +104,9 @@ impl IssueScheduler for Majority {
         let chosen = chosen?;
         self.pc = Some(view.table.get(chosen).pc);
         Some(chosen)
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

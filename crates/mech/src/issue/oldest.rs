@@ -19,6 +19,8 @@ use super::arrival::Arrivals;
 use super::by_age;
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
@@ -34,6 +36,8 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 pub struct Oldest {
     arrivals: Arrivals,
 }
+
+saved!(Oldest { parts: arrivals });
 
 impl Oldest {
     /// Nobody has come yet.
@@ -58,5 +62,9 @@ impl IssueScheduler for Oldest {
 
     fn warp_changed(&mut self, warp: WarpId, present: bool) {
         self.arrivals.changed(warp, present);
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

@@ -24,6 +24,8 @@ use super::active_set::{ActiveCounters, ActiveSet};
 use super::gates::TypeOrder;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::packet::Cycle;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
 use raddle_sim::stats::Counters;
 use schemars::JsonSchema;
@@ -73,6 +75,8 @@ pub struct Origami {
     /// Phases in a row it has been so.
     chosen: u32,
 }
+
+saved!(Origami { values: types, phase, full_first, chosen; parts: set; fixed: config, width });
 
 impl Origami {
     /// Nothing active.
@@ -132,5 +136,9 @@ impl IssueScheduler for Origami {
 
     fn counters(&self) -> Vec<u64> {
         self.set.counters.values()
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

@@ -2,6 +2,8 @@
 
 use super::by_rank;
 use raddle_sim::packet::Cycle;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{BlockState, IssueScheduler, SchedulerView, WarpId, WarpSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +21,7 @@ pub enum Since {
 }
 
 /// A block, from all its warps.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Block {
     /// Instructions of all its warps.
     progress: u64,
@@ -44,8 +46,10 @@ pub struct ByProgress {
     known: RefCell<Known>,
 }
 
+saved!(ByProgress { values: blocks, known; fixed: is_virtual, since, every });
+
 /// Where warps stand until the next look.
-#[derive(Default)]
+#[derive(Default, serde::Serialize, serde::Deserialize)]
 struct Known {
     until: Cycle,
     /// By slot; none for warps that have come since.
@@ -163,6 +167,10 @@ impl IssueScheduler for ByProgress {
         if let Some(place) = self.known.get_mut().places.get_mut(warp.index()) {
             *place = None;
         }
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }
 

@@ -1,12 +1,16 @@
 //! Schedulers that remember nothing: each warp has a rank, the lowest comes first.
 
 use super::by_rank;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{IssueScheduler, SchedulerView, WarpId, WarpSet};
 
 /// A scheduler by rank; of several warps with the same, the oldest comes first.
 pub struct Ranked {
     pub(super) rank: fn(&SchedulerView<'_>, WarpId) -> u32,
 }
+
+saved!(Ranked { fixed: rank });
 
 impl Ranked {
     fn place(&self, view: &SchedulerView<'_>, warp: WarpId) -> (u32, u64) {
@@ -25,5 +29,9 @@ impl IssueScheduler for Ranked {
 
     fn first_of(&self, view: &SchedulerView<'_>, among: &WarpSet, _: &mut Vec<WarpId>) -> Option<WarpId> {
         among.iter().min_by_key(|w| self.place(view, *w))
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

@@ -21,6 +21,8 @@
 
 use super::active_set::{ActiveConfig, ActiveCounters, ActiveSet};
 use raddle_sim::config::MachineConfig;
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpId, WarpSet};
 use raddle_sim::stats::Counters;
 
@@ -37,6 +39,8 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 pub struct TwoLevel {
     set: ActiveSet,
 }
+
+saved!(TwoLevel { parts: set });
 
 impl TwoLevel {
     /// Nothing active.
@@ -66,5 +70,9 @@ impl IssueScheduler for TwoLevel {
 
     fn counters(&self) -> Vec<u64> {
         self.set.counters.values()
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

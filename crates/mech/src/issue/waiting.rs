@@ -2,6 +2,8 @@
 
 use super::by_rank;
 use super::inside::{Inside, LastIssued};
+use raddle_sim::saved;
+use raddle_sim::saved::Saved;
 use raddle_sim::seam::{BlockState, IssueScheduler, Refusal, SchedulerView, Seam, WarpId, WarpSet};
 
 const REASON: &str = "its warps hold threads of several blocks, so waiting warps cannot be counted by block";
@@ -19,6 +21,8 @@ pub struct ByWaiting {
     inside: Inside,
     last: LastIssued,
 }
+
+saved!(ByWaiting { values: last; fixed: rank, inside });
 
 impl ByWaiting {
     /// Nothing issued yet.
@@ -52,5 +56,9 @@ impl IssueScheduler for ByWaiting {
 
     fn warp_changed(&mut self, warp: WarpId, _: bool) {
         self.last.forget(warp);
+    }
+
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        Some(self)
     }
 }

@@ -8,6 +8,7 @@
 //! An SM that only waits is left alone: it is not run again before the window in which it moves or is told something, and
 //! makes up for the cycles between them then.
 
+mod keep;
 mod run;
 
 use crate::config::MachineConfig;
@@ -23,6 +24,7 @@ use crate::seam::{Dispatcher, Mechanisms};
 use crate::sm::Sm;
 use crate::sm::build::{Build, General, Plain, is_plain};
 use crate::sm::kept::Kept;
+pub use keep::{Keeper, Wish, WriteState};
 use raddle_exec::memory::DeviceMemory;
 use raddle_exec::{Launch, Program};
 use raddle_ptx::num::fit;
@@ -42,6 +44,12 @@ pub enum GpuError {
     /// kernel needs.
     #[error("{0}")]
     Refused(String),
+    /// The state to go on from is of another launch, or makes no sense.
+    #[error("{0}")]
+    State(String),
+    /// A [`Keeper`] wished it; the GPU is not used again.
+    #[error("the run was stopped")]
+    Stopped,
 }
 
 /// Listens to what happens. Called at the edge of every window, events in the order of (time, SM).
@@ -97,6 +105,10 @@ pub struct RunOptions<'o> {
     pub observer: Option<&'o mut dyn Observer>,
     /// Told how far it has come, now and then.
     pub progress: Option<&'o mut dyn FnMut(Progress)>,
+    /// Keeps the state now and then, to go on from later.
+    pub keeper: Option<&'o mut dyn Keeper>,
+    /// What a [`Keeper`] kept of the same launch of the same kernel on the same machine: the launch goes on from there.
+    pub resume: Option<&'o [u8]>,
     /// PTX text, for reports.
     pub source: Option<&'o str>,
 }
@@ -125,7 +137,7 @@ impl<'m> Gpu<'m> {
     /// Runs a launch to its end.
     ///
     /// # Errors
-    /// When it cannot be started. How it ended is in the result.
+    /// When it cannot be started, or a [`Keeper`] stopped it. How it ended is in the result.
     pub fn launch(
         &mut self,
         mechanisms: &Mechanisms<'_>,
@@ -159,7 +171,6 @@ impl<'m> Gpu<'m> {
             Some(dispatcher) => dispatcher,
             None => mechanisms.dispatcher().map_err(GpuError::Machine)?,
         };
-        let dispatched_before = dispatcher.counters();
         for (id, kept) in (0..).zip(self.take_kept()) {
             let own = mechanisms.for_sm().map_err(GpuError::Machine)?;
             sms.push(Sm::<B>::new(id, self.config, kernel, launch, own, most, kept)?);
@@ -181,6 +192,7 @@ impl<'m> Gpu<'m> {
         let memory = RwLock::new(memory);
         let work = Parts { sms: &sms, partitions: &partitions, memory: &memory };
         let mut run = Run {
+            dispatched_before: dispatcher.counters(),
             dispatcher,
             window: Cycle::from(self.config.gpu.window.max(1)),
             start: self.now,
@@ -201,6 +213,7 @@ impl<'m> Gpu<'m> {
             scratch: Scratch::default(),
             residency: most,
         };
+        run.resume()?;
         let ending = std::thread::scope(|scope| {
             for me in 1..=crew.helpers() {
                 let (crew, work) = (&crew, &work);
@@ -209,6 +222,8 @@ impl<'m> Gpu<'m> {
             let _over = crew.ends_with();
             run.until_done()
         });
+        let Some(ending) = ending else { return Err(GpuError::Stopped) };
+        let dispatched_before = std::mem::take(&mut run.dispatched_before);
         let (mut result, dispatcher) = run.finish(ending, kernel);
         for (sm, seat) in result.sms.iter_mut().zip(&sms) {
             sm.own = mechanisms.counted_on_sm(|seam| lock(&seat.sm).stages().counted(seam));

@@ -1,6 +1,6 @@
 //! A launch under way: SMs and memory partitions, window by window.
 
-use super::{Gpu, Progress, RunOptions, SmOrder};
+use super::{Gpu, RunOptions, SmOrder};
 use crate::event::Event;
 use crate::kernel::TimedKernel;
 use crate::logical_blocks::LogicalBlocks;
@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 pub(super) struct Seat<'k, B> {
     pub(super) sm: Mutex<Sm<'k, B>>,
     mail: Apart<Mutex<Mail>>,
-    sleep: Sleep,
+    pub(super) sleep: Sleep,
 }
 
 impl<'k, B: Build> Seat<'k, B> {
@@ -47,7 +47,7 @@ impl<'k, B: Build> Seat<'k, B> {
         }
     }
 
-    fn mail(&self) -> MutexGuard<'_, Mail> {
+    pub(super) fn mail(&self) -> MutexGuard<'_, Mail> {
         lock(&self.mail.0)
     }
 
@@ -107,6 +107,8 @@ pub(super) struct Run<'r, 'm, 'k, 'o, B> {
     pub(super) crew: &'r Crew,
     pub(super) work: &'r Parts<'r, 'k, B>,
     pub(super) dispatcher: Box<dyn Dispatcher>,
+    /// What the dispatcher had counted before the launch.
+    pub(super) dispatched_before: Vec<u64>,
     pub(super) window: Cycle,
     pub(super) start: Cycle,
     pub(super) total: u64,
@@ -127,9 +129,16 @@ pub(super) struct Run<'r, 'm, 'k, 'o, B> {
 const PROGRESS_WINDOWS: u64 = 4096;
 
 impl<B: Build> Run<'_, '_, '_, '_, B> {
-    pub(super) fn until_done(&mut self) -> Ending {
-        let mut windows = 0u64;
+    /// Runs to the end; `None` when it was stopped before.
+    pub(super) fn until_done(&mut self) -> Option<Ending> {
+        let (mut windows, mut asks_at) = (0u64, 0u64);
         loop {
+            if windows == asks_at {
+                if !self.keep() {
+                    return None;
+                }
+                asks_at += self.options.keeper.as_ref().map_or(u64::MAX, |keeper| keeper.windows().max(1));
+            }
             let from = self.gpu.now;
             let mut to = from + self.window;
             if let Some(most) = self.options.max_cycles {
@@ -141,25 +150,24 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
             self.gpu.now = to;
             windows += 1;
             if let Some(ending) = self.fault() {
-                return ending;
+                return Some(ending);
             }
             if self.done == self.total && self.is_drained() {
-                return Ending::Completed;
+                return Some(Ending::Completed);
             }
             if self.options.max_cycles.is_some_and(|most| to - self.start >= most) {
-                return Ending::CycleLimit;
+                return Some(Ending::CycleLimit);
             }
             let insts = || self.sms.iter().map(|s| s.mail().thread_insts).sum::<u64>();
             if self.options.max_thread_insts.is_some_and(|most| insts() >= most) {
-                return Ending::InstructionLimit(self.blocked());
+                return Some(Ending::InstructionLimit(self.blocked()));
             }
-            if windows.is_multiple_of(PROGRESS_WINDOWS)
-                && let Some(progress) = &mut self.options.progress
-            {
-                progress(Progress { cycles: to - self.start, ctas_done: self.done, ctas: self.total });
+            if windows.is_multiple_of(PROGRESS_WINDOWS) {
+                let progress = self.progress();
+                self.options.progress.iter_mut().for_each(|tell| tell(progress));
             }
             match self.next_move() {
-                None => return Ending::Deadlock(self.blocked()),
+                None => return Some(Ending::Deadlock(self.blocked())),
                 Some(next) if !self.options.never_skip => self.jump(next),
                 Some(_) => {}
             }

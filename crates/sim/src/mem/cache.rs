@@ -10,6 +10,7 @@
 
 use crate::config::SetIndex;
 use crate::packet::Cycle;
+use crate::saved;
 use raddle_ptx::num::{fit, low32};
 
 /// The most sectors of a line: they are bits of a byte.
@@ -41,7 +42,7 @@ pub struct Evicted {
     pub dirty: u8,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Line {
     used: Cycle,
     /// Sectors whose room is kept and whose data readers wait for.
@@ -72,6 +73,8 @@ pub struct TagArray {
     /// Bytes written, for each line.
     bytes: Vec<u128>,
 }
+
+saved!(TagArray { values: addresses, lines, bytes; fixed: sets, ways, sector_bytes });
 
 /// No line has this address: lines are aligned.
 pub const NO_LINE: u64 = u64::MAX;

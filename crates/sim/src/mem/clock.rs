@@ -1,6 +1,7 @@
 //! Clock domains as integer ratios.
 
 use crate::packet::Cycle;
+use crate::saved;
 
 /// A clock seen from the core clock: tick `k` falls into exactly one core cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub struct Ticker {
     tick: u64,
     rest: u64,
 }
+
+saved!(Ticker { values: tick, rest; fixed: clock });
 
 impl Ticker {
     /// Follows a clock from core cycle 0.

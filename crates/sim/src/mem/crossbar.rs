@@ -19,6 +19,7 @@
 //! A packet pushed in a window `[T, T + L)` leaves in that window or later, so with `latency` of at least `L` core
 //! cycles it is delivered at `T + L` or later: after the window in which it was sent.
 
+use crate::saved;
 use std::collections::VecDeque;
 
 use crate::config::{ClockConfig, InterconnectConfig};
@@ -38,7 +39,7 @@ counters! {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Packet<T> {
     at: Cycle,
     to: u32,
@@ -46,7 +47,7 @@ struct Packet<T> {
     payload: T,
 }
 
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Source<T> {
     /// Packets with flits in the injection or the input buffer.
     packets: VecDeque<Packet<T>>,
@@ -61,7 +62,7 @@ struct Source<T> {
     sent: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Output<T> {
     /// Inputs whose head packet is for this output.
     wanted: Ports,
@@ -103,6 +104,12 @@ pub struct Crossbar<T> {
     /// What it did.
     pub counters: CrossbarCounters,
 }
+
+saved!(impl[T: serde::Serialize + serde::de::DeserializeOwned] Crossbar<T> {
+    values: sources, outputs, pushing, waiting, leaving, wanted, sent, all_sent, inside;
+    parts: counters;
+    fixed: clock, latency, flit_bytes, injection_buffer, input_buffer, output_buffer, speedup;
+});
 
 impl<T> Crossbar<T> {
     /// An empty crossbar.

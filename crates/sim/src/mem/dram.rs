@@ -4,6 +4,7 @@
 //! request is given to a bank; commands are issued; one request of a slice enters the latency queue; one that has
 //! passed it reaches the scheduler.
 
+use crate::saved;
 use std::collections::VecDeque;
 
 use crate::config::{DramConfig, DramScheduler};
@@ -30,7 +31,7 @@ counters! {
 pub const MAX_BANKS: u32 = u64::BITS;
 
 /// Requests the channel takes from each slice: one at least, the rest from a common pool.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Credits {
     own: Vec<u32>,
     shared: u32,
@@ -92,6 +93,13 @@ pub struct Channel {
     /// What it did.
     pub counters: DramCounters,
 }
+
+saved!(Channel {
+    values: credits, latency, arrived, queues, serving, waiting, waiting_banks, first_bank, command_at, data, returns,
+        in_flight;
+    parts: banks, counters;
+    fixed: config;
+});
 
 impl Channel {
     /// A channel for `slices` slices.

@@ -4,9 +4,10 @@
 //! nothing.
 
 use crate::config::DramTiming;
+use crate::saved;
 
 /// A request at the channel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Access {
     /// Who asked: comes back with the reply.
     pub tag: u64,
@@ -24,7 +25,7 @@ pub struct Access {
     pub reply: bool,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Bank {
     group: usize,
     open: bool,
@@ -37,7 +38,7 @@ struct Bank {
     precharge_at: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Group {
     column_at: u64,
     precharge_at: u64,
@@ -70,6 +71,11 @@ pub struct Banks {
     /// Banks with work, one bit each.
     busy: u64,
 }
+
+saved!(Banks {
+    values: banks, groups, column_at, activate_at, read_at, write_at, busy;
+    fixed: timing;
+});
 
 impl Banks {
     /// Closed banks.

@@ -11,6 +11,7 @@
 
 mod access;
 
+use crate::saved;
 use std::collections::VecDeque;
 
 use raddle_exec::memory::Global;
@@ -42,7 +43,7 @@ counters! {
 }
 
 /// One sector of a request.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Sector {
     request: u32,
     /// Number of the sector in its line.
@@ -64,7 +65,7 @@ impl Sector {
 }
 
 /// A request being served.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Served {
     request: Request,
     line: u64,
@@ -73,7 +74,7 @@ struct Served {
 }
 
 /// Something for DRAM to do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct ToDram {
     address: u64,
     bytes: u32,
@@ -109,6 +110,12 @@ pub struct Slice {
     /// What it did.
     pub counters: L2Counters,
 }
+
+saved!(Slice {
+    values: inbox, served, free, rop, input, mshr, filling, miss_queue, to_dram, from_dram, output, port_at, stuck;
+    parts: tags, counters;
+    fixed: config, map, burst_bytes, local;
+});
 
 impl Slice {
     /// An empty slice, number `local` of its channel.

@@ -8,7 +8,7 @@ const NONE: u32 = u32::MAX;
 /// A fixed number of outstanding misses, each with a bounded list of waiters `W` in order of arrival.
 ///
 /// Look-up is an open hash table of twice as many slots, so it does not depend on how many are outstanding.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Mshr<W> {
     merges: u32,
     table: Vec<u32>,
@@ -19,7 +19,7 @@ pub struct Mshr<W> {
     ready: VecDeque<u32>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Entry {
     address: u64,
     waiting: u32,

@@ -18,6 +18,7 @@
 //!
 //! Where the command clock is not the core clock, the stages from the scheduler to the return queue are in its ticks.
 
+use crate::saved;
 use std::collections::VecDeque;
 
 use raddle_exec::memory::{DeviceMemory, Global, StoreLog};
@@ -32,7 +33,7 @@ use crate::packet::{Cycle, Reply, Request};
 use crate::stats::Counters;
 
 /// Replies of a slice that have not reached the interconnect.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Outbox {
     replies: VecDeque<(Cycle, Reply)>,
     /// Flits the slice may still send before it is told of more room.
@@ -61,6 +62,12 @@ pub struct Partition {
     outbox_quiet: bool,
     skipping: bool,
 }
+
+saved!(Partition {
+    values: at, log, outboxes, l2_quiet, dram_quiet, outbox_quiet;
+    parts: l2_ticks, dram_ticks, interconnect_ticks, slices, channel;
+    fixed: l2_clock, dram_clock, data_flits, header_flits, skipping;
+});
 
 impl Partition {
     /// An empty partition; `index` is its channel.

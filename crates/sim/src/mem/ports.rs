@@ -7,7 +7,7 @@ const WORDS: u32 = 16;
 pub const MAX_PORTS: u32 = 64 * WORDS;
 
 /// A set of port numbers below [`MAX_PORTS`]: a bit for each, and one for each word that has any.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Ports {
     used: u32,
     words: [u64; WORDS as usize],

@@ -6,6 +6,8 @@ use super::partition::Partition;
 use crate::config::MachineConfig;
 use crate::packet::{Cycle, Reply, Request};
 use crate::parallel::{Sleep, lock};
+use crate::saved;
+use crate::saved::{Pass, Saved};
 use raddle_exec::memory::{DeviceMemory, Merge};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -56,6 +58,24 @@ pub struct MemorySystem {
     sector: u32,
     /// Stores of atomics at the edge of a window.
     merge: Merge,
+}
+
+impl Saved for MemorySystem {
+    fn visit(&mut self, pass: &mut Pass<'_>) -> Result<(), saved::Error> {
+        #[rustfmt::skip]
+        let Self {
+            up, down, partitions, next, untold,
+            map: _, slices: _, header_bytes: _, reply_header_bytes: _, sector: _, merge: _,
+        } = self;
+        up.visit(pass)?;
+        down.visit(pass)?;
+        for Berth { partition, sleep } in partitions.iter() {
+            lock(partition).visit(pass)?;
+            sleep.visit(pass)?;
+        }
+        pass.value(next)?;
+        pass.value(untold)
+    }
 }
 
 impl MemorySystem {

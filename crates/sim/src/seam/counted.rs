@@ -1,6 +1,7 @@
 //! What mechanisms count of their own.
 
 use super::{Dispatcher, Mechanisms, Seam};
+use crate::saved;
 use crate::stats::CounterInfo;
 
 /// A counter of a mechanism, with its value.
@@ -15,6 +16,8 @@ pub struct Counted {
     /// Its value.
     pub value: u64,
 }
+
+saved!(Counted { values: value; fixed: seam, mechanism, info });
 
 impl Counted {
     /// The mechanism in outputs: `issue.two-level`.
@@ -49,6 +52,12 @@ impl Mechanisms<'_> {
     pub(crate) fn counted_on_sm(&self, of: impl Fn(Seam) -> Vec<Vec<u64>>) -> Vec<Counted> {
         let seams = Seam::ALL.into_iter().filter(|seam| *seam != Seam::Dispatch);
         seams.flat_map(|seam| self.counted(seam, || of(seam))).collect()
+    }
+
+    /// What mechanisms that have done nothing counted: those of an SM, and the dispatcher.
+    pub(crate) fn nothing_counted(&self) -> [Vec<Counted>; 2] {
+        let zeros = |seam| vec![vec![0; self.info(seam).map_or(0, |info| info.counters.len())]];
+        [self.counted_on_sm(zeros), self.counted(Seam::Dispatch, || zeros(Seam::Dispatch))]
     }
 
     /// What the dispatcher has counted of its own since it had counted `before`.

@@ -2,6 +2,7 @@
 
 use super::{Cause, WarpId};
 use crate::packet::Cycle;
+use crate::saved::Saved;
 use raddle_exec::Program;
 use raddle_exec::core::{Arrival, Home, Lanes, lanes_in};
 use raddle_exec::op::Op;
@@ -79,7 +80,7 @@ pub struct StackEntry {
 }
 
 /// What a warp of the table is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WarpInfo {
     /// The block it belongs to; of the first thread when it holds several blocks.
     pub cta: u32,
@@ -125,7 +126,7 @@ impl WarpInfo {
 }
 
 /// The warps of an SM: what divergence models fill and schedulers choose from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WarpTable {
     now: Cycle,
     warps: Vec<WarpInfo>,
@@ -395,5 +396,11 @@ pub trait Divergence: Send {
     /// once, at the end of a launch; values of several objects are added up.
     fn counters(&self) -> Vec<u64> {
         Vec::new()
+    }
+
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that does not
+    /// say what they are is not run where checkpoints are asked for.
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        None
     }
 }

@@ -1,8 +1,10 @@
 //! The ganging seam: which warps of different slices go in lock-step.
 
+use crate::saved::Saved;
+
 /// Warps of one original gang that go together. An original gang is the warps of 32 neighbouring threads, one in each
 /// slice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Gang {
     /// Number of the original gang: it holds the warps from `set` times the number of slices on.
     pub set: u16,
@@ -86,5 +88,11 @@ pub trait Ganging: Send {
     /// once, at the end of a launch; values of several objects are added up.
     fn counters(&self) -> Vec<u64> {
         Vec::new()
+    }
+
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that does not
+    /// say what they are is not run where checkpoints are asked for.
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        None
     }
 }

@@ -3,10 +3,11 @@
 use super::Cause;
 use crate::kernel::{Pipe, TimedOp};
 use crate::packet::Cycle;
+use crate::saved::Saved;
 use crate::sm::lanes::LaneCounters;
 
 /// How an instruction goes through its unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Shape {
     /// Times the unit is occupied as long as usual.
     pub passes: u32,
@@ -143,5 +144,11 @@ pub trait Gating: Send {
     /// once, at the end of a launch; values of several objects are added up.
     fn counters(&self) -> Vec<u64> {
         Vec::new()
+    }
+
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that does not
+    /// say what they are is not run where checkpoints are asked for.
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        None
     }
 }

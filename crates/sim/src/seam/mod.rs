@@ -11,6 +11,7 @@ mod place;
 mod registry;
 mod schedule;
 mod set;
+mod state;
 
 pub use counted::Counted;
 pub use divergence::{Divergence, Leaving, Outcome, StackEntry, WarpInfo, WarpTable};
@@ -39,7 +40,7 @@ pub struct SmMechanisms {
 }
 
 /// Why a scheduler's slot stayed empty. Each empty slot has exactly one cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Cause {
     /// The next instruction was fetched from the wrong place, or its place is not known yet.
     Control,

@@ -3,7 +3,7 @@
 use crate::kernel::UnitKind;
 
 /// What a warp could do next, or why it cannot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Place {
     /// Not in use.
     #[default]

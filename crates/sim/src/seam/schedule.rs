@@ -3,9 +3,10 @@
 use super::{Place, WarpId, WarpSet, WarpTable};
 use crate::kernel::TimedOp;
 use crate::packet::Cycle;
+use crate::saved::Saved;
 
 /// A resident block as schedulers see it. The SM's schedulers see the same: their warps are of the same blocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct BlockState {
     /// Number in the grid.
     pub cta: u64,
@@ -144,6 +145,12 @@ pub trait IssueScheduler: Send {
     fn counters(&self) -> Vec<u64> {
         Vec::new()
     }
+
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that does not
+    /// say what they are is not run where checkpoints are asked for.
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        None
+    }
 }
 
 /// Calls a function with what issue scheduler number `n` sees.
@@ -191,6 +198,12 @@ pub trait FetchScheduler: Send {
     fn counters(&self) -> Vec<u64> {
         Vec::new()
     }
+
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that does not
+    /// say what they are is not run where checkpoints are asked for.
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        None
+    }
 }
 
 /// What a dispatcher may look at, at the start of a window.
@@ -226,5 +239,11 @@ pub trait Dispatcher: Send {
     /// was made: it serves all launches. Asked before and after each.
     fn counters(&self) -> Vec<u64> {
         Vec::new()
+    }
+
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that does not
+    /// say what they are is not run where checkpoints are asked for.
+    fn saved(&mut self) -> Option<&mut dyn Saved> {
+        None
     }
 }

@@ -3,7 +3,7 @@
 use raddle_ptx::num::fit;
 
 /// A warp of an SM: the number of its slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct WarpId(pub u16);
 
 impl WarpId {
@@ -35,7 +35,7 @@ pub const MAX_WARPS: usize = 1024;
 const WORDS: usize = MAX_WARPS / 64;
 
 /// A set of warps. Only the words a machine needs are ever looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WarpSet {
     words: [u64; WORDS],
     used: u8,

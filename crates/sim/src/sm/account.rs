@@ -5,6 +5,7 @@ use super::counters::SmCounters;
 use crate::event::{Event, EventKind};
 use crate::kernel::{Pipe, TimedOp, UnitKind};
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::Cause;
 use raddle_ptx::num::fit;
 use std::marker::PhantomData;
@@ -22,6 +23,12 @@ pub(super) struct Account<B> {
     events: Option<Vec<Event>>,
     slot_events: bool,
 }
+
+saved!(impl[B] Account<B> {
+    values: pcs, last_issue;
+    parts: counters;
+    fixed: build, sm, events, slot_events;
+});
 
 impl<B: Build> Account<B> {
     /// Nothing is counted yet of a kernel with this many operations.

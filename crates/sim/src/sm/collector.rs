@@ -7,6 +7,7 @@ mod queue;
 
 use crate::config::{CollectorConfig, UnitsConfig};
 use crate::kernel::{MAX_READS, UNITS, UnitKind};
+use crate::saved;
 use queue::Queue;
 use raddle_ptx::num::fit;
 
@@ -26,6 +27,8 @@ struct Group {
     last: [u8; MAX_WIDTH as usize],
 }
 
+saved!(Group { parts: last; fixed: units, ports });
+
 /// Banks, and collector units: sets of them are bits of a word.
 const MOST: usize = u64::BITS as usize;
 
@@ -36,6 +39,8 @@ struct Waiting {
     len: u16,
 }
 
+saved!(Waiting { parts: first, len });
+
 /// Operands the banks have to deliver, as numbers of collector units.
 #[derive(Clone, Debug)]
 struct Operands {
@@ -45,6 +50,8 @@ struct Operands {
     size: u32,
     waiting: [Waiting; MOST],
 }
+
+saved!(Operands { parts: rings, waiting; fixed: size });
 
 impl Operands {
     fn new(banks: usize, units: usize) -> Self {
@@ -109,6 +116,12 @@ pub struct Collector {
     /// Cycles operands waited because their bank was busy.
     pub conflicts: u64,
 }
+
+saved!(Collector {
+    values: busy, ready, requested, written, input, output, issued, open, collected, occupied, conflicts;
+    parts: units, missing, groups, operands;
+    fixed: enabled, banks, bank_bits, width;
+});
 
 impl Collector {
     /// An empty collector.

@@ -11,6 +11,7 @@ use super::units::{HORIZON, Units, place};
 use crate::config::SmConfig;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::{Shape, WarpId};
 
 /// One slice: where its instructions collect their operands, and its pipelines.
@@ -19,6 +20,8 @@ struct Slice {
     units: Units,
 }
 
+saved!(Slice { parts: collector, units });
+
 /// Which slices have something to do, as bits; not used in plain builds, which have one.
 struct Agenda {
     /// Those whose pipelines have results to write back, for each cycle to come.
@@ -26,6 +29,8 @@ struct Agenda {
     /// Those with instructions that have their operands and wait for an arithmetic pipeline.
     collected: u64,
 }
+
+saved!(Agenda { values: collected; parts: due });
 
 impl Agenda {
     /// A slice has a result to write back at this time.
@@ -55,6 +60,8 @@ pub(super) struct Datapath {
     /// When the one pipeline that all instructions enter takes the next, where there is one (`sm.units.unified`).
     unified: Option<Cycle>,
 }
+
+saved!(Datapath { values: unified; parts: first, others, agenda });
 
 impl Datapath {
     pub(super) fn new(sm: &SmConfig) -> Self {

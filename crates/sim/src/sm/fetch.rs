@@ -9,6 +9,7 @@ use super::port::Port;
 use super::shared::Shared;
 use crate::config::MachineConfig;
 use crate::packet::{Cycle, Purpose};
+use crate::saved;
 use crate::seam::{FetchScheduler, FetchView, WarpId, WarpSet};
 use raddle_ptx::num::{fit, low8, low16};
 use std::collections::VecDeque;
@@ -17,7 +18,7 @@ use std::collections::VecDeque;
 const L0_LINE: u64 = 32;
 
 /// Whom something is fetched for: a warp, or several of a gang.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Want {
     /// The first of them.
     warp: WarpId,
@@ -44,7 +45,7 @@ impl Want {
 }
 
 /// The instruction cache of a slice: lines, the one used last last.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct L0 {
     lines: Vec<u64>,
 }
@@ -69,7 +70,7 @@ impl L0 {
 }
 
 /// What a slice last chose.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Choice {
     /// The warps it chose from.
     wanting: WarpSet,
@@ -108,6 +109,12 @@ pub(super) struct Fetch {
     /// Warps of the first of several slices, in each word: every bit that is a multiple of their number.
     of_first: u64,
 }
+
+saved!(Fetch {
+    values: buffer, l0, choices;
+    parts: policies, cache;
+    fixed: sector, width, ports, refetch, l0_lines, of_first;
+});
 
 /// What the policies of the fetch stage may look at.
 pub(super) struct Around<'a, 'k, B> {
@@ -373,11 +380,7 @@ impl Fetch {
 
 /// What a policy says.
 #[inline(always)]
-fn pick<B: Build>(
-    policy: &mut dyn FetchScheduler,
-    wanting: &WarpSet,
-    around: &Around<'_, '_, B>,
-) -> Option<WarpId> {
+fn pick<B: Build>(policy: &mut dyn FetchScheduler, wanting: &WarpSet, around: &Around<'_, '_, B>) -> Option<WarpId> {
     let (warps, now) = (&around.on.warps, around.now);
     policy.pick(&FetchView {
         now,

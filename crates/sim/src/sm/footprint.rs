@@ -5,7 +5,7 @@ use raddle_exec::memory::{Region, region};
 use raddle_exec::op::MemSpace;
 
 /// What the lanes of an instruction touch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Footprint {
     /// By lane; those in local memory as the timing model lays it out.
     pub addresses: [u64; 32],
@@ -16,7 +16,7 @@ pub struct Footprint {
 }
 
 /// Lanes of an access by where their addresses point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Spaces {
     /// Global memory.
     pub global: u32,

@@ -10,7 +10,7 @@ use raddle_exec::core::{Home, Lanes};
 use raddle_ptx::num::fit;
 
 /// An instruction between issue and completion.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct InFlight {
     /// Warp.
     pub warp: u16,
@@ -71,7 +71,7 @@ impl InFlight {
 }
 
 /// Instructions in flight, by number.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct InFlightTable {
     slots: Vec<InFlight>,
     /// The first free entry; each has the next.

@@ -36,7 +36,7 @@ impl Kept {
 }
 
 /// Cycles in which an SM had a block: schedulers take turns in these.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Turns {
     /// Cycles before it got its first block last.
     before: u64,

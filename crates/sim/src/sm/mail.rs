@@ -6,6 +6,7 @@ use super::build::Build;
 use super::{Occupancy, Sm};
 use crate::event::Event;
 use crate::packet::{Cycle, Reply, Request};
+use crate::saved;
 use raddle_exec::fault::Fault;
 use raddle_exec::memory::StoreLog;
 
@@ -53,6 +54,12 @@ pub struct Mail {
     /// Cycle before which it has run.
     pub ran_until: Cycle,
 }
+
+saved!(Mail {
+    values: replies, starts, logical_blocks, is_last, free_flits, requests, asking, logical_total, log, ended, printed,
+        reply_room, occupancy, is_idle, next, waits_for_flits, thread_insts, ran_until;
+    fixed: events, fault;
+});
 
 impl Mail {
     /// For an SM that runs from `now` on.

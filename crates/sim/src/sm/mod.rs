@@ -46,6 +46,7 @@ use crate::config::MachineConfig;
 use crate::gpu::GpuError;
 use crate::kernel::TimedKernel;
 use crate::packet::{Cycle, Purpose, Reply};
+use crate::saved;
 use crate::seam::SmMechanisms;
 use blocks::Blocks;
 use build::Build;
@@ -81,6 +82,8 @@ pub struct Sm<'k, B> {
     memory: LoadStore,
     port: Port,
 }
+
+saved!(impl['k, B] Sm<'k, B> { parts: shared, blocks, fetch, schedulers, gangs, power, datapath, memory, port });
 
 impl<'k, B: Build> Sm<'k, B> {
     /// An SM for one launch.

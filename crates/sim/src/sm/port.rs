@@ -2,6 +2,7 @@
 
 use crate::config::InterconnectConfig;
 use crate::packet::{Cycle, Reply, Request};
+use crate::saved;
 use std::collections::VecDeque;
 
 /// The port. Within a window the SM knows what it sends itself; what the network takes is seen in the next.
@@ -22,6 +23,11 @@ pub struct Port {
     /// Replies that have come.
     pub received: u64,
 }
+
+saved!(Port {
+    values: free_flits, outbox, inbox, sent, expected, received;
+    fixed: flit_bytes, header_bytes;
+});
 
 impl Port {
     /// A port with nothing in it.

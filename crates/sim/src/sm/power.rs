@@ -8,6 +8,7 @@ use super::shared::Shared;
 use crate::config::UnitsConfig;
 use crate::kernel::{Pipe, TimedOp};
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::{Cause, Census, Entry, Gating, GatingView, Place, Shape, WarpId};
 
 /// The power of the lanes of an SM.
@@ -17,6 +18,8 @@ pub(super) struct Power {
     /// The version of the sets the gating scheme last saw.
     saw: u64,
 }
+
+saved!(Power { values: saw; parts: gating; fixed: is_active });
 
 impl Power {
     pub(super) fn new(gating: Box<dyn Gating>) -> Self {

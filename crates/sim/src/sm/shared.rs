@@ -11,6 +11,7 @@ use crate::event::EventKind;
 use crate::gpu::GpuError;
 use crate::kernel::TimedOp;
 use crate::packet::{Cycle, Request};
+use crate::saved;
 use crate::seam::{Cause, Divergence, MAX_WARPS, WarpId};
 use raddle_exec::Launch;
 use raddle_exec::core::Core;
@@ -25,6 +26,8 @@ pub(super) struct Shared<'k, B> {
     pub(super) insts: InFlightTable,
     pub(super) account: Account<B>,
 }
+
+saved!(impl['k, B] Shared<'k, B> { values: insts; parts: threads, warps, account; fixed: facts });
 
 /// An instruction in the cycle it issues.
 #[derive(Clone, Copy)]

@@ -5,6 +5,7 @@ use super::footprint::{Footprint, Spaces};
 use super::shared::Issuing;
 use crate::kernel::MemKind;
 use crate::packet::Cycle;
+use crate::saved;
 use raddle_exec::core::{Core, Effect, LaneFault, Lanes, lanes_in};
 use raddle_exec::fault::Fault;
 use raddle_exec::memory::{Global, LOCAL_WINDOW, StoreLog};
@@ -25,6 +26,12 @@ pub(super) struct Threads<'k> {
     /// What the last memory instruction touched.
     pub(super) footprint: Footprint,
 }
+
+saved!(impl['k] Threads<'k> {
+    values: log, printed, printed_bytes, footprint;
+    parts: core;
+    fixed: fault;
+});
 
 impl<'k> Threads<'k> {
     pub(super) fn new(core: Core<'k>) -> Self {

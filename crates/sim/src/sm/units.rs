@@ -6,6 +6,7 @@
 use crate::config::UnitsConfig;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
+use crate::saved;
 use crate::sm::collector::InstId;
 use raddle_ptx::num::fit;
 
@@ -22,7 +23,7 @@ pub(super) fn place(time: Cycle) -> usize {
 }
 
 /// Bits for the next [`HORIZON`] cycles.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Ring {
     words: [u64; HORIZON / 64],
 }
@@ -77,6 +78,8 @@ struct Pipeline {
     free_at: Cycle,
 }
 
+saved!(Pipeline { values: free_at; fixed: kind });
+
 /// Pipelines of an SM or slice at most: sets of them are bits of a word.
 pub const MAX_PIPELINES: u32 = u64::BITS;
 
@@ -97,6 +100,8 @@ pub struct Units {
     pending: Ring,
     count: usize,
 }
+
+saved!(Units { values: also, pending, count; parts: pipelines, leaving, done; fixed: writeback });
 
 impl Units {
     /// Empty pipelines.

@@ -17,6 +17,7 @@ mod locks;
 mod memory;
 mod models;
 mod random;
+mod resume;
 mod slices;
 mod structured;
 mod virtual_blocks;

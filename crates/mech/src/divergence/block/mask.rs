@@ -7,7 +7,7 @@ use raddle_exec::splits::Threads;
 pub const ROWS: usize = 32;
 
 /// Threads of a block: for each row of 32, its lanes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct BlockMask([u32; ROWS]);
 
 impl Threads for BlockMask {
@@ -52,7 +52,7 @@ pub struct Compacted {
 }
 
 /// Makes warps out of the threads of a block, one by one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Compactor {
     left: BlockMask,
     width: usize,

@@ -14,7 +14,7 @@ use raddle_exec::splits::{Group, Meeting, Splits, State, Threads};
 use raddle_sim::seam::{Cause, Leaving, StackEntry, WarpId, WarpTable};
 
 /// What a warp waits for without having left its part of the block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum Wait {
     /// A barrier of the block.
     Barrier(u8),
@@ -23,7 +23,7 @@ enum Wait {
 }
 
 /// What a slot of the block has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum Slot {
     /// Nothing: its warp has come to the end of its part, or there are fewer warps than slots.
     Idle,
@@ -34,7 +34,7 @@ enum Slot {
 }
 
 /// Warps that wait for lanes of their static warp.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct SyncWait {
     row: usize,
     lanes: u32,
@@ -44,7 +44,7 @@ struct SyncWait {
 }
 
 /// Where threads of the running part have come to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Fate {
     /// The operation they parted at, or at which they meet others or wait.
     pc: u32,
@@ -53,7 +53,7 @@ struct Fate {
     threads: BlockMask,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 enum FateKind {
     /// A branch: who goes where, and where they meet again.
     Parted(Meeting, Vec<Group<BlockMask>>),
@@ -66,7 +66,7 @@ enum FateKind {
 }
 
 /// A resident block.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct Block {
     /// Number of the block's slot on the SM.
     pub cta: u32,

@@ -8,6 +8,7 @@ use super::phases::Phases;
 use super::virtual_blocks::{VirtualBlocks, named};
 use crate::event::EventKind;
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::{Outcome, StackEntry, WarpId};
 use raddle_exec::Launch;
 use raddle_exec::core::{Arrival, LaneFault, lanes_in, lanes_of};
@@ -28,6 +29,12 @@ pub(in super::super) struct Barriers {
     left: Vec<WarpId>,
     has_warp_ops: bool,
 }
+
+saved!(Barriers {
+    values: ending, arrivals, slots, left;
+    parts: phases, logical;
+    fixed: has_warp_ops;
+});
 
 impl Barriers {
     /// Nobody is there. `whole` says that a block takes its next logical block as a whole, if it takes any.

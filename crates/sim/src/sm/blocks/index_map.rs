@@ -22,7 +22,7 @@ pub(super) enum Next {
 }
 
 /// A warp of a virtual block.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Warp {
     /// The iteration it is in, or has left and waits behind; 0 before the first.
     iteration: u32,
@@ -36,7 +36,7 @@ struct Warp {
 }
 
 /// An iteration that is under way or comes next.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Iteration {
     /// Its logical block.
     block: Option<u32>,
@@ -48,8 +48,9 @@ struct Iteration {
 }
 
 /// The warps of a virtual block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct IndexMap {
+    #[serde(skip)]
     order: ThreadOrder,
     /// The last warp is not full, so it stays the last one.
     is_last_partial: bool,
@@ -61,6 +62,11 @@ pub(super) struct IndexMap {
 }
 
 impl IndexMap {
+    /// Says which warps others become, which is not saved.
+    pub(super) fn set_order(&mut self, order: ThreadOrder) {
+        self.order = order;
+    }
+
     /// A virtual block with so many warps, which begins with this logical block.
     pub(super) fn new(order: ThreadOrder, warps: u16, is_last_partial: bool, first: u32) -> Self {
         let mut map = Self {

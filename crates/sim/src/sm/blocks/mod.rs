@@ -11,6 +11,7 @@ use super::shared::Shared;
 use crate::event::EventKind;
 use crate::kernel::TimedKernel;
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::{Place, WarpId};
 use barriers::Barriers;
 use phases::SeenBlocks;
@@ -20,7 +21,7 @@ use std::collections::VecDeque;
 use virtual_blocks::VirtualBlocks;
 
 /// How an SM looks from outside, for the dispatcher.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Occupancy {
     /// Blocks resident or about to start.
     pub resident: u32,
@@ -29,7 +30,7 @@ pub struct Occupancy {
 }
 
 /// A resident block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Resident {
     /// Number in the grid.
     cta: u64,
@@ -60,6 +61,8 @@ pub(super) struct Blocks {
     /// Where threads of a block meet.
     barriers: Barriers,
 }
+
+saved!(Blocks { values: residents, starts, ended, turns, warps; parts: barriers });
 
 impl Blocks {
     /// None yet. `whole` says that a block takes its next logical block as a whole, if it takes any.

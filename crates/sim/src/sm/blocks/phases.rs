@@ -3,11 +3,12 @@
 
 use super::super::counters::SmCounters;
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::{BlockState, Cause, Iterations, WarpId, WarpInfo, WarpTable};
 use std::ops::Range;
 
 /// Times that warps of a block took for the current phase.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Times {
     warps: u64,
     sum: u64,
@@ -23,7 +24,7 @@ impl Times {
 }
 
 /// What is known of a block slot.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Block {
     start: Cycle,
     /// Times at which warps ended, summed.
@@ -48,6 +49,11 @@ pub(super) struct Phases {
     /// No block is left to be given out.
     pub(super) is_last: bool,
 }
+
+saved!(Phases {
+    values: states, blocks, from, arrived, iterations, iteration_from, is_last;
+    fixed: has_blocks;
+});
 
 /// What schedulers see of blocks.
 #[derive(Clone, Copy)]

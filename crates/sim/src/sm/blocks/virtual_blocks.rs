@@ -12,6 +12,8 @@ use super::index_map::{IndexMap, Next};
 use super::phases::Phases;
 use crate::kernel::{MemKind, TimedKernel};
 use crate::packet::Cycle;
+use crate::saved;
+use crate::saved::{Pass, Saved};
 use crate::seam::{Outcome, Place, WarpId};
 use raddle_exec::Launch;
 use raddle_exec::core::{Arrival, BARRIERS, Barrier, SECOND_BANK, lanes_of};
@@ -49,6 +51,18 @@ pub(super) struct VirtualBlocks {
     pub(super) coming: VecDeque<(Cycle, u32, u32)>,
     /// Logical blocks there are, once a warp has said so.
     pub(super) total: Option<u32>,
+}
+
+impl Saved for VirtualBlocks {
+    fn visit(&mut self, pass: &mut Pass<'_>) -> Result<(), saved::Error> {
+        let Self { order, threads: _, width: _, has_shared: _, is_index: _, maps, left, asking, coming, total } = self;
+        pass.value(maps)?;
+        maps.iter_mut().flatten().for_each(|map| map.set_order(*order));
+        pass.value(left)?;
+        pass.value(asking)?;
+        pass.value(coming)?;
+        pass.value(total)
+    }
 }
 
 impl VirtualBlocks {

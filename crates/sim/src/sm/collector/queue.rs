@@ -6,7 +6,7 @@ use super::InstId;
 pub const MAX_WIDTH: u8 = 16;
 
 /// A short queue of instructions.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Queue {
     insts: [InstId; MAX_WIDTH as usize],
     first: u8,

@@ -2,6 +2,7 @@
 
 use crate::kernel::TimedKernel;
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::{Reform, WarpId, WarpSet};
 
 /// The warps of an SM, as far as gangs are concerned.
@@ -18,6 +19,8 @@ pub(super) struct Members {
     /// Operations where branches meet, if that is where warps wait.
     meets: Vec<bool>,
 }
+
+saved!(Members { values: ganged, free, held, until, waited; fixed: meets });
 
 impl Members {
     /// Nobody is in a gang.

@@ -13,6 +13,7 @@ use super::shared::Shared;
 use crate::event::EventKind;
 use crate::kernel::{TimedKernel, UnitKind};
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::{Gang, GangView, Ganging, MemorySplit, Place, Reform, WarpId, WarpSet};
 use members::Members;
 use raddle_ptx::num::{fit, low8};
@@ -35,6 +36,12 @@ pub(super) struct Gangs {
     /// Up to when their time is counted.
     since: Cycle,
 }
+
+saved!(Gangs {
+    values: table, next_fetch, sizes, since;
+    parts: unit, members;
+    fixed: is_active, slices, split, reform;
+});
 
 impl Gangs {
     pub(super) fn new(unit: Box<dyn Ganging>, kernel: &TimedKernel<'_>, slots: usize, slices: usize) -> Self {

@@ -11,7 +11,7 @@ pub const MAX_SLICES: usize = 8;
 pub const MAX_GANGS: usize = MAX_SLICES / 2;
 
 /// The warps of an original gang, as masks of slices.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct Set {
     gangs: [u8; MAX_GANGS],
     count: u8,
@@ -46,7 +46,7 @@ impl Set {
 }
 
 /// All original gangs of an SM.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct GangTable {
     sets: Vec<Set>,
 }

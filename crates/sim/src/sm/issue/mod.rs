@@ -10,6 +10,7 @@ use super::warps::news::Notice;
 use crate::config::SmConfig;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::{Cause, IssueScheduler, Place, WarpId, WarpSet};
 use path::Path;
 use raddle_ptx::num::fit;
@@ -24,7 +25,7 @@ pub(super) struct MemoryState {
 }
 
 /// Why a scheduler could not issue when it last looked, as long as none of its warps has moved.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
 struct Idle {
     /// It has looked.
     is_known: bool,
@@ -53,7 +54,7 @@ impl Idle {
 
 /// What a scheduler has seen of the units, as bits: whether the load-store unit is stalled, whether it keeps others from the
 /// one pipeline, and in plain builds which units take an instruction.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct UnitState(u8);
 
 impl UnitState {
@@ -78,6 +79,8 @@ pub(super) struct Schedulers {
     /// In plain builds: nobody could issue or had wrong instructions to drop with the units like this.
     rests: Option<UnitState>,
 }
+
+saved!(Schedulers { values: eligible, scratch, idle, rests; parts: policies; fixed: rotate, per_warp });
 
 impl Schedulers {
     pub(super) fn new(policies: Vec<Box<dyn IssueScheduler>>, config: &SmConfig, slots: usize) -> Self {
@@ -160,8 +163,7 @@ impl Schedulers {
         }
         if B::PLAIN {
             let has_issued = path.on.account.has_just_issued(now + 1);
-            let rests =
-                !has_issued && path.on.warps.sets().moved() == 0 && self.idle.iter().all(|idle| !idle.drops);
+            let rests = !has_issued && path.on.warps.sets().moved() == 0 && self.idle.iter().all(|idle| !idle.drops);
             self.rests = rests.then(|| UnitState::new::<B>(path.datapath, memory));
         }
     }

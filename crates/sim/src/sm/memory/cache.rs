@@ -7,6 +7,7 @@ use crate::config::{CacheConfig, WritePolicy};
 use crate::counters;
 use crate::mem::cache::{NO_LINE, set_of};
 use crate::packet::{Cycle, Purpose, Request};
+use crate::saved;
 use raddle_ptx::num::fit;
 use std::collections::VecDeque;
 
@@ -35,7 +36,7 @@ pub enum Answer {
     Fail,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum State {
     Invalid,
     Reserved,
@@ -43,7 +44,7 @@ enum State {
     Modified,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Line {
     state: State,
     last: Cycle,
@@ -59,7 +60,7 @@ fn hash(line: u64) -> usize {
 }
 
 /// An outstanding line.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Entry {
     line: u64,
     /// Line of the tag array that is reserved for it.
@@ -94,6 +95,12 @@ pub struct Cache {
     /// Counters.
     pub counters: CacheCounters,
 }
+
+saved!(Cache {
+    values: lines, addresses, last, entries, wanted, free, queue, ready, version;
+    parts: filter, counters;
+    fixed: config, sector, sm;
+});
 
 impl Cache {
     /// An empty cache of SM number `sm`; replies come in sectors of `sector` bytes.

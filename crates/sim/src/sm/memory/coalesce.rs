@@ -5,7 +5,7 @@ use raddle_exec::core::lanes_in;
 use raddle_ptx::num::{fit, low32};
 
 /// One request a warp access becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Access {
     /// First byte.
     pub address: u64,

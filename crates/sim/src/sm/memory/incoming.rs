@@ -9,6 +9,7 @@ use super::parts::{PART, Parts};
 use super::{Caches, PAST_L1};
 use crate::config::MachineConfig;
 use crate::packet::{Cycle, Purpose, Reply};
+use crate::saved;
 use crate::seam::WarpId;
 use raddle_exec::atomics::AtomicWork;
 use std::collections::VecDeque;
@@ -39,6 +40,11 @@ pub(super) struct Incoming {
     /// When each line of the data cache was sent for.
     sent_at: Vec<Cycle>,
 }
+
+saved!(Incoming {
+    values: shared, hits, writeback, written, turn, past_l1, responses, ejected, sent_at;
+    fixed: shared_latency, response_queue, ejection_buffer;
+});
 
 impl Incoming {
     pub(super) fn new(config: &MachineConfig) -> Self {

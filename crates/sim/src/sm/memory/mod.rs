@@ -16,6 +16,7 @@ use super::port::Port;
 use super::shared::Shared;
 use crate::config::MachineConfig;
 use crate::packet::{Cycle, Purpose, Reply, Request};
+use crate::saved;
 use cache::{Cache, CacheCounters};
 use incoming::Incoming;
 use outgoing::{Desk, Outgoing};
@@ -37,6 +38,8 @@ struct Caches {
     l1t: TextureCache,
 }
 
+saved!(Caches { parts: l1d, l1c, l1t });
+
 /// The load-store unit.
 pub(super) struct LoadStore {
     caches: Caches,
@@ -46,6 +49,8 @@ pub(super) struct LoadStore {
     /// The end of a fence empties the data cache.
     fence_empties_l1d: bool,
 }
+
+saved!(LoadStore { values: parts; parts: caches, out, back; fixed: fence_empties_l1d });
 
 impl LoadStore {
     pub(super) fn new(config: &MachineConfig, sm: u16, l1c: Cache, l1t: TextureCache) -> Self {

@@ -12,11 +12,12 @@ use super::{Caches, PAST_L1};
 use crate::config::MachineConfig;
 use crate::kernel::MemKind;
 use crate::packet::{Cycle, Purpose, Request};
+use crate::saved;
 use crate::seam::WarpId;
 use std::collections::VecDeque;
 
 /// A request in the look-up queue of the data cache.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
 struct Lookup {
     /// When it gets there.
     at: Cycle,
@@ -41,8 +42,13 @@ pub(super) struct Outgoing {
     refused: Option<u64>,
 }
 
+saved!(Outgoing {
+    values: current, lookups, stalled, stuck, refused;
+    fixed: sector, write_replies;
+});
+
 /// Why the current instruction could not hand on its request: it will fail again until that changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum Stuck {
     /// It could.
     No,

@@ -22,7 +22,7 @@ use raddle_ptx::num::fit;
 pub(super) const PART: u32 = 1 << 30;
 
 /// A request and whom it serves.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Part {
     /// Warps and their instructions; the latter are done before the acknowledgement of a store comes.
     members: Vec<(WarpId, InstId)>,
@@ -34,7 +34,7 @@ struct Part {
 }
 
 /// The requests that have not been answered, by number.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Parts {
     all: Vec<Part>,
     free: Vec<u32>,

@@ -15,13 +15,14 @@ use super::cache::{Answer, CacheCounters};
 use crate::config::{SetIndex, TextureCacheConfig};
 use crate::mem::cache::{Probe, TagArray, set_of};
 use crate::packet::{Cycle, Purpose, Request};
+use crate::saved;
 use std::collections::VecDeque;
 
 /// Every line has one sector: all of it is sent for.
 const WHOLE: u8 = 1;
 
 /// A fetch that is not done.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Fragment {
     /// Who waits.
     waiter: u32,
@@ -49,6 +50,12 @@ pub struct TextureCache {
     /// Counters. An outstanding line counts as there.
     pub counters: CacheCounters,
 }
+
+saved!(TextureCache {
+    values: fragments, left, free, queue, results, version;
+    parts: tags, counters;
+    fixed: config, sectors, sm;
+});
 
 impl TextureCache {
     /// An empty cache of SM number `sm`; replies come in sectors of `sector` bytes.

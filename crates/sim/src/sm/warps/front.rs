@@ -10,7 +10,7 @@ const FENCE: u32 = 1 << 30;
 const STAYS: u32 = 1 << 31;
 
 /// The front end of a warp slot, and what it has outstanding.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Front {
     buffer: [u32; MAX_IBUFFER as usize],
     head: u8,

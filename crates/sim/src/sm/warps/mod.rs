@@ -21,6 +21,7 @@ use crate::config::SmConfig;
 use crate::event::EventKind;
 use crate::kernel::{TimedKernel, TimedOp};
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::{Divergence, Leaving, Outcome, SchedulerView, WarpId, WarpInfo, WarpTable};
 use front::Front;
 use news::{News, Notice};
@@ -47,6 +48,12 @@ pub(super) struct Warps<'k, B> {
     /// What others want to know.
     pub(super) news: News,
 }
+
+saved!(impl['k, B] Warps<'k, B> {
+    values: table, due, rows;
+    parts: divergence, ready, slots, news;
+    fixed: kernel;
+});
 
 impl<'k, B: Build> Warps<'k, B> {
     /// For one launch, all `slots` free. `is_pool` says that the divergence model takes slots as it likes, `fetch_waiting`

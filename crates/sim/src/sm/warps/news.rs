@@ -1,11 +1,12 @@
 //! What others want to know of warps that come, go and move, in the order in which it happened.
 
 use crate::event::EventKind;
+use crate::saved;
 use crate::seam::WarpId;
 use raddle_ptx::num::fit;
 
 /// What happened to a warp, for its scheduler.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(in super::super) enum Notice {
     /// It came to the SM, or its slot was freed.
     Changed(WarpId, bool),
@@ -14,6 +15,7 @@ pub(in super::super) enum Notice {
 }
 
 /// Who moved, where warps of neighbouring slots go together.
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Moved {
     /// Slots of a group.
     group: usize,
@@ -30,6 +32,8 @@ pub(in super::super) struct News {
     /// A fence has ended.
     fence: bool,
 }
+
+saved!(News { values: notices, moved, fence; fixed: told });
 
 impl News {
     /// Says from now on who is in which warp.

@@ -2,6 +2,7 @@
 
 use super::super::build::Build;
 use crate::kernel::UnitKind;
+use crate::saved;
 use crate::seam::{MAX_WARPS, Place, WarpId, WarpSet};
 use raddle_ptx::num::fit;
 use std::marker::PhantomData;
@@ -35,6 +36,12 @@ pub struct Sets<B> {
     /// How often a warp has moved; not counted in plain builds.
     moves: u64,
 }
+
+saved!(impl[B] Sets<B> {
+    values: places, wanting, counts, moves, moved;
+    parts: words;
+    fixed: build, used, schedulers, of_scheduler
+});
 
 /// The warps at a place.
 #[derive(Clone, Copy)]

@@ -8,6 +8,7 @@ use super::rules::{Held, Rules};
 use super::scoreboard::{Hazard, Scoreboard};
 use crate::config::SmConfig;
 use crate::kernel::{TimedKernel, TimedOp, UnitKind};
+use crate::saved;
 use crate::seam::{Cause, Place, WarpId, WarpInfo, WarpTable};
 use std::marker::PhantomData;
 
@@ -26,6 +27,12 @@ pub(super) struct Readiness<'k, B> {
     /// Warps of virtual blocks that are kept from something.
     pub(super) held: Held,
 }
+
+saved!(impl['k, B] Readiness<'k, B> {
+    values: fronts, scoreboard;
+    parts: sets, held;
+    fixed: build, kernel, rules, regroups, is_pool;
+});
 
 impl<'k, B: Build> Readiness<'k, B> {
     /// Nobody is there. `fetch_waiting` says that warps at a barrier want instructions too.

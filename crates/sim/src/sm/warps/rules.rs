@@ -1,6 +1,7 @@
 //! What the machine says about warps, and what keeps some of them from what they otherwise could do.
 
 use crate::config::SmConfig;
+use crate::saved;
 use crate::seam::{WarpId, WarpSet};
 use raddle_exec::core::lanes_of;
 
@@ -42,6 +43,8 @@ pub(in super::super) struct Held {
     /// Operations that may go to shared memory.
     shared_ops: Vec<bool>,
 }
+
+saved!(Held { values: sets; fixed: shared_ops });
 
 impl Held {
     /// Warps may be kept from shared memory, to which these operations may go.

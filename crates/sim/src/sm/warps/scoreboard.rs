@@ -8,7 +8,7 @@ use crate::kernel::{Bits, TimedOp};
 use crate::seam::WarpId;
 
 /// Pending register writes.
-#[derive(Debug)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct Scoreboard {
     /// Of warps that are always made of the same threads, `words` for each.
     warps: Vec<Word>,
@@ -19,14 +19,14 @@ pub struct Scoreboard {
 }
 
 /// 64 registers of a warp: those that are pending, and those of them that wait for memory.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Word {
     pending: u64,
     from_memory: u64,
 }
 
 /// Lanes of a row whose register is pending.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Pending {
     lanes: u32,
     /// Those of them that wait for memory.

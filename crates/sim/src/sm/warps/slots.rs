@@ -1,5 +1,6 @@
 //! The slots of an SM's warps: which are in use, since when, and what was issued from them.
 
+use crate::saved;
 use crate::seam::{WarpId, WarpSet};
 
 /// The slots.
@@ -11,6 +12,8 @@ pub(in super::super) struct Slots {
     issued: Vec<u64>,
     issued_threads: Vec<u64>,
 }
+
+saved!(Slots { values: used, ages, next_age, issued, issued_threads });
 
 impl Slots {
     /// All free; slot `n` is of scheduler `n` modulo their number.
