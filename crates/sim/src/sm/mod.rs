@@ -62,7 +62,6 @@ use port::Port;
 use power::Power;
 use raddle_exec::Launch;
 use raddle_exec::memory::DeviceMemory;
-use raddle_ptx::num::fit;
 use shared::Shared;
 use stages::Stages;
 
@@ -179,10 +178,17 @@ impl<'k, B: Build> Sm<'k, B> {
         self.blocks.take_mail(mail);
         self.run_until(mail, to, memory);
         self.blocks.leave_mail(mail);
-        std::mem::swap(&mut self.port.outbox, &mut mail.requests);
+        // What was left before has been taken: there is something to hand over only when the SM has something.
+        if !self.port.outbox.is_empty() {
+            std::mem::swap(&mut self.port.outbox, &mut mail.requests);
+        }
         let Shared { threads, account, .. } = &mut self.shared;
-        std::mem::swap(&mut threads.log, &mut mail.log);
-        mail.printed.append(&mut threads.printed);
+        if !threads.log.is_empty() {
+            std::mem::swap(&mut threads.log, &mut mail.log);
+        }
+        if !threads.printed.is_empty() {
+            mail.printed.append(&mut threads.printed);
+        }
         account.hand_over(&mut mail.events);
         mail.waits_for_flits = self.memory.wants_to_send() || self.fetch.wants_to_send();
         self.describe(mail, to);
@@ -194,8 +200,10 @@ impl<'k, B: Build> Sm<'k, B> {
         let held = self.memory.held() + self.port.inbox.len();
         let is_answered = self.port.expected == self.port.received;
         mail.free_flits = self.port.free_flits;
-        mail.fault.clone_from(&threads.fault);
-        mail.reply_room = facts.config.sm.ejection_buffer.saturating_sub(fit(held));
+        if threads.fault.is_some() {
+            mail.fault.clone_from(&threads.fault);
+        }
+        mail.reply_room = facts.config.sm.ejection_buffer.saturating_sub(held);
         mail.occupancy = self.blocks.occupancy(facts.most_ctas);
         mail.is_idle = self.blocks.is_empty() && is_answered && !self.memory.wants_to_send();
         mail.thread_insts = account.counters.thread_insts;
@@ -214,7 +222,7 @@ impl<'k, B: Build> Sm<'k, B> {
         if is_absorbed {
             self.port.received += 1;
         } else {
-            self.port.inbox.push_back((at, reply));
+            self.port.inbox.push((at, reply));
         }
     }
 
