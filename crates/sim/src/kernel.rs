@@ -83,6 +83,30 @@ pub const MAX_READS: usize = 10;
 /// Registers written at most.
 pub const MAX_WRITES: usize = 5;
 
+/// Registers as bits of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bits {
+    /// Which word: registers from 64 times this on.
+    pub word: u16,
+    /// Which of its registers.
+    pub mask: u64,
+}
+
+impl Bits {
+    /// Registers as bits of as many words as they are in.
+    fn of(registers: &[u16]) -> Box<[Self]> {
+        let mut words: Vec<Self> = Vec::new();
+        for register in registers {
+            let (word, mask) = (register / 64, 1 << (register % 64));
+            match words.iter_mut().find(|known| known.word == word) {
+                Some(known) => known.mask |= mask,
+                None => words.push(Self { word, mask }),
+            }
+        }
+        words.into()
+    }
+}
+
 /// An instruction as the pipeline sees it.
 #[derive(Clone, Debug)]
 pub struct TimedOp {
@@ -110,6 +134,9 @@ pub struct TimedOp {
     hazards: [u16; MAX_READS + MAX_WRITES],
     hazard_count: u8,
     writes: u8,
+    /// The same as bits.
+    hazard_bits: Box<[Bits]>,
+    write_bits: Box<[Bits]>,
     /// Numbers of the registers the operand collector reads, each once, then of those written.
     banks: [u16; MAX_READS + MAX_WRITES],
     read_count: u8,
@@ -140,6 +167,20 @@ impl TimedOp {
     #[must_use]
     pub fn hazards(&self) -> &[u16] {
         &self.hazards[..usize::from(self.hazard_count)]
+    }
+
+    /// [`TimedOp::writes`] as bits.
+    #[inline]
+    #[must_use]
+    pub fn write_bits(&self) -> &[Bits] {
+        &self.write_bits
+    }
+
+    /// [`TimedOp::hazards`] as bits.
+    #[inline]
+    #[must_use]
+    pub fn hazard_bits(&self) -> &[Bits] {
+        &self.hazard_bits
     }
 
     /// What the operand collector reads: all sources but the guard, each once. These are the numbers in the
@@ -287,6 +328,8 @@ fn blank(config: &MachineConfig) -> TimedOp {
         hazards: [0; MAX_READS + MAX_WRITES],
         hazard_count: 0,
         writes: 0,
+        hazard_bits: Box::default(),
+        write_bits: Box::default(),
         banks: [0; MAX_READS + MAX_WRITES],
         read_count: 0,
         bank_count: 0,
@@ -328,6 +371,8 @@ fn timed(config: &MachineConfig, op: &Op, function: &Function, inst: &Inst, base
             out.bank_count += 1;
         }
     });
+    out.hazard_bits = Bits::of(out.hazards());
+    out.write_bits = Bits::of(out.writes());
     place(config, op, inst, &mut out);
     let passes = config.sm.warp_width.div_ceil(config.sm.simd_width).max(1);
     out.timing.interval *= passes;

@@ -29,6 +29,9 @@ impl LogicalBlocks {
     /// Takes what an SM asked for in a window.
     #[inline]
     pub(crate) fn ask(&mut self, sm: u16, mail: &mut Mail) {
+        if mail.asking.is_empty() && mail.logical_total.is_none() {
+            return;
+        }
         self.total = self.total.or(mail.logical_total);
         self.asked.extend(mail.asking.drain(..).map(|(at, slot)| (at, sm, slot)));
     }

@@ -6,9 +6,10 @@ use raddle_exec::atomics::AtomicWork;
 pub type Cycle = u64;
 
 /// Why a request was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Purpose {
     /// Instruction fetch.
+    #[default]
     Inst,
     /// Constant or parameter load.
     Const,
@@ -64,7 +65,7 @@ impl Request {
 }
 
 /// The answer for one sector of a request.
-#[derive(Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Reply {
     /// For whom.
     pub sm: u16,

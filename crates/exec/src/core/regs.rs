@@ -85,22 +85,63 @@ impl RegFile {
                 continue;
             }
             let slot = if bank == Bank::Pred { slot & !NOT } else { slot };
-            for lane in lanes_in(mask) {
-                let home = homes[lane];
-                let value = self.get(home.row, slot, bank, usize::from(home.lane));
-                self.put(0, slot, bank, lane, value);
-            }
+            self.move_lanes(slot, bank, homes, mask, Way::ToFirst);
         }
     }
 
     /// Copies what `op` wrote in row 0 to the threads' homes.
     pub(super) fn scatter(&mut self, op: &Op, homes: &[Home; LANES], mask: u32) {
         for (slot, bank) in op.d.iter().zip(&op.d_bank).filter(|(slot, _)| **slot != NONE) {
-            for lane in lanes_in(mask) {
-                let value = self.get(0, *slot, *bank, lane);
-                let home = homes[lane];
-                self.put(home.row, *slot, *bank, usize::from(home.lane), value);
+            self.move_lanes(*slot, *bank, homes, mask, Way::Home);
+        }
+    }
+
+    /// Copies lanes of a register between the threads' homes and row 0.
+    fn move_lanes(&mut self, slot: Slot, bank: Bank, homes: &[Home; LANES], mask: u32, way: Way) {
+        let [n32, n64, np] = self.per_row;
+        let slot = slot as usize;
+        match bank {
+            Bank::R64 => move_plane(&mut self.r64, slot, n64, homes, mask, way),
+            Bank::Pred => {
+                for lane in lanes_in(mask) {
+                    let (home, own) = (homes[lane].row as usize * np + slot, u32::from(homes[lane].lane));
+                    let ((from, at), (to, bit)) = match way {
+                        Way::ToFirst => ((home, own), (slot, lane as u32)),
+                        Way::Home => ((slot, lane as u32), (home, own)),
+                    };
+                    let value = self.preds[from] >> at & 1;
+                    self.preds[to] = self.preds[to] & !(1 << bit) | value << bit;
+                }
             }
+            _ => move_plane(&mut self.r32, slot, n32, homes, mask, way),
+        }
+    }
+}
+
+/// Which way registers of gathered threads are copied.
+#[derive(Clone, Copy)]
+enum Way {
+    /// From their homes to row 0.
+    ToFirst,
+    /// From row 0 to their homes.
+    Home,
+}
+
+/// Copies lanes of one register, of which rows have `per_row`.
+fn move_plane<T: Copy>(
+    planes: &mut [[T; LANES]],
+    slot: usize,
+    per_row: usize,
+    homes: &[Home; LANES],
+    mask: u32,
+    way: Way,
+) {
+    for lane in lanes_in(mask) {
+        let Home { row, lane: own } = homes[lane];
+        let (home, own) = (row as usize * per_row + slot, usize::from(own) % LANES);
+        match way {
+            Way::ToFirst => planes[slot][lane] = planes[home][own],
+            Way::Home => planes[home][own] = planes[slot][lane],
         }
     }
 }

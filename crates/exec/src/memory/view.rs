@@ -37,12 +37,22 @@ impl Global<'_> {
     pub(crate) fn store(&mut self, index: usize, offset: usize, bytes: u8, value: u64) {
         match self {
             Self::Direct(memory) => {
-                let count = usize::from(bytes);
-                memory.bytes_mut(index)[offset..offset + count].copy_from_slice(&value.to_le_bytes()[..count]);
-                memory.mark_written(index, offset, count);
+                put(&mut memory.bytes_mut(index)[offset..], bytes, value);
+                memory.mark_written(index, offset, usize::from(bytes));
             }
             Self::Logged(memory, log) => log.push(memory.allocations()[index].base + offset as u64, bytes, value),
         }
+    }
+}
+
+/// Writes the low bytes of a value; most stores are of four.
+#[inline]
+fn put(to: &mut [u8], bytes: u8, value: u64) {
+    let value = value.to_le_bytes();
+    match bytes {
+        4 => to[..4].copy_from_slice(&value[..4]),
+        8 => to[..8].copy_from_slice(&value),
+        _ => to[..usize::from(bytes)].copy_from_slice(&value[..usize::from(bytes)]),
     }
 }
 
@@ -165,9 +175,8 @@ impl Merge {
                     last = index;
                 }
                 let offset: usize = fit(e.address - memory.allocations()[last].base);
-                let count = usize::from(e.bytes);
-                memory.bytes_mut(last)[offset..offset + count].copy_from_slice(&e.value.to_le_bytes()[..count]);
-                memory.mark_written(last, offset, count);
+                put(&mut memory.bytes_mut(last)[offset..], e.bytes, e.value);
+                memory.mark_written(last, offset, usize::from(e.bytes));
             }
         }
         self.logs[..self.used].iter_mut().for_each(StoreLog::clear);

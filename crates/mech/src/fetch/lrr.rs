@@ -58,6 +58,10 @@ impl FetchScheduler for Lrr {
         view.wanting.next_from(self.next)
     }
 
+    fn chooses_by_wanting(&self) -> bool {
+        true
+    }
+
     fn fetched(&mut self, warp: WarpId, _hit: bool) {
         let next = warp.index() + 1;
         self.next = WarpId(if next < self.slots { next as u16 } else { 0 });

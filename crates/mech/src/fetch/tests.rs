@@ -20,13 +20,12 @@ fn set(warps: impl IntoIterator<Item = u16>) -> WarpSet {
 
 /// What is picked of `wanting` by a fetch scheduler over two issue schedulers with eight warps, the first the oldest.
 fn pick(fetch: &mut dyn FetchScheduler, issue: &[Box<dyn IssueScheduler>], wanting: &[u16], entries: [u32; 8]) -> u16 {
-    let (table, none, age) = (WarpTable::new(8), WarpSet::new(8), [0, 1, 2, 3, 4, 5, 6, 7]);
+    let (table, age) = (WarpTable::new(8), [0, 1, 2, 3, 4, 5, 6, 7]);
     let warps = [set((0..8).step_by(2)), set((1..8).step_by(2))];
     let seen = |n: usize| SchedulerView {
         now: 0,
         warps: &warps[n],
-        waits_for_memory: &none,
-        waiting: &none,
+        places: &[],
         table: &table,
         age: &age,
         issued: &age,
@@ -55,8 +54,7 @@ fn after_issue(make: fn() -> Box<dyn IssueScheduler>) -> [Box<dyn IssueScheduler
         let view = SchedulerView {
             now: 0,
             warps: &none,
-            waits_for_memory: &none,
-            waiting: &none,
+            places: &[],
             table: &table,
             age: &[0; 8],
             issued: &[0; 8],

@@ -224,10 +224,14 @@ impl Plan {
         }
     }
 
-    /// Idle cycles before a lane is gated.
-    fn patience(&self, pipe: Pipe, lane: usize, now: Cycle) -> Option<u32> {
-        let is_upper = self.clusters.lower >> lane & 1 == 0;
-        Some(if is_upper && self.folds(pipe, now) { 1 } else { self.config.idle_detect })
+    /// Idle cycles before a lane is gated, by type and lane.
+    fn patience(&self, now: Cycle) -> impl Fn(&Power, usize, Pipe, usize) -> Option<u32> {
+        let folds = Pipe::ALL.map(|pipe| self.folds(pipe, now));
+        let (lower, idle_detect) = (self.clusters.lower, self.config.idle_detect);
+        move |_, _, pipe, lane| {
+            let is_upper = lower >> lane & 1 == 0;
+            Some(if is_upper && folds[pipe as usize] { 1 } else { idle_detect })
+        }
     }
 }
 
@@ -281,8 +285,7 @@ impl Gating for Folding {
         self.power.begin(view.now);
         self.power.settle(view.now);
         self.begin_phase(view);
-        let plan = &self.plan;
-        self.power.gate(view.now, |_, _, pipe, lane| plan.patience(pipe, lane, view.now));
+        self.power.gate(view.now, self.plan.patience(view.now));
     }
 
     fn may_issue(&mut self, now: Cycle, op: &TimedOp, mask: u32) -> Result<(), Cause> {
@@ -310,7 +313,7 @@ impl Gating for Folding {
 
     fn next_event(&self, now: Cycle) -> Option<Cycle> {
         let plan = &self.plan;
-        let due = self.power.next_due(now, |_, _, pipe, lane| plan.patience(pipe, lane, now));
+        let due = self.power.next_due(now, plan.patience(now));
         // The next phase may be less patient with lanes that are idle by then.
         let is_new = plan.number(now) != plan.phase;
         let next = if is_new { now } else { (plan.number(now) + 1) * Cycle::from(plan.config.phase) };

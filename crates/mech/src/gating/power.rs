@@ -5,6 +5,7 @@
 //! made from these few moments, never by counting cycles, so cycles that are skipped are in it as if they had been
 //! run.
 
+use raddle_exec::core::lanes_in;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::kernel::Pipe;
 use raddle_sim::packet::Cycle;
@@ -170,6 +171,10 @@ pub struct Power {
     /// Lanes of a domain.
     weight: u64,
     domains: Vec<Domain>,
+    /// Which domains of the pipelines of one kind in one SP have no power, as bits.
+    off: Vec<u32>,
+    /// Those of them that wake.
+    waking: Vec<u32>,
     doors: Vec<Door>,
     /// Instructions issued that have not entered, by kind, and the lanes they need.
     on_way: [(u32, u32); 2],
@@ -178,7 +183,7 @@ pub struct Power {
 }
 
 saved!(Power {
-    values: start, domains, on_way, changed;
+    values: start, domains, off, waking, on_way, changed;
     parts: doors;
     fixed: times, held, sps, groups, weight;
 });
@@ -198,6 +203,8 @@ impl Power {
             groups,
             weight: (lanes / groups) as u64,
             domains: vec![Domain::default(); sps * 2 * groups],
+            off: vec![0; sps * 2],
+            waking: vec![0; sps * 2],
             doors: vec![Door::default(); sps * 2],
             on_way: [(0, 0); 2],
             changed: true,
@@ -223,48 +230,62 @@ impl Power {
         &mut self.domains[first..first + self.groups]
     }
 
-    /// Whether a domain has lanes among these.
-    fn uses(&self, group: usize, lanes: u32) -> bool {
-        self.groups == 1 || lanes >> group & 1 != 0
+    /// The domains that have lanes among these, as bits.
+    fn among(&self, lanes: u32) -> u32 {
+        if self.groups == 1 { 1 } else { lanes & self.all() }
     }
 
-    /// Domains of an SP that have lanes among these and no power.
-    fn missing(&self, sp: usize, pipe: Pipe, lanes: u32) -> usize {
-        let domains = self.domains(sp, pipe).iter().enumerate();
-        domains.filter(|(group, d)| self.uses(*group, lanes) && !d.has_power()).count()
+    /// All domains of the pipelines of one kind in one SP.
+    fn all(&self) -> u32 {
+        u32::MAX >> (32 - self.groups)
+    }
+
+    /// Those of them that have lanes among these and no power.
+    fn missing(&self, sp: usize, pipe: Pipe, lanes: u32) -> u32 {
+        self.off[sp * 2 + pipe as usize] & self.among(lanes)
     }
 
     /// Whether all domains of an SP's pipelines of a kind have no power, and none is waking.
     pub(super) fn is_off(&self, sp: usize, pipe: Pipe) -> bool {
-        self.domains(sp, pipe).iter().all(|d| !d.has_power() && d.woken_at.is_none())
+        let place = sp * 2 + pipe as usize;
+        self.off[place] == self.all() && self.waking[place] == 0
     }
 
     /// Lanes of an SP are wanted. True when all have power now.
     fn want(&mut self, sp: usize, pipe: Pipe, lanes: u32, now: Cycle) -> bool {
         let (times, held) = (self.times, self.held);
-        let mut on = true;
-        for group in 0..self.groups {
-            if self.uses(group, lanes) {
-                on &= self.domains_mut(sp, pipe)[group].want(now, &times, held);
+        let (mut missing, place) = (self.missing(sp, pipe, lanes), sp * 2 + pipe as usize);
+        for group in lanes_in(missing) {
+            let domain = &mut self.domains[place * self.groups + group];
+            if domain.want(now, &times, held) {
+                missing &= !(1 << group);
+                self.off[place] &= !(1 << group);
+                self.waking[place] &= !(1 << group);
+            } else if domain.woken_at.is_some() {
+                self.waking[place] |= 1 << group;
             }
         }
         self.changed = true;
-        on
+        missing == 0
     }
 
     /// Lanes are wanted for an instruction about to issue. True when an SP has all of them; otherwise the one that has them
     /// soonest is woken, of several the one that lacks fewest. Asked again every cycle it is no later: were it only the one
     /// that lacks fewest, two warps could take it from each other forever.
     pub(super) fn want_any(&mut self, pipe: Pipe, lanes: u32, now: Cycle) -> bool {
-        let rank = |sp: &usize| (self.ready_in(*sp, pipe, lanes, now), self.missing(*sp, pipe, lanes));
+        if (0..self.sps).any(|sp| self.missing(sp, pipe, lanes) == 0) {
+            self.changed = true;
+            return true;
+        }
+        let rank = |sp: &usize| (self.ready_in(*sp, pipe, lanes, now), self.missing(*sp, pipe, lanes).count_ones());
         let best = (0..self.sps).min_by_key(rank).unwrap_or(0);
         self.want(best, pipe, lanes, now)
     }
 
     /// Cycles until an SP has power for all of these lanes, if they are wanted from now on.
     fn ready_in(&self, sp: usize, pipe: Pipe, lanes: u32, now: Cycle) -> Cycle {
-        let domains = self.domains(sp, pipe).iter().enumerate().filter(|(group, _)| self.uses(*group, lanes));
-        domains.map(|(_, d)| d.ready_in(now, &self.times, self.held)).max().unwrap_or(0)
+        let domains = lanes_in(self.missing(sp, pipe, lanes)).map(|group| &self.domains(sp, pipe)[group]);
+        domains.map(|domain| domain.ready_in(now, &self.times, self.held)).max().unwrap_or(0)
     }
 
     /// An instruction for these lanes was issued.
@@ -286,11 +307,9 @@ impl Power {
         if *count == 0 {
             *lanes = 0;
         }
-        for group in 0..self.groups {
-            if self.uses(group, entry.shape.lanes) {
-                self.domains_mut(entry.sp, entry.pipe)[group].occupy(entry.now, entry.leaves());
-            }
-        }
+        let (among, leaves) = (self.among(entry.shape.lanes), entry.leaves());
+        let domains = self.domains_mut(entry.sp, entry.pipe);
+        lanes_in(among).for_each(|group| domains[group].occupy(entry.now, leaves));
         let door = &mut self.doors[entry.sp * 2 + entry.pipe as usize];
         let gap = entry.now.saturating_sub(door.open_from);
         if gap > 0 {
@@ -305,9 +324,14 @@ impl Power {
     /// Ends waking where its time has come.
     pub(super) fn settle(&mut self, now: Cycle) {
         let times = &self.times;
-        self.domains.iter_mut().filter(|d| d.woken_at.is_some()).for_each(|d| {
-            d.wake(now, times);
-        });
+        for (place, waking) in self.waking.iter_mut().enumerate().filter(|(_, waking)| **waking != 0) {
+            for group in lanes_in(*waking) {
+                if self.domains[place * self.groups + group].wake(now, times) {
+                    *waking &= !(1 << group);
+                    self.off[place] &= !(1 << group);
+                }
+            }
+        }
         self.changed = false;
     }
 
@@ -316,15 +340,16 @@ impl Power {
     pub(super) fn gate(&mut self, now: Cycle, mut patience: impl FnMut(&Self, usize, Pipe, usize) -> Option<u32>) {
         for sp in 0..self.sps {
             for pipe in Pipe::ALL {
-                for group in 0..self.groups {
+                for group in lanes_in(self.all() & !self.off[sp * 2 + pipe as usize]) {
                     let domain = &self.domains(sp, pipe)[group];
-                    if !domain.has_power() || !domain.is_idle(now) {
+                    if !domain.is_idle(now) {
                         continue;
                     }
                     let idle = now - domain.idle_from;
                     let due = patience(self, sp, pipe, group).is_some_and(|cycles| idle >= Cycle::from(cycles));
                     if due && !self.is_needed(sp, pipe, group) {
                         self.domains_mut(sp, pipe)[group].gated_at = Some(now);
+                        self.off[sp * 2 + pipe as usize] |= 1 << group;
                         self.changed = true;
                     }
                 }
@@ -335,8 +360,8 @@ impl Power {
     /// Whether an instruction on its way could find no SP with the lanes it needs, were this domain gated.
     fn is_needed(&self, sp: usize, pipe: Pipe, group: usize) -> bool {
         let (count, lanes) = self.on_way[pipe as usize];
-        let others = || (0..self.sps).filter(|other| *other != sp).all(|other| self.missing(other, pipe, lanes) > 0);
-        count > 0 && self.uses(group, lanes) && others()
+        let others = || (0..self.sps).filter(|other| *other != sp).all(|other| self.missing(other, pipe, lanes) != 0);
+        count > 0 && self.among(lanes) >> group & 1 != 0 && others()
     }
 
     /// When a domain that has power is next due, if it stays idle, with at most `patience` cycles to wait; `now` when
@@ -368,7 +393,7 @@ impl Power {
 
     /// Whether some domain has power.
     pub(super) fn has_some(&self) -> bool {
-        self.domains.iter().any(Domain::has_power)
+        self.off.iter().any(|off| *off != self.all())
     }
 
     /// Lanes of an SP.

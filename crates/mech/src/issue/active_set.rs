@@ -2,7 +2,7 @@
 
 use raddle_sim::counters;
 use raddle_sim::saved;
-use raddle_sim::seam::{SchedulerView, WarpId};
+use raddle_sim::seam::{Place, SchedulerView, WarpId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -53,7 +53,7 @@ impl ActiveSet {
 
     /// Warps that wait for memory, at a barrier or at a fence leave; others enter, in the order they left.
     pub(super) fn settle(&mut self, view: &SchedulerView<'_>) {
-        let waits = |w: WarpId| view.waits_for_memory.contains(w) || view.waiting.contains(w);
+        let waits = |w: WarpId| view.place(w) == Place::DataMemory || view.place(w).is_waiting();
         for _ in 0..self.active.len() {
             if let Some(warp) = self.active.pop_front() {
                 let leaves = waits(warp);

@@ -10,7 +10,6 @@ use raddle_sim::seam::{BlockState, IssueScheduler, Iterations, WarpSet, WarpTabl
 struct Blocks {
     table: WarpTable,
     warps: WarpSet,
-    none: WarpSet,
     age: Vec<u64>,
     states: Vec<BlockState>,
 }
@@ -31,15 +30,14 @@ impl Blocks {
             ended: 0,
         };
         let states = waiting.iter().enumerate().map(state).collect();
-        Self { table, warps, none: WarpSet::new(count), age: (0..count as u64).collect(), states }
+        Self { table, warps, age: (0..count as u64).collect(), states }
     }
 
     fn view(&self) -> SchedulerView<'_> {
         SchedulerView {
             now: 0,
             warps: &self.warps,
-            waits_for_memory: &self.none,
-            waiting: &self.none,
+            places: &[],
             table: &self.table,
             age: &self.age,
             issued: &self.age,

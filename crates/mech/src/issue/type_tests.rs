@@ -35,7 +35,6 @@ struct Bench<S> {
     ops: Vec<TimedOp>,
     table: WarpTable,
     warps: WarpSet,
-    none: WarpSet,
     numbers: Vec<u64>,
 }
 
@@ -51,7 +50,7 @@ impl<S: IssueScheduler> Bench<S> {
             scheduler.warp_changed(warp, true);
         }
         let numbers = (0..count as u64).collect();
-        Self { scheduler, ops: ops(&machine()), table, warps, none: WarpSet::new(count), numbers }
+        Self { scheduler, ops: ops(&machine()), table, warps, numbers }
     }
 
     /// The warp that issues in a cycle; it goes to another instruction.
@@ -59,8 +58,7 @@ impl<S: IssueScheduler> Bench<S> {
         let view = SchedulerView {
             now,
             warps: &self.warps,
-            waits_for_memory: &self.none,
-            waiting: &self.none,
+            places: &[],
             table: &self.table,
             age: &self.numbers,
             issued: &self.numbers,

@@ -10,7 +10,7 @@ use crate::parallel::{Apart, Crew, Sleep, Work, lock};
 use crate::result::{Ending, LaunchResult};
 use crate::seam::{Assignment, DispatchView, Dispatcher};
 use crate::sm::build::Build;
-use crate::sm::{Mail, Sm};
+use crate::sm::{Mail, Occupancy, Sm};
 use raddle_exec::memory::{DeviceMemory, Merge};
 use raddle_exec::printf::{self, MAX_KEPT};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
@@ -92,12 +92,25 @@ impl<'r, B: Build> Work for Parts<'r, '_, B> {
 
 #[derive(Default)]
 pub(super) struct Scratch {
+    /// Blocks each SM can still take, and those it holds.
     room: Vec<u32>,
     resident: Vec<u32>,
     assignments: Vec<Assignment>,
     merge: Merge,
     order: Vec<usize>,
     events: Vec<Event>,
+}
+
+impl Scratch {
+    /// Notes what an SM holds.
+    fn note(&mut self, number: usize, occupancy: Occupancy) {
+        if number >= self.room.len() {
+            self.room.resize(number + 1, 0);
+            self.resident.resize(number + 1, 0);
+        }
+        self.room[number] = occupancy.most - occupancy.resident;
+        self.resident[number] = occupancy.resident;
+    }
 }
 
 pub(super) struct Run<'r, 'm, 'k, 'o, B> {
@@ -190,14 +203,10 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
             }
             return;
         }
-        let Scratch { room, resident, assignments, .. } = &mut self.scratch;
-        room.clear();
-        resident.clear();
-        for sm in self.sms {
-            let occupancy = sm.mail().occupancy;
-            room.push(occupancy.most - occupancy.resident);
-            resident.push(occupancy.resident);
+        if self.scratch.room.is_empty() {
+            (0..self.sms.len()).for_each(|number| self.scratch.note(number, self.sms[number].mail().occupancy));
         }
+        let Scratch { room, resident, assignments, .. } = &mut self.scratch;
         for now in from..to {
             if self.next >= self.total || room.iter().all(|r| *r == 0) {
                 break;
@@ -257,18 +266,21 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
             let mail = &mut *sm.mail();
             self.has_fault |= mail.fault.is_some();
             self.scratch.merge.add(number, &mut mail.log);
+            self.scratch.note(usize::from(id), mail.occupancy);
             system.set_credit(number, mail.reply_room);
             for (at, request) in mail.requests.drain(..) {
                 system.send(number, at, request);
             }
-            for (at, _) in mail.ended.drain(..) {
-                self.done += 1;
-                self.last_end = self.last_end.max(at);
+            if !mail.ended.is_empty() {
+                self.done += mail.ended.len() as u64;
+                self.last_end = mail.ended.drain(..).fold(self.last_end, |last, (at, _)| last.max(at));
             }
             self.logical.ask(id, mail);
-            let printed = mail.printed.drain(..).map(|(at, text)| (at, id, text));
-            if is_printing {
-                self.printed.extend(printed.inspect(|(.., text)| self.printed_bytes += text.len()));
+            if !mail.printed.is_empty() {
+                let printed = mail.printed.drain(..).map(|(at, text)| (at, id, text));
+                if is_printing {
+                    self.printed.extend(printed.inspect(|(.., text)| self.printed_bytes += text.len()));
+                }
             }
         }
         self.scratch.merge.finish(&mut memory);
@@ -330,12 +342,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
     /// When something next moves, at the latest; `None` when nothing will ever move again.
     fn next_move(&mut self) -> Option<Cycle> {
         let now = self.gpu.now;
-        let can_dispatch = self.next < self.total
-            && self.sms.iter().any(|sm| {
-                let occupancy = sm.mail().occupancy;
-                occupancy.resident < occupancy.most
-            });
-        if can_dispatch {
+        if self.next < self.total && self.scratch.room.iter().any(|room| *room > 0) {
             return Some(now);
         }
         let mut earliest = self.gpu.memory.next_event(now);
@@ -367,7 +374,11 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
 
     pub(super) fn finish(mut self, ending: Ending, kernel: &TimedKernel<'_>) -> (LaunchResult, Box<dyn Dispatcher>) {
         let memory = self.work.hold();
-        self.sms.iter().for_each(|s| lock(&s.sm).run_until(&mut s.mail(), self.gpu.now, &memory));
+        for seat in self.sms {
+            let mut sm = lock(&seat.sm);
+            sm.run_until(&mut seat.mail(), self.gpu.now, &memory);
+            sm.settle(self.gpu.now);
+        }
         self.gpu.memory.make_up(self.gpu.now);
         self.observe();
         let end = match &ending {

@@ -76,6 +76,8 @@ pub struct AddressMap {
     slices: u32,
     shift: u32,
     bank: Vec<Run>,
+    /// The lowest bits of the bank, which select the slice.
+    slice: Vec<Run>,
     row: Vec<Run>,
     column: Vec<Run>,
     local: Vec<Run>,
@@ -108,6 +110,7 @@ impl AddressMap {
             slices: l2.slices,
             shift: dram.address.channel_shift,
             bank,
+            slice: runs(|bit| slice_bits >> bit & 1 != 0),
             row: field('R'),
             column: field('C'),
             local: runs(|bit| slice_bits >> bit & 1 == 0),
@@ -140,7 +143,14 @@ impl AddressMap {
     #[must_use]
     pub fn slice(&self, address: u64) -> u32 {
         let (channel, rest) = self.split(address);
-        channel * self.slices + (field(&self.bank, rest) & (self.slices - 1))
+        channel * self.slices + field(&self.slice, rest)
+    }
+
+    /// Bank and row of an address.
+    #[must_use]
+    pub fn bank_and_row(&self, address: u64) -> (u32, u32) {
+        let (_, rest) = self.split(address);
+        (field(&self.bank, rest), field(&self.row, rest))
     }
 
     /// The address as its slice sees it: without the channel and without the bits that select the slice, so that
@@ -191,7 +201,8 @@ mod tests {
         assert_eq!(map.local(12 * 256), 256);
         assert_eq!(map.local(12 * 256 + 160), 256 + 160);
         for address in (0..1 << 20).step_by(32) {
-            assert_eq!(map.slice(address), map.place(address).slice);
+            let place = map.place(address);
+            assert_eq!((map.slice(address), map.bank_and_row(address)), (place.slice, (place.bank, place.row)));
         }
     }
 

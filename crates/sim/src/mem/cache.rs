@@ -16,7 +16,7 @@ use raddle_ptx::num::{fit, low32};
 /// The most sectors of a line: they are bits of a byte.
 pub const MAX_SECTORS: u32 = u8::BITS;
 /// The longest line: its bytes are bits of a `u128`.
-const MAX_LINE: u32 = u128::BITS;
+pub const MAX_LINE: u32 = u128::BITS;
 
 /// What a look-up found, with the number of the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +72,11 @@ pub struct TagArray {
     lines: Vec<Line>,
     /// Bytes written, for each line.
     bytes: Vec<u128>,
+    /// The line that was found or replaced last: sectors of a line are looked for one after the other.
+    last: u32,
 }
 
-saved!(TagArray { values: addresses, lines, bytes; fixed: sets, ways, sector_bytes });
+saved!(TagArray { values: addresses, lines, bytes, last; fixed: sets, ways, sector_bytes });
 
 /// No line has this address: lines are aligned.
 pub const NO_LINE: u64 = u64::MAX;
@@ -104,8 +106,9 @@ impl TagArray {
         let fits = line_bytes.is_multiple_of(sector_bytes) && line_bytes / sector_bytes <= MAX_SECTORS;
         assert!(fits && line_bytes <= MAX_LINE, "{line_bytes} bytes in sectors of {sector_bytes}");
         let lines = (sets * ways) as usize;
-        let addresses = vec![NO_LINE; lines];
-        Self { sets, ways, sector_bytes, addresses, lines: vec![Line::default(); lines], bytes: vec![0; lines] }
+        let addresses = vec![NO_LINE; lines.max(1)];
+        let (lines, bytes) = (vec![Line::default(); lines.max(1)], vec![0; lines]);
+        Self { sets, ways, sector_bytes, addresses, lines, bytes, last: 0 }
     }
 
     /// Sets.
@@ -115,25 +118,42 @@ impl TagArray {
     }
 
     /// Looks for a sector (one bit) of the line at an address, and for a line to replace when it is not there.
+    #[inline]
     #[must_use]
-    pub fn probe(&self, set: u32, line: u64, sector: u8, write: bool) -> Probe {
+    pub fn probe(&mut self, set: u32, line: u64, sector: u8, write: bool) -> Probe {
+        if self.addresses[self.last as usize] == line {
+            return self.found(self.last, sector, write);
+        }
         let first = set * self.ways;
         let ways = first as usize..(first + self.ways) as usize;
-        if let Some(way) = self.addresses[ways.clone()].iter().position(|address| *address == line) {
-            let number = first + fit::<u32, _>(way);
-            let entry = &self.lines[number as usize];
-            return if entry.reserved & sector != 0 {
-                Probe::Pending(number)
-            } else if entry.clean & sector != 0 || entry.dirty & sector != 0 && (write || entry.readable & sector != 0)
-            {
-                Probe::Hit(number)
-            } else {
-                Probe::SectorMiss(number)
-            };
+        match self.addresses[ways].iter().position(|address| *address == line) {
+            Some(way) => {
+                self.last = first + fit::<u32, _>(way);
+                self.found(self.last, sector, write)
+            }
+            None => self.victim(first),
         }
+    }
+
+    /// What a look-up finds whose line is there.
+    #[inline]
+    fn found(&self, number: u32, sector: u8, write: bool) -> Probe {
+        let entry = &self.lines[number as usize];
+        if entry.reserved & sector != 0 {
+            Probe::Pending(number)
+        } else if entry.clean & sector != 0 || entry.dirty & sector != 0 && (write || entry.readable & sector != 0) {
+            Probe::Hit(number)
+        } else {
+            Probe::SectorMiss(number)
+        }
+    }
+
+    /// The line of a set to replace: the last empty one, or that used longest ago.
+    #[inline(never)]
+    fn victim(&self, first: u32) -> Probe {
         let mut empty = None;
         let mut oldest: Option<(Cycle, u32)> = None;
-        for (number, entry) in (first..).zip(&self.lines[ways]) {
+        for (number, entry) in (first..).zip(&self.lines[first as usize..(first + self.ways) as usize]) {
             if entry.reserved | entry.coming != 0 {
                 continue;
             }
@@ -163,6 +183,7 @@ impl TagArray {
         let evicted = (entry.dirty != 0).then_some(Evicted { line: old, dirty: entry.dirty });
         *entry = Line { used: now, ..Line::default() };
         self.bytes[number as usize] = 0;
+        self.last = number;
         evicted
     }
 

@@ -31,7 +31,7 @@ impl Clock {
     /// The core cycle into which a tick falls.
     #[must_use]
     pub fn cycle_of(self, tick: u64) -> Cycle {
-        ((tick + 1) * self.per).div_ceil(self.ticks) - 1
+        if self.ticks == self.per { tick } else { ((tick + 1) * self.per).div_ceil(self.ticks) - 1 }
     }
 
     /// Core cycles that `ticks` take, rounded up.
@@ -60,8 +60,9 @@ impl Ticker {
 
     /// Goes to the start of a core cycle.
     pub fn seek(&mut self, cycle: Cycle) {
-        self.tick = self.clock.ticks_before(cycle);
-        self.rest = cycle * self.clock.ticks % self.clock.per;
+        let Clock { ticks, per } = self.clock;
+        let all = cycle * ticks;
+        (self.tick, self.rest) = if per == 1 { (all, 0) } else { (all / per, all % per) };
     }
 
     /// Goes through one core cycle and returns the ticks that fall into it.

@@ -5,13 +5,16 @@
 //! passed it reaches the scheduler.
 
 use crate::saved;
-use std::collections::VecDeque;
+mod queue;
 
 use crate::config::{DramConfig, DramScheduler};
 use crate::counters;
+use crate::mem::clock::Clock;
 use crate::mem::dram_bank::{Access, Banks, Command};
 use crate::mem::l2::Slice;
+use crate::mem::ring::Ring;
 use crate::packet::Cycle;
+use queue::RowQueues;
 
 counters! {
     /// What a DRAM channel did.
@@ -71,34 +74,34 @@ impl Credits {
 #[derive(Clone, Debug)]
 pub struct Channel {
     config: DramConfig,
+    clock: Clock,
     credits: Credits,
     /// Requests that have not reached the scheduler, with the core cycle at which they do.
-    latency: VecDeque<(Cycle, Access)>,
+    latency: Ring<(Cycle, Access)>,
     /// Reached the scheduler in the last tick (or, in order of arrival, all that wait).
-    arrived: VecDeque<Access>,
-    /// Waiting requests of each bank, oldest first.
-    queues: Vec<Vec<Access>>,
-    /// The row whose requests a bank is taking until none is left.
-    serving: Vec<Option<u32>>,
-    waiting: u32,
-    waiting_banks: u64,
+    arrived: Ring<Access>,
+    /// Waiting requests, by bank and row.
+    queues: RowQueues,
     banks: Banks,
     first_bank: u32,
-    /// Before this tick no command can be given.
+    /// Before this tick no command can be given; it may be later.
     command_at: u64,
     /// Bursts on the bus, with the tick at which their data are there.
-    data: VecDeque<(u64, Access)>,
-    returns: VecDeque<Access>,
+    data: Ring<(u64, Access)>,
+    returns: Ring<Access>,
     in_flight: usize,
+    /// Ticks before this one are counted.
+    counted: u64,
+    /// The core cycle before which nothing moves in it, unless it is told something; it may be later.
+    wake: Cycle,
     /// What it did.
     pub counters: DramCounters,
 }
 
 saved!(Channel {
-    values: credits, latency, arrived, queues, serving, waiting, waiting_banks, first_bank, command_at, data, returns,
-        in_flight;
+    values: credits, latency, arrived, queues, first_bank, command_at, data, returns, in_flight, counted, wake;
     parts: banks, counters;
-    fixed: config;
+    fixed: config, clock;
 });
 
 impl Channel {
@@ -107,23 +110,22 @@ impl Channel {
     /// # Panics
     /// When the number of banks is not a power of two up to 64.
     #[must_use]
-    pub fn new(config: &DramConfig, slices: u32) -> Self {
+    pub fn new(config: &DramConfig, clock: Clock, slices: u32) -> Self {
         assert!(config.banks.is_power_of_two() && config.banks <= MAX_BANKS, "banks are selected by address bits");
-        let banks = config.banks as usize;
         Self {
+            clock,
             credits: Credits::new(config, slices),
-            latency: VecDeque::new(),
-            arrived: VecDeque::with_capacity(4),
-            queues: vec![Vec::with_capacity(config.queue as usize); banks],
-            serving: vec![None; banks],
-            waiting: 0,
-            waiting_banks: 0,
+            latency: Ring::new(128),
+            arrived: Ring::new(4),
+            queues: RowQueues::new(config.banks),
             banks: Banks::new(&config.timing, config.banks, config.bank_groups),
             first_bank: 0,
             command_at: 0,
-            data: VecDeque::with_capacity(config.timing.cl as usize + 2),
-            returns: VecDeque::with_capacity(config.return_queue as usize),
+            data: Ring::new(config.timing.cl + 2),
+            returns: Ring::new(config.return_queue),
             in_flight: 0,
+            counted: 0,
+            wake: Cycle::MAX,
             counters: DramCounters::default(),
             config: config.clone(),
         }
@@ -135,115 +137,129 @@ impl Channel {
         self.in_flight
     }
 
-    fn is_full(&self) -> bool {
-        let waiting = match self.config.scheduler {
-            DramScheduler::FrFcfs => self.waiting as usize,
+    /// Requests that wait for a bank.
+    #[inline]
+    fn waiting(&self) -> u32 {
+        match self.config.scheduler {
+            DramScheduler::FrFcfs => self.queues.len(),
             DramScheduler::Fifo => self.arrived.len(),
-        };
-        waiting >= self.config.queue as usize
-    }
-
-    /// One tick of the command clock in core cycle `now`; whether anything moved.
-    pub fn tick(&mut self, tick: u64, now: Cycle, slices: &mut [Slice]) -> bool {
-        let mut moved = self.reply(slices);
-        if self.in_flight > 0 {
-            moved |= self.receive(tick);
-            moved |= match self.config.scheduler {
-                DramScheduler::FrFcfs => self.schedule_first_ready(),
-                DramScheduler::Fifo => self.schedule_in_order(),
-            };
-            self.count(1);
-            moved |= tick >= self.command_at && self.banks.busy() != 0 && self.issue(tick);
-        }
-        moved |= self.arbitrate(now, slices);
-        moved | self.enter(now)
-    }
-
-    /// Ticks in which nothing moved.
-    pub fn skip(&mut self, ticks: u64) {
-        if self.in_flight > 0 {
-            self.count(ticks);
         }
     }
 
-    fn count(&mut self, ticks: u64) {
-        let waiting = match self.config.scheduler {
-            DramScheduler::FrFcfs => u64::from(self.waiting),
-            DramScheduler::Fifo => self.arrived.len() as u64,
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.waiting() >= self.config.queue
+    }
+
+    /// A core cycle before which nothing moves in it, unless it is told something.
+    #[inline]
+    #[must_use]
+    pub fn wake(&self) -> Cycle {
+        self.wake
+    }
+
+    /// The core cycle in which something next moves, unless it is told something; nothing moved in its last tick.
+    #[must_use]
+    pub fn next_move(&self) -> Cycle {
+        // What can be given now waits for room in the data queue.
+        self.next(self.banks.next_command().max(self.counted))
+    }
+
+    /// A slice has something for it, or room for what it has.
+    #[inline]
+    pub fn call(&mut self) {
+        self.wake = 0;
+    }
+
+    /// One tick of the command clock in core cycle `now`, before L2 tick `l2_tick`; whether anything moved.
+    pub fn tick(&mut self, tick: u64, now: Cycle, slices: &mut [Slice], l2_tick: u64) -> bool {
+        self.settle(tick);
+        let mut moved = false;
+        if let Some(&access) = self.returns.front() {
+            moved |= self.reply(access, slices);
+        }
+        if let Some(&(at, access)) = self.data.front()
+            && at <= tick
+            && self.returns.len() < self.config.return_queue
+        {
+            self.receive(access);
+            moved = true;
+        }
+        moved |= match self.config.scheduler {
+            DramScheduler::FrFcfs => self.schedule_first_ready(),
+            DramScheduler::Fifo => self.schedule_in_order(),
         };
-        self.counters.queue_occupancy += waiting * ticks;
+        self.settle(tick + 1);
+        moved |= tick >= self.command_at && self.banks.busy() != 0 && self.issue(tick);
+        moved |= self.arbitrate(now, slices, l2_tick);
+        if let Some(&(at, access)) = self.latency.front()
+            && at <= now
+            && !self.is_full()
+        {
+            self.latency.drop_front();
+            self.arrived.push(access);
+            moved = true;
+        }
+        self.wake = if moved { 0 } else { self.next(self.command_at) };
+        moved
+    }
+
+    /// Counts the ticks before `tick` since it last did: nothing has moved in them.
+    #[inline]
+    pub fn settle(&mut self, tick: u64) {
+        let waiting = self.waiting();
         if waiting > 0 || self.banks.busy() != 0 {
+            let ticks = tick - self.counted;
+            self.counters.queue_occupancy += u64::from(waiting) * ticks;
             self.counters.busy_cycles += ticks;
         }
+        self.counted = tick;
     }
 
-    /// The first tick and the first core cycle at which something can move after a tick without movement.
-    #[must_use]
-    pub fn next(&self) -> (Option<u64>, Option<Cycle>) {
-        let data = self.data.front().filter(|_| self.returns.len() < self.config.return_queue as usize);
-        let command = (self.banks.busy() != 0).then_some(self.command_at);
-        let tick = match (data.map(|burst| burst.0), command) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-        (tick, self.latency.front().filter(|_| !self.is_full()).map(|entry| entry.0))
+    /// The first core cycle at which something can move after a tick without movement, if no bank can get a command before
+    /// the given tick.
+    fn next(&self, command_at: u64) -> Cycle {
+        let data = self.data.front().filter(|_| self.returns.len() < self.config.return_queue);
+        let command = if self.banks.busy() != 0 { command_at } else { u64::MAX };
+        let tick = command.min(data.map_or(u64::MAX, |burst| burst.0));
+        let latency = self.latency.front().filter(|_| !self.is_full()).map_or(Cycle::MAX, |entry| entry.0);
+        if tick == u64::MAX { latency } else { latency.min(self.clock.cycle_of(tick)) }
     }
 
-    fn reply(&mut self, slices: &mut [Slice]) -> bool {
-        let Some(access) = self.returns.front() else { return false };
+    fn reply(&mut self, access: Access, slices: &mut [Slice]) -> bool {
         let slice = &mut slices[usize::from(access.slice)];
         if !slice.can_fill() {
             return false;
         }
         slice.push_fill(access.tag);
         self.credits.give_back(usize::from(access.slice));
-        self.returns.pop_front();
+        self.returns.drop_front();
         self.in_flight -= 1;
         true
     }
 
-    fn receive(&mut self, tick: u64) -> bool {
-        if self.returns.len() >= self.config.return_queue as usize {
-            return false;
-        }
-        let Some(&(_, access)) = self.data.front().filter(|burst| burst.0 <= tick) else { return false };
-        self.data.pop_front();
+    fn receive(&mut self, access: Access) {
+        self.data.drop_front();
         if access.bursts > 0 {
-            return true;
+            return;
         }
         if access.reply {
-            self.returns.push_back(access);
+            self.returns.push(access);
         } else {
             self.credits.give_back(usize::from(access.slice));
             self.in_flight -= 1;
         }
-        true
     }
 
     fn schedule_first_ready(&mut self) -> bool {
         let mut moved = false;
-        while let Some(access) = self.arrived.pop_front() {
-            self.queues[usize::from(access.bank)].push(access);
-            self.waiting_banks |= 1 << access.bank;
-            self.waiting += 1;
+        while let Some(&access) = self.arrived.front() {
+            self.arrived.drop_front();
+            self.queues.push(access);
             moved = true;
         }
-        let Some(bank) = first(self.waiting_banks & !self.banks.busy(), self.first_bank) else { return moved };
-        let open = self.banks.row(bank);
-        let queue = &mut self.queues[bank as usize];
-        let serving = &mut self.serving[bank as usize];
-        let mut hit = true;
-        let row = serving.unwrap_or_else(|| {
-            hit = queue.iter().any(|access| access.row == open);
-            if hit { open } else { queue[0].row }
-        });
-        let index = queue.iter().position(|access| access.row == row).expect("the row being served has a request");
-        let access = queue.remove(index);
-        *serving = queue[index..].iter().any(|access| access.row == row).then_some(row);
-        if queue.is_empty() {
-            self.waiting_banks &= !(1 << bank);
-        }
-        self.waiting -= 1;
+        let Some(bank) = first(self.queues.banks() & !self.banks.busy(), self.first_bank) else { return moved };
+        let (access, hit) = self.queues.pop(bank, self.banks.row(bank));
         self.counters.row_hits += u64::from(hit);
         self.first_bank = (self.first_bank + 1) & (self.config.banks - 1);
         self.assign(access);
@@ -255,7 +271,7 @@ impl Channel {
         if self.banks.busy() >> access.bank & 1 != 0 {
             return false;
         }
-        self.arrived.pop_front();
+        self.arrived.drop_front();
         self.counters.row_hits += u64::from(self.banks.row(u32::from(access.bank)) == access.row);
         self.assign(access);
         true
@@ -271,20 +287,20 @@ impl Channel {
     /// column command of the banks that follow, counted from the bank after it.
     fn issue(&mut self, tick: u64) -> bool {
         let banks = self.config.banks;
-        let data_full = self.data.len() > self.config.timing.cl as usize;
+        let data_full = self.data.len() > self.config.timing.cl;
         let mut row_given = false;
         let mut step = 0;
-        let mut soonest = u64::MAX;
-        while let Some(next) = first_from(self.banks.busy(), self.first_bank, banks, step) {
+        let (mut candidates, mut soonest) = self.banks.candidates(tick);
+        while let Some(next) = first_from(candidates, self.first_bank, banks, step) {
             let bank = (self.first_bank + next) & (banks - 1);
             step = next + 1;
             match self.banks.need(bank) {
-                Some((_, at)) if at > tick => soonest = soonest.min(at),
-                Some((Command::Column, _)) if !data_full => {
+                (_, at) if at > tick => soonest = soonest.min(at),
+                (Command::Column, _) if !data_full => {
                     self.column(bank, tick);
                     return true;
                 }
-                Some((command @ (Command::Activate | Command::Precharge), _)) if !row_given => {
+                (command @ (Command::Activate | Command::Precharge), _) if !row_given => {
                     row_given = true;
                     if command == Command::Activate {
                         self.banks.activate(bank, tick);
@@ -294,6 +310,7 @@ impl Channel {
                         self.counters.precharges += 1;
                     }
                     self.first_bank = (bank + 1) & (banks - 1);
+                    (candidates, _) = self.banks.candidates(tick);
                 }
                 _ => soonest = tick + 1,
             }
@@ -310,11 +327,12 @@ impl Channel {
             (self.config.timing.cl, &mut self.counters.reads)
         };
         *counter += 1;
-        self.data.push_back((tick + u64::from(delay), access));
+        self.data.push((tick + u64::from(delay), access));
         self.command_at = 0;
     }
 
-    fn arbitrate(&mut self, now: Cycle, slices: &mut [Slice]) -> bool {
+    /// One request of a slice enters the latency queue.
+    fn arbitrate(&mut self, now: Cycle, slices: &mut [Slice], l2_tick: u64) -> bool {
         let count = slices.len();
         let mut slice = self.credits.last;
         for _ in 0..count {
@@ -325,22 +343,13 @@ impl Channel {
             if self.is_full() {
                 return false;
             }
-            let access = slices[slice].pop_to_dram();
-            self.latency.push_back((now + u64::from(self.config.latency), access));
+            let access = slices[slice].pop_to_dram(l2_tick);
+            self.latency.push((now + u64::from(self.config.latency), access));
             self.credits.borrow(slice);
             self.in_flight += 1;
             return true;
         }
         false
-    }
-
-    fn enter(&mut self, now: Cycle) -> bool {
-        if self.latency.front().is_none_or(|entry| entry.0 > now) || self.is_full() {
-            return false;
-        }
-        let Some((_, access)) = self.latency.pop_front() else { return false };
-        self.arrived.push_back(access);
-        true
     }
 }
 

@@ -7,7 +7,7 @@ use crate::config::DramTiming;
 use crate::saved;
 
 /// A request at the channel.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Access {
     /// Who asked: comes back with the reply.
     pub tag: u64,
@@ -28,10 +28,9 @@ pub struct Access {
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Bank {
     group: usize,
-    open: bool,
     /// The open row, or the one that was open last.
     row: u32,
-    work: Option<Access>,
+    work: Access,
     activate_at: u64,
     read_at: u64,
     write_at: u64,
@@ -70,10 +69,16 @@ pub struct Banks {
     write_at: u64,
     /// Banks with work, one bit each.
     busy: u64,
+    /// Banks with an open row.
+    open: u64,
+    /// Banks whose work is in the row that is open.
+    in_row: u64,
+    /// Banks whose work writes.
+    writing: u64,
 }
 
 saved!(Banks {
-    values: banks, groups, column_at, activate_at, read_at, write_at, busy;
+    values: banks, groups, column_at, activate_at, read_at, write_at, busy, open, in_row, writing;
     fixed: timing;
 });
 
@@ -94,6 +99,9 @@ impl Banks {
             read_at: 0,
             write_at: 0,
             busy: 0,
+            open: 0,
+            in_row: 0,
+            writing: 0,
         }
     }
 
@@ -112,33 +120,76 @@ impl Banks {
     /// Gives a bank without work an access.
     pub fn assign(&mut self, access: Access) {
         let bank = &mut self.banks[usize::from(access.bank)];
-        debug_assert!(bank.work.is_none());
-        bank.work = Some(access);
-        self.busy |= 1 << access.bank;
+        let bit = 1 << access.bank;
+        debug_assert!(self.busy & bit == 0);
+        bank.work = access;
+        self.busy |= bit;
+        set(&mut self.in_row, bit, self.open & bit != 0 && bank.row == access.row);
+        set(&mut self.writing, bit, access.write);
     }
 
-    /// What a bank with work needs next and the first tick at which it may be given.
+    /// Banks with work that may get a command at a tick as far as the channel goes, and the first tick at which one of
+    /// the others may.
+    #[inline]
     #[must_use]
-    pub fn need(&self, number: u32) -> Option<(Command, u64)> {
+    pub fn candidates(&self, tick: u64) -> (u64, u64) {
+        let (mut all, mut soonest) = (self.busy & self.open & !self.in_row, u64::MAX);
+        let columns = self.busy & self.in_row;
+        let mut add = |banks: u64, at: u64| {
+            if at <= tick {
+                all |= banks;
+            } else if banks != 0 {
+                soonest = soonest.min(at);
+            }
+        };
+        add(self.busy & !self.open, self.activate_at);
+        add(columns & !self.writing, self.column_at.max(self.read_at));
+        add(columns & self.writing, self.column_at.max(self.write_at));
+        (all, soonest)
+    }
+
+    /// The first tick at which a bank may get a command.
+    #[must_use]
+    pub fn next_command(&self) -> u64 {
+        let (mut left, mut first) = (self.busy, u64::MAX);
+        while left != 0 {
+            let number = left.trailing_zeros();
+            left &= left - 1;
+            let (command, at) = self.need(number);
+            let direction = if self.writing >> number & 1 != 0 { self.write_at } else { self.read_at };
+            first = first.min(match command {
+                Command::Activate => at.max(self.activate_at),
+                Command::Precharge => at,
+                Command::Column => at.max(self.column_at).max(direction),
+            });
+        }
+        first
+    }
+
+    /// What a bank with work needs next, and the first tick at which it may be given as far as the bank and its group go.
+    #[inline]
+    #[must_use]
+    pub fn need(&self, number: u32) -> (Command, u64) {
         let bank = &self.banks[number as usize];
-        let work = bank.work.as_ref()?;
+        let bit = 1 << number;
+        if self.open & bit == 0 {
+            return (Command::Activate, bank.activate_at);
+        }
         let group = &self.groups[bank.group];
-        Some(if !bank.open {
-            (Command::Activate, self.activate_at.max(bank.activate_at))
-        } else if bank.row != work.row {
-            (Command::Precharge, bank.precharge_at.max(group.precharge_at))
-        } else {
-            let direction = if work.write { self.write_at.max(bank.write_at) } else { self.read_at.max(bank.read_at) };
-            (Command::Column, direction.max(self.column_at).max(group.column_at))
-        })
+        if self.in_row & bit == 0 {
+            return (Command::Precharge, bank.precharge_at.max(group.precharge_at));
+        }
+        let own = if self.writing & bit != 0 { bank.write_at } else { bank.read_at };
+        (Command::Column, own.max(group.column_at))
     }
 
     /// Opens the row a bank's work is in.
     pub fn activate(&mut self, number: u32, tick: u64) {
         let timing = &self.timing;
         let bank = &mut self.banks[number as usize];
-        bank.open = true;
-        bank.row = bank.work.as_ref().map_or(bank.row, |work| work.row);
+        self.open |= 1 << number;
+        self.in_row |= 1 << number;
+        bank.row = bank.work.row;
         bank.read_at = tick + u64::from(timing.rcd);
         bank.write_at = tick + u64::from(timing.rcdwr);
         bank.precharge_at = bank.precharge_at.max(tick + u64::from(timing.ras));
@@ -149,23 +200,20 @@ impl Banks {
     /// Closes a bank's row.
     pub fn precharge(&mut self, number: u32, tick: u64) {
         let bank = &mut self.banks[number as usize];
-        bank.open = false;
+        self.open &= !(1 << number);
+        self.in_row &= !(1 << number);
         bank.activate_at = bank.activate_at.max(tick + u64::from(self.timing.rp));
     }
 
     /// Moves one burst of a bank's work, which is returned; with its last burst the bank is free.
-    ///
-    /// # Panics
-    /// When the bank has no work.
     pub fn column(&mut self, number: u32, tick: u64) -> Access {
         let timing = &self.timing;
         let bank = &mut self.banks[number as usize];
         let group = &mut self.groups[bank.group];
-        let work = bank.work.as_mut().expect("a column command is for an access");
-        work.bursts -= 1;
-        let access = *work;
+        debug_assert!(self.busy >> number & 1 != 0, "a column command is for an access");
+        bank.work.bursts -= 1;
+        let access = bank.work;
         if access.bursts == 0 {
-            bank.work = None;
             self.busy &= !(1 << number);
         }
         self.column_at = tick + u64::from(timing.ccd);
@@ -180,4 +228,9 @@ impl Banks {
         }
         access
     }
+}
+
+/// Puts bits into a set, or takes them out.
+fn set(all: &mut u64, bits: u64, to: bool) {
+    *all = if to { *all | bits } else { *all & !bits };
 }

@@ -10,20 +10,25 @@
 //! sectors makes one write to DRAM. Without an L2 (no sets) sectors go straight to DRAM and back.
 
 mod access;
+mod replies;
+mod steps;
 
 use crate::saved;
-use std::collections::VecDeque;
+pub use replies::ReplyFlits;
 
 use raddle_exec::memory::Global;
 use raddle_ptx::num::{fit, low8, low32};
 
-use crate::config::{L2Config, SetIndex};
+use crate::config::{L2Config, MachineConfig, SetIndex};
 use crate::counters;
 use crate::mem::address::AddressMap;
 use crate::mem::cache::{TagArray, set_of};
+use crate::mem::clock::Clock;
 use crate::mem::dram_bank::Access;
 use crate::mem::mshr::Mshr;
-use crate::packet::{Cycle, Purpose, Reply, Request};
+use crate::mem::ring::Ring;
+use crate::packet::{Cycle, Reply, Request};
+use replies::Replies;
 
 counters! {
     /// What an L2 slice did. Accesses are sectors.
@@ -64,7 +69,7 @@ impl Sector {
     }
 }
 
-/// A request being served.
+/// A request in the slice.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Served {
     request: Request,
@@ -73,73 +78,94 @@ struct Served {
     left: u32,
 }
 
-/// Something for DRAM to do.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-struct ToDram {
-    address: u64,
-    bytes: u32,
-    write: bool,
-    reply: bool,
-    tag: u64,
+/// A request in the ROP delay: its sectors leave it one by one.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+struct Delayed {
+    at: Cycle,
+    next: Sector,
+    /// Number of its last sector.
+    last: u8,
 }
 
 /// An L2 slice.
 #[derive(Debug)]
 pub struct Slice {
     config: L2Config,
+    clock: Clock,
     map: AddressMap,
     burst_bytes: u32,
     local: u8,
-    inbox: VecDeque<(Cycle, Request)>,
-    served: Vec<Option<Served>>,
+    /// Requests that have arrived, or will at the given time, by their numbers.
+    inbox: Ring<(Cycle, u32)>,
+    served: Vec<Served>,
     free: Vec<u32>,
-    rop: VecDeque<(Cycle, Sector)>,
-    input: VecDeque<Sector>,
+    rop: Ring<Delayed>,
+    input: Ring<Sector>,
+    /// Sectors in the input queue with which a request can still be taken.
+    input_limit: u32,
     tags: TagArray,
     mshr: Mshr<Sector>,
     /// Line and sector an MSHR entry fills.
     filling: Vec<(u32, u8)>,
-    miss_queue: VecDeque<ToDram>,
-    to_dram: VecDeque<ToDram>,
-    from_dram: VecDeque<u64>,
-    output: VecDeque<Reply>,
+    miss_queue: Ring<Access>,
+    to_dram: Ring<Access>,
+    from_dram: Ring<u64>,
+    output: Replies,
     /// First L2 tick at which the data port is free.
     port_at: u64,
     /// The access at the head failed and nothing it waits for has changed.
     stuck: bool,
+    /// When it is stuck: L2 ticks before this one are counted.
+    counted: u64,
+    /// Replies of DRAM that wait, misses that wait to be sent there, and one if a waiter can be answered.
+    dram_side: u32,
+    /// The core cycle before which nothing moves in it, unless it is told something.
+    wake: Cycle,
+    /// It has sent something to the channel, or made room for a reply of it, since that was last asked.
+    dram_news: bool,
     /// What it did.
     pub counters: L2Counters,
 }
 
 saved!(Slice {
-    values: inbox, served, free, rop, input, mshr, filling, miss_queue, to_dram, from_dram, output, port_at, stuck;
-    parts: tags, counters;
-    fixed: config, map, burst_bytes, local;
+    values: inbox, served, free, rop, input, mshr, filling, miss_queue, to_dram, from_dram, port_at, stuck,
+        counted, dram_side, wake, dram_news;
+    parts: tags, output, counters;
+    fixed: config, clock, map, burst_bytes, local, input_limit;
 });
 
 impl Slice {
-    /// An empty slice, number `local` of its channel.
+    /// An empty slice, number `local` of its channel. `credit` flits of replies may leave at first.
     #[must_use]
-    pub fn new(config: &L2Config, map: AddressMap, burst_bytes: u32, local: u32) -> Self {
+    pub fn new(machine: &MachineConfig, map: AddressMap, local: u32, flits: ReplyFlits, credit: u32) -> Self {
+        let config = &machine.l2;
+        let output = Replies::new(config.output_queue, flits, credit);
         let mshrs = config.mshr_entries.max(1);
+        let sectors = (config.line / config.sector).min(config.input_queue);
         Self {
+            clock: Clock::new(machine.clock.l2, machine.clock.core),
             map,
-            burst_bytes,
+            burst_bytes: machine.dram.burst_bytes,
             local: fit(local),
-            inbox: VecDeque::with_capacity(config.inbox as usize),
+            inbox: Ring::new(config.inbox),
             served: Vec::new(),
             free: Vec::new(),
-            rop: VecDeque::with_capacity(512),
-            input: VecDeque::with_capacity(config.input_queue as usize + 4),
+            rop: Ring::new(128),
+            input: Ring::new(config.input_queue + 4),
+            input_limit: config.input_queue - sectors,
             tags: TagArray::new(config.sets, config.ways, config.line, config.sector),
             mshr: Mshr::new(mshrs, config.mshr_merges.max(1)),
             filling: vec![(0, 0); mshrs as usize],
-            miss_queue: VecDeque::with_capacity(config.miss_queue as usize + 2),
-            to_dram: VecDeque::with_capacity(config.to_dram_queue as usize),
-            from_dram: VecDeque::with_capacity(config.from_dram_queue as usize),
-            output: VecDeque::with_capacity(config.output_queue as usize),
+            miss_queue: Ring::new(config.miss_queue + 2),
+            to_dram: Ring::new(config.to_dram_queue),
+            from_dram: Ring::new(config.from_dram_queue),
+            output,
             port_at: 0,
             stuck: false,
+            counted: 0,
+            dram_side: 0,
+            wake: Cycle::MAX,
+            dram_news: false,
             counters: L2Counters::default(),
             config: config.clone(),
         }
@@ -148,25 +174,37 @@ impl Slice {
     /// Puts a request into the inbox; it is looked at from core cycle `at` on.
     pub fn deliver(&mut self, at: Cycle, request: Request) {
         debug_assert!(self.inbox.back().is_none_or(|last| last.0 <= at), "requests come in order of time");
-        self.inbox.push_back((at, request));
+        let line = request.address & !u64::from(self.config.line - 1);
+        let left = request.bytes / self.config.sector;
+        let set = set_of(SetIndex::Linear, self.config.sets.max(1), self.config.line, self.map.local(line));
+        let served = Served { request, line, set, left };
+        let index = self.free.pop().unwrap_or_else(|| fit(self.served.len()));
+        match self.served.get_mut(index as usize) {
+            Some(slot) => *slot = served,
+            None => self.served.push(served),
+        }
+        if self.inbox.is_empty() && self.input.len() <= self.input_limit {
+            self.wake = self.wake.min(at);
+        }
+        self.inbox.push((at, index));
     }
 
     /// Requests the inbox can still take.
     #[must_use]
     pub fn inbox_room(&self) -> u32 {
-        self.config.inbox.saturating_sub(fit(self.inbox.len()))
+        self.config.inbox.saturating_sub(self.inbox.len())
     }
 
     /// Requests in it that are not fully answered.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.inbox.len() + self.served.len() - self.free.len()
+        self.served.len() - self.free.len()
     }
 
     /// Nothing is in it that could move; what lies in the cache does not count.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.in_flight() == 0 && self.output.is_empty() && self.miss_queue.is_empty() && self.to_dram.is_empty()
+        self.in_flight() == 0 && !self.has_reply() && self.miss_queue.is_empty() && self.to_dram.is_empty()
     }
 
     /// Drops everything the cache holds; nothing is written back. The slice must be idle.
@@ -175,220 +213,158 @@ impl Slice {
         self.tags.clear();
     }
 
-    /// The next reply and whether it carries data.
+    /// The core cycle before which nothing moves in it, unless it is told something.
+    #[inline]
     #[must_use]
-    pub fn peek_reply(&self) -> Option<bool> {
-        self.output.front().map(|reply| !reply.purpose.is_write())
+    pub fn wake(&self) -> Cycle {
+        self.wake
     }
 
-    /// Takes the next reply.
-    pub fn pop_reply(&mut self) -> Option<Reply> {
-        self.output.pop_front()
+    /// Whether the channel has to look at it again.
+    #[inline]
+    pub fn take_dram_news(&mut self) -> bool {
+        std::mem::take(&mut self.dram_news)
+    }
+
+    /// Counts the L2 ticks before `tick`, in which it was left alone.
+    #[inline]
+    pub fn settle(&mut self, tick: u64) {
+        if self.stuck {
+            if self.may_access() {
+                self.counters.reservation_failures += tick - self.counted;
+            }
+            self.counted = tick;
+        }
+    }
+
+    /// Whether a reply waits for the interconnect.
+    #[inline]
+    #[must_use]
+    pub fn has_reply(&self) -> bool {
+        self.output.waiting() > 0
+    }
+
+    /// Replies that have left and have not been taken.
+    #[must_use]
+    pub fn replies_left(&self) -> u32 {
+        self.output.left()
+    }
+
+    /// Says how many flits of replies may leave from now on; whether that is news.
+    pub fn set_reply_credit(&mut self, flits: u32) -> bool {
+        self.output.set_credit(flits)
+    }
+
+    /// The next reply leaves in core cycle `now`, before L2 tick `tick`, if there is room for it; whether it does.
+    #[inline]
+    pub fn send_reply(&mut self, now: Cycle, tick: u64) -> bool {
+        if !self.output.can_leave() {
+            return false;
+        }
+        if self.output_full() {
+            self.settle(tick);
+            self.wake = 0;
+        }
+        self.output.leave(now);
+        true
+    }
+
+    /// Takes a reply that has left, with the core cycle at which it did.
+    #[inline]
+    pub fn take_reply(&mut self) -> Option<(Cycle, Reply)> {
+        self.output.take()
     }
 
     /// Room for a reply of DRAM.
+    #[inline]
     #[must_use]
     pub fn can_fill(&self) -> bool {
-        self.from_dram.len() < self.config.from_dram_queue as usize
+        self.from_dram.len() < self.config.from_dram_queue
     }
 
     /// A reply of DRAM.
+    #[inline]
     pub fn push_fill(&mut self, tag: u64) {
-        self.from_dram.push_back(tag);
+        self.from_dram.push(tag);
+        self.dram_side += 1;
+        self.wake = 0;
     }
 
     /// Something waits for the channel.
+    #[inline]
     #[must_use]
     pub fn wants_dram(&self) -> bool {
         !self.to_dram.is_empty()
     }
 
-    /// Takes what waits for the channel longest.
+    /// Takes what waits for the channel longest, before L2 tick `tick`.
     ///
     /// # Panics
     /// When nothing does.
-    pub fn pop_to_dram(&mut self) -> Access {
-        let item = self.to_dram.pop_front().expect("something waits for the channel");
-        let place = self.map.place(item.address);
-        Access {
-            tag: item.tag,
-            row: place.row,
-            bank: fit(place.bank),
-            slice: self.local,
-            bursts: fit(item.bytes.div_ceil(self.burst_bytes)),
-            write: item.write,
-            reply: item.reply,
+    #[inline]
+    pub fn pop_to_dram(&mut self, tick: u64) -> Access {
+        if self.to_dram_full() {
+            self.settle(tick);
+            self.wake = 0;
         }
+        let access = *self.to_dram.front().expect("something waits for the channel");
+        self.to_dram.drop_front();
+        access
     }
 
-    /// One L2 cycle; whether anything moved.
+    /// One L2 tick in core cycle `now`; whether anything moved.
     pub fn tick(&mut self, tick: u64, now: Cycle, memory: &mut Global<'_>) -> bool {
-        let mut moved = self.accept(now);
-        moved |= self.serve_fill(memory);
-        moved |= self.take_fill(memory);
-        moved |= self.send_miss();
-        moved |= self.access(tick, now, memory);
-        moved | self.leave_rop(now)
-    }
-
-    /// L2 cycles in which nothing moved.
-    pub fn skip(&mut self, ticks: u64) {
-        if self.stuck && self.may_access() {
-            self.counters.reservation_failures += ticks;
+        self.settle(tick);
+        let mut moved = false;
+        if let Some(&(at, request)) = self.inbox.front()
+            && at <= now
+            && self.input.len() <= self.input_limit
+        {
+            self.inbox.drop_front();
+            self.accept(request, now);
+            moved = true;
         }
-    }
-
-    /// After a cycle without movement: the first core cycle at which something can move, and the first L2 tick.
-    #[must_use]
-    pub fn next(&self) -> (Option<Cycle>, Option<u64>) {
-        let inbox = self.inbox.front().filter(|_| self.has_input_room()).map(|entry| entry.0);
-        let rop = self.rop.front().filter(|_| !self.input_full()).map(|entry| entry.0);
-        let cycle = match (inbox, rop) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-        (cycle, (self.may_access() && !self.stuck).then_some(self.port_at))
-    }
-
-    fn has_input_room(&self) -> bool {
-        let sectors = (self.config.line / self.config.sector).min(self.config.input_queue);
-        self.input.len() + sectors as usize <= self.config.input_queue as usize
-    }
-
-    fn input_full(&self) -> bool {
-        self.input.len() >= self.config.input_queue as usize
-    }
-
-    fn output_full(&self) -> bool {
-        self.output.len() >= self.config.output_queue as usize
-    }
-
-    fn may_access(&self) -> bool {
-        !self.input.is_empty() && self.to_dram.len() < self.config.to_dram_queue as usize && !self.output_full()
-    }
-
-    /// Takes one request from the inbox and cuts it into sectors.
-    fn accept(&mut self, now: Cycle) -> bool {
-        if self.inbox.front().is_none_or(|entry| entry.0 > now) || !self.has_input_room() {
-            return false;
+        if self.dram_side > 0 {
+            moved |= self.serve_dram(memory);
         }
-        let Some((_, request)) = self.inbox.pop_front() else { return false };
-        let line = request.address & !u64::from(self.config.line - 1);
-        let first = fit::<u32, _>(request.address - line) / self.config.sector;
-        let left = request.bytes / self.config.sector;
-        debug_assert!(left > 0 && first + left <= self.config.line / self.config.sector);
-        let past_rop = request.purpose == Purpose::Texture && !self.config.rop_for_textures;
-        let set = set_of(SetIndex::Linear, self.config.sets.max(1), self.config.line, self.map.local(line));
-        let served = Some(Served { request, line, set, left });
-        let index = self.free.pop().unwrap_or_else(|| fit(self.served.len()));
-        match self.served.get_mut(index as usize) {
-            Some(slot) => *slot = served,
-            None => self.served.push(served),
+        if self.may_access() && tick >= self.port_at {
+            moved |= self.access(tick, now, memory);
         }
-        self.counters.requests += 1;
-        for number in first..first + left {
-            let sector = Sector { request: index, number: fit(number) };
-            if past_rop {
-                self.input.push_back(sector);
-            } else {
-                self.rop.push_back((now + Cycle::from(self.config.rop_latency), sector));
-            }
+        if let Some(delayed) = self.rop.front()
+            && delayed.at <= now
+            && self.input.len() < self.config.input_queue
+        {
+            self.leave_rop();
+            moved = true;
         }
-        true
+        self.wake = if moved { 0 } else { self.next() };
+        moved
     }
 
-    /// Answers one waiter of a sector that came.
-    fn serve_fill(&mut self, memory: &mut Global<'_>) -> bool {
-        if self.output_full() {
-            return false;
-        }
-        let Some(sector) = self.mshr.pop_ready() else { return false };
-        self.stuck = false;
-        self.respond(sector, memory);
-        true
-    }
-
-    fn take_fill(&mut self, memory: &mut Global<'_>) -> bool {
-        let Some(&tag) = self.from_dram.front() else { return false };
-        if self.config.sets == 0 {
-            if self.output_full() {
-                return false;
-            }
-            self.respond(Sector::from_tag(tag), memory);
+    /// After a tick without movement: the first core cycle at which something can move.
+    fn next(&self) -> Cycle {
+        let inbox = self.inbox.front().filter(|_| self.input.len() <= self.input_limit);
+        let rop = self.rop.front().filter(|_| self.input.len() < self.config.input_queue);
+        let access = self.may_access() && !self.stuck;
+        inbox.map_or(Cycle::MAX, |entry| entry.0).min(rop.map_or(Cycle::MAX, |entry| entry.at)).min(if access {
+            self.clock.cycle_of(self.port_at)
         } else {
-            let entry: u32 = fit(tag);
-            let (line, sector) = self.filling[entry as usize];
-            self.tags.fill(line, sector);
-            self.mshr.fill(entry);
-            self.stuck = false;
-        }
-        self.from_dram.pop_front();
-        true
+            Cycle::MAX
+        })
     }
 
-    fn send_miss(&mut self) -> bool {
-        if self.to_dram.len() >= self.config.to_dram_queue as usize {
-            return false;
-        }
-        let Some(item) = self.miss_queue.pop_front() else { return false };
-        self.to_dram.push_back(item);
-        self.stuck = false;
-        true
+    #[inline]
+    fn output_full(&self) -> bool {
+        self.output.waiting() >= self.config.output_queue
     }
 
-    fn leave_rop(&mut self, now: Cycle) -> bool {
-        if self.rop.front().is_none_or(|entry| entry.0 > now) || self.input_full() {
-            return false;
-        }
-        let Some((_, sector)) = self.rop.pop_front() else { return false };
-        self.input.push_back(sector);
-        true
+    #[inline]
+    fn to_dram_full(&self) -> bool {
+        self.to_dram.len() >= self.config.to_dram_queue
     }
 
-    /// Tries the access at the head of the input queue.
-    fn access(&mut self, tick: u64, now: Cycle, memory: &mut Global<'_>) -> bool {
-        if !self.may_access() || tick < self.port_at {
-            return false;
-        }
-        if self.stuck {
-            self.counters.reservation_failures += 1;
-            return false;
-        }
-        let sector = self.input[0];
-        if self.config.sets == 0 {
-            self.bypass(sector);
-        } else if !self.try_access(sector, tick, now, memory) {
-            self.counters.reservation_failures += 1;
-            self.stuck = true;
-            return false;
-        }
-        self.input.pop_front();
-        true
-    }
-
-    fn served(&self, sector: Sector) -> &Served {
-        self.served[sector.request as usize].as_ref().expect("the request of a sector is there until its last reply")
-    }
-
-    /// A sector is served. With the last one an atomic is done to memory: the only place where the memory side
-    /// touches data.
-    fn respond(&mut self, sector: Sector, memory: &mut Global<'_>) {
-        let slot = &mut self.served[sector.request as usize];
-        let served = slot.as_mut().expect("the request of a sector is there until its last reply");
-        let Request { sm, token, purpose, posted, .. } = served.request;
-        served.left -= 1;
-        let mut atomic = None;
-        if served.left == 0 {
-            atomic = served.request.atomic.take();
-            *slot = None;
-            self.free.push(sector.request);
-            if let Some(work) = &mut atomic {
-                work.perform(memory);
-            }
-        }
-        if !posted {
-            self.counters.replies += 1;
-            self.output.push_back(Reply { sm, token, purpose, atomic });
-        }
+    #[inline]
+    fn may_access(&self) -> bool {
+        !self.input.is_empty() && !self.to_dram_full() && !self.output_full()
     }
 }

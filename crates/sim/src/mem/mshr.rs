@@ -1,13 +1,13 @@
 //! Outstanding misses and who waits for them.
 
+use crate::mem::ring::Ring;
 use raddle_ptx::num::fit;
-use std::collections::VecDeque;
 
 const NONE: u32 = u32::MAX;
 
 /// A fixed number of outstanding misses, each with a bounded list of waiters `W` in order of arrival.
 ///
-/// Look-up is an open hash table of twice as many slots, so it does not depend on how many are outstanding.
+/// Look-up is an open hash table of four times as many slots, so it hardly depends on how many are outstanding.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Mshr<W> {
     merges: u32,
@@ -16,7 +16,7 @@ pub struct Mshr<W> {
     entries: Vec<Entry>,
     waiters: Vec<W>,
     free: Vec<u32>,
-    ready: VecDeque<u32>,
+    ready: Ring<u32>,
 }
 
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -35,7 +35,7 @@ impl<W: Copy + Default> Mshr<W> {
     #[must_use]
     pub fn new(entries: u32, merges: u32) -> Self {
         assert!(entries > 0 && merges > 0, "misses need an entry and a waiter");
-        let slots = (entries * 2).next_power_of_two().max(2);
+        let slots = (entries * 4).next_power_of_two();
         Self {
             merges,
             table: vec![NONE; slots as usize],
@@ -43,7 +43,7 @@ impl<W: Copy + Default> Mshr<W> {
             entries: vec![Entry { address: 0, waiting: 0, served: 0, ready: false }; entries as usize],
             waiters: vec![W::default(); (entries * merges) as usize],
             free: (0..entries).rev().collect(),
-            ready: VecDeque::with_capacity(entries as usize),
+            ready: Ring::new(entries),
         }
     }
 
@@ -120,31 +120,25 @@ impl<W: Copy + Default> Mshr<W> {
     /// The data have come: its waiters can be taken, after those of entries that were ready before.
     pub fn fill(&mut self, entry: u32) {
         self.entries[entry as usize].ready = true;
-        self.ready.push_back(entry);
+        self.ready.push(entry);
     }
 
     /// Whether somebody's data have come.
+    #[inline]
     #[must_use]
     pub fn has_ready(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// Who is served next.
-    #[must_use]
-    pub fn peek_ready(&self) -> Option<W> {
-        let entry = *self.ready.front()?;
-        Some(self.waiters[(entry * self.merges + self.entries[entry as usize].served) as usize])
-    }
-
     /// Takes the next waiter whose data have come; the last one frees the entry.
     pub fn pop_ready(&mut self) -> Option<W> {
-        let waiter = self.peek_ready()?;
-        let entry = self.ready[0];
+        let &entry = self.ready.front()?;
         let state = &mut self.entries[entry as usize];
+        let waiter = self.waiters[(entry * self.merges + state.served) as usize];
         state.served += 1;
         if state.served == state.waiting {
             let address = state.address;
-            self.ready.pop_front();
+            self.ready.drop_front();
             self.close(address);
         }
         Some(waiter)

@@ -19,8 +19,6 @@
 //! Where the command clock is not the core clock, the stages from the scheduler to the return queue are in its ticks.
 
 use crate::saved;
-use std::collections::VecDeque;
-
 use raddle_exec::memory::{DeviceMemory, Global, StoreLog};
 use raddle_ptx::num::fit;
 
@@ -28,33 +26,22 @@ use crate::config::MachineConfig;
 use crate::mem::address::AddressMap;
 use crate::mem::clock::{Clock, Ticker};
 use crate::mem::dram::{Channel, DramCounters};
-use crate::mem::l2::{L2Counters, Slice};
+use crate::mem::l2::{L2Counters, ReplyFlits, Slice};
 use crate::packet::{Cycle, Reply, Request};
 use crate::stats::Counters;
-
-/// Replies of a slice that have not reached the interconnect.
-#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
-struct Outbox {
-    replies: VecDeque<(Cycle, Reply)>,
-    /// Flits the slice may still send before it is told of more room.
-    credit: u32,
-}
 
 /// One DRAM channel and its slices.
 #[derive(Debug)]
 pub struct Partition {
-    l2_clock: Clock,
-    dram_clock: Clock,
     l2_ticks: Ticker,
     dram_ticks: Ticker,
     interconnect_ticks: Ticker,
-    /// The core cycle the three stand at. Nothing has moved since then.
+    /// The core cycle these stand at; in lockstep only that of DRAM is followed.
     at: Cycle,
-    data_flits: u32,
-    header_flits: u32,
+    /// Interconnect and L2 have the core's clock, and DRAM's is no slower: each has a tick in every cycle.
+    lockstep: bool,
     slices: Vec<Slice>,
     log: StoreLog,
-    outboxes: Vec<Outbox>,
     channel: Channel,
     /// Nothing moved in the last tick of this part, and nothing that it sees has changed since.
     l2_quiet: bool,
@@ -64,9 +51,9 @@ pub struct Partition {
 }
 
 saved!(Partition {
-    values: at, log, outboxes, l2_quiet, dram_quiet, outbox_quiet;
+    values: at, log, l2_quiet, dram_quiet, outbox_quiet;
     parts: l2_ticks, dram_ticks, interconnect_ticks, slices, channel;
-    fixed: l2_clock, dram_clock, data_flits, header_flits, skipping;
+    fixed: lockstep, skipping;
 });
 
 impl Partition {
@@ -82,21 +69,19 @@ impl Partition {
         // A packet larger than the port's buffer goes when the buffer is empty.
         let network = &config.interconnect;
         let flits = |bytes: u32| bytes.div_ceil(network.flit_bytes).min(network.injection_buffer);
-        let slice = |local| Slice::new(&config.l2, map.clone(), config.dram.burst_bytes, local);
-        let outbox = |_| Outbox { replies: VecDeque::new(), credit: network.injection_buffer };
+        let (data, header) = (network.reply_header_bytes + config.l2.sector, network.reply_header_bytes.max(1));
+        let replies = ReplyFlits { data: flits(data), header: flits(header) };
+        let slice = |local| Slice::new(config, map.clone(), local, replies, network.injection_buffer);
         Self {
-            l2_clock: clock(config.clock.l2),
-            dram_clock: clock(config.clock.dram),
             l2_ticks: Ticker::new(clock(config.clock.l2)),
             dram_ticks: Ticker::new(clock(config.clock.dram)),
             interconnect_ticks: Ticker::new(clock(config.clock.interconnect)),
             at: 0,
-            data_flits: flits(network.reply_header_bytes + config.l2.sector),
-            header_flits: flits(network.reply_header_bytes.max(1)),
+            lockstep: [config.clock.interconnect, config.clock.l2] == [config.clock.core; 2]
+                && config.clock.dram >= config.clock.core,
             slices: (0..config.l2.slices).map(slice).collect(),
             log: StoreLog::default(),
-            outboxes: (0..config.l2.slices).map(outbox).collect(),
-            channel: Channel::new(&config.dram, config.l2.slices),
+            channel: Channel::new(&config.dram, clock(config.clock.dram), config.l2.slices),
             l2_quiet: true,
             dram_quiet: true,
             outbox_quiet: true,
@@ -124,29 +109,27 @@ impl Partition {
 
     /// Says how many flits of replies a slice may send from now on.
     pub fn set_reply_credit(&mut self, slice: u32, flits: u32) {
-        let credit = &mut self.outboxes[slice as usize].credit;
-        if *credit != flits {
-            *credit = flits;
-            self.outbox_quiet &= self.slices[slice as usize].peek_reply().is_none();
+        let slice = &mut self.slices[slice as usize];
+        if slice.set_reply_credit(flits) {
+            self.outbox_quiet &= !slice.has_reply();
         }
     }
 
     /// Whether it can be left alone until [`Partition::next_event`]: a reply that waits for room moves when there is some.
     #[must_use]
     pub fn can_be_left(&self) -> bool {
-        self.skipping && self.slices.iter().all(|slice| slice.peek_reply().is_none())
+        self.skipping && !self.slices.iter().any(Slice::has_reply)
     }
 
     /// Takes a slice's next reply, with the core cycle at which it left.
     pub fn pop_reply(&mut self, slice: u32) -> Option<(Cycle, Reply)> {
-        self.outboxes[slice as usize].replies.pop_front()
+        self.slices[slice as usize].take_reply()
     }
 
     /// Requests inside that are not fully answered, and replies not yet taken.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        let outside: usize = self.outboxes.iter().map(|outbox| outbox.replies.len()).sum();
-        self.slices.iter().map(Slice::in_flight).sum::<usize>() + outside
+        self.slices.iter().map(|slice| slice.in_flight() + slice.replies_left() as usize).sum()
     }
 
     /// Nothing can move: no request, no reply that has not left, no write-back.
@@ -192,18 +175,22 @@ impl Partition {
         if self.is_idle() {
             return None;
         }
-        if !(self.l2_quiet && self.dram_quiet && self.outbox_quiet) {
+        if !self.is_quiet() {
             return Some(now);
         }
-        let (tick, cycle) = self.channel.next();
-        let mut first = tick.map_or(Cycle::MAX, |tick| self.dram_clock.cycle_of(tick));
-        first = first.min(cycle.unwrap_or(Cycle::MAX));
-        for slice in &self.slices {
-            let (cycle, tick) = slice.next();
-            first = first.min(cycle.unwrap_or(Cycle::MAX));
-            first = first.min(tick.map_or(Cycle::MAX, |tick| self.l2_clock.cycle_of(tick)));
-        }
-        Some(first.max(now))
+        let slices = self.slices.iter().map(Slice::wake).fold(Cycle::MAX, Cycle::min);
+        Some(slices.min(self.channel.next_move()).max(now))
+    }
+
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.l2_quiet && self.dram_quiet && self.outbox_quiet
+    }
+
+    /// A core cycle before which nothing happens, when all is quiet.
+    #[inline]
+    fn wake(&self) -> Cycle {
+        self.slices.iter().map(Slice::wake).fold(self.channel.wake(), Cycle::min)
     }
 
     /// As [`Partition::run`], with what atomics write in a log of its own.
@@ -225,82 +212,107 @@ impl Partition {
         }
         let mut now = from;
         while now < to {
-            if self.skipping && self.l2_quiet && self.dram_quiet && self.outbox_quiet {
-                let next = self.next_event(now).unwrap_or(to);
-                if next >= to {
+            if self.skipping && self.is_quiet() {
+                now = now.max(self.wake());
+                if now >= to {
                     return;
                 }
-                now = next;
             }
-            self.make_up(now);
-            self.cycle(now, memory);
+            if self.lockstep {
+                self.lockstep_cycle(now, memory);
+            } else {
+                self.cycle(now, memory);
+            }
+            if let Global::Logged(_, log) = memory {
+                log.end_group(now);
+            }
             now += 1;
-            self.at = now;
         }
     }
 
     /// Counts the cycles before `now` in which nothing moved.
     pub fn make_up(&mut self, now: Cycle) {
-        if self.at < now {
-            self.skip(now);
-            self.at = now;
-        }
+        self.seek(now);
+        self.channel.settle(self.dram_ticks.tick());
+        let tick = self.l2_ticks.tick();
+        self.slices.iter_mut().for_each(|slice| slice.settle(tick));
     }
 
+    /// Goes to another cycle.
     fn seek(&mut self, cycle: Cycle) {
         self.l2_ticks.seek(cycle);
         self.dram_ticks.seek(cycle);
         self.interconnect_ticks.seek(cycle);
-    }
-
-    /// Goes to a later cycle; nothing moves before it.
-    fn skip(&mut self, to: Cycle) {
-        let (l2, dram) = (self.l2_ticks.tick(), self.dram_ticks.tick());
-        self.seek(to);
-        self.channel.skip(self.dram_ticks.tick() - dram);
-        let ticks = self.l2_ticks.tick() - l2;
-        self.slices.iter_mut().for_each(|slice| slice.skip(ticks));
+        self.at = cycle;
     }
 
     fn cycle(&mut self, now: Cycle, memory: &mut Global<'_>) {
+        if self.at != now {
+            self.seek(now);
+        }
+        let l2_tick = self.l2_ticks.tick();
         for _ in self.interconnect_ticks.advance() {
-            let moved = self.send_replies(now);
-            self.outbox_quiet = !moved;
-            self.l2_quiet &= !moved;
+            self.interconnect_tick(now, l2_tick);
         }
         for tick in self.dram_ticks.advance() {
-            let moved = self.channel.tick(tick, now, &mut self.slices);
-            self.dram_quiet = !moved;
-            self.l2_quiet &= !moved;
+            self.dram_tick(tick, now, l2_tick);
         }
         for tick in self.l2_ticks.advance() {
-            let mut moved = false;
-            for slice in &mut self.slices {
-                moved |= slice.tick(tick, now, memory);
+            self.l2_tick(tick, now, memory);
+        }
+        self.at = now + 1;
+    }
+
+    /// As [`Partition::cycle`], when the number of an L2 tick is that of the core cycle.
+    #[inline]
+    fn lockstep_cycle(&mut self, now: Cycle, memory: &mut Global<'_>) {
+        self.interconnect_tick(now, now);
+        if self.channel.wake() <= now || !self.skipping {
+            if self.at != now {
+                self.dram_ticks.seek(now);
             }
-            self.l2_quiet = !moved;
-            self.dram_quiet &= !moved;
-            self.outbox_quiet &= !moved;
+            for tick in self.dram_ticks.advance() {
+                self.dram_tick(tick, now, now);
+            }
+            self.at = now + 1;
+        } else {
+            self.dram_quiet = true;
         }
-        if let Global::Logged(_, log) = memory {
-            log.end_group(now);
-        }
+        self.l2_tick(now, now, memory);
     }
 
     /// One reply of each slice goes to the interconnect if its port has room for it.
-    fn send_replies(&mut self, now: Cycle) -> bool {
+    #[inline]
+    fn interconnect_tick(&mut self, now: Cycle, l2_tick: u64) {
         let mut moved = false;
-        for (slice, outbox) in self.slices.iter_mut().zip(&mut self.outboxes) {
-            let Some(data) = slice.peek_reply() else { continue };
-            let flits = if data { self.data_flits } else { self.header_flits };
-            if outbox.credit >= flits {
-                outbox.credit -= flits;
-                if let Some(reply) = slice.pop_reply() {
-                    outbox.replies.push_back((now, reply));
+        for slice in &mut self.slices {
+            moved |= slice.send_reply(now, l2_tick);
+        }
+        self.outbox_quiet = !moved;
+        self.l2_quiet &= !moved;
+    }
+
+    #[inline]
+    fn dram_tick(&mut self, tick: u64, now: Cycle, l2_tick: u64) {
+        let runs = self.channel.wake() <= now || !self.skipping;
+        let moved = runs && self.channel.tick(tick, now, &mut self.slices, l2_tick);
+        self.dram_quiet = !moved;
+        self.l2_quiet &= !moved;
+    }
+
+    #[inline]
+    fn l2_tick(&mut self, tick: u64, now: Cycle, memory: &mut Global<'_>) {
+        let mut moved = false;
+        for slice in &mut self.slices {
+            if slice.wake() <= now || !self.skipping {
+                moved |= slice.tick(tick, now, memory);
+                if slice.take_dram_news() {
+                    self.channel.call();
                 }
-                moved = true;
             }
         }
-        moved
+        self.l2_quiet = !moved;
+        self.dram_quiet &= !moved;
+        self.outbox_quiet &= !moved;
     }
 }

@@ -216,6 +216,6 @@ impl MemorySystem {
     /// Counters of the networks: to memory, and back.
     #[must_use]
     pub fn networks(&self) -> [&CrossbarCounters; 2] {
-        [&self.up.counters, &self.down.counters]
+        [self.up.counters(), self.down.counters()]
     }
 }

@@ -92,6 +92,9 @@ pub struct WarpInfo {
     homes: Option<Box<[Home; 32]>>,
     /// They are not.
     gathered: bool,
+    /// The lanes it was made of then, and the rows they are of, each with its lanes.
+    formed: u32,
+    rows: Vec<(u32, u32)>,
     /// Next operation.
     pub pc: u32,
     /// The machine moves the warp behind straight-line instructions by itself until it would come here.
@@ -112,6 +115,13 @@ impl WarpInfo {
     #[must_use]
     pub fn homes(&self) -> Option<&[Home; 32]> {
         if self.gathered { self.homes.as_deref() } else { None }
+    }
+
+    /// The rows these threads are of, each with its lanes.
+    #[inline]
+    #[must_use]
+    pub fn rows(&self) -> &[(u32, u32)] {
+        &self.rows
     }
 }
 
@@ -136,6 +146,8 @@ impl WarpTable {
             base: 0,
             homes: None,
             gathered: false,
+            formed: 0,
+            rows: Vec::new(),
             pc: 0,
             until: 0,
             mask: 0,
@@ -188,6 +200,14 @@ impl WarpTable {
         info.gathered = !lanes_in(mask).all(alike);
         if info.gathered {
             **info.homes.get_or_insert_default() = *homes;
+            info.formed = mask;
+            info.rows.clear();
+            for Home { row, lane } in lanes_in(mask).map(|lane| homes[lane]) {
+                match info.rows.iter_mut().find(|known| known.0 == row) {
+                    Some((_, lanes)) => *lanes |= 1 << lane,
+                    None => info.rows.push((row, 1 << lane)),
+                }
+            }
         }
         self.formed.push(warp);
         self.set_until(warp, pc, mask, until);
@@ -285,6 +305,7 @@ impl WarpTable {
         let info = &self.warps[warp.index()];
         match info.homes() {
             None => f(info.row, mask),
+            Some(_) if mask == info.formed => info.rows.iter().for_each(|(row, lanes)| f(*row, *lanes)),
             Some(homes) => lanes_in(mask).for_each(|lane| f(homes[lane].row, 1 << homes[lane].lane)),
         }
     }

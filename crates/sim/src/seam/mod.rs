@@ -7,6 +7,7 @@ mod counted;
 mod divergence;
 mod ganging;
 mod gating;
+mod place;
 mod registry;
 mod schedule;
 mod set;
@@ -16,6 +17,7 @@ pub use counted::Counted;
 pub use divergence::{Divergence, Leaving, Outcome, StackEntry, WarpInfo, WarpTable};
 pub use ganging::{Gang, GangView, Ganging, MemorySplit, Reform};
 pub use gating::{Census, Entry, Gating, GatingView, Shape};
+pub use place::Place;
 pub use registry::{Fits, Mechanism, MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
 pub use schedule::{
     Assignment, BlockState, DispatchView, Dispatcher, FetchScheduler, FetchView, IssueScheduler, IssueViews,

@@ -1,6 +1,6 @@
 //! The scheduling seams: issue, fetch, dispatch.
 
-use super::{WarpId, WarpSet, WarpTable};
+use super::{Place, WarpId, WarpSet, WarpTable};
 use crate::kernel::TimedOp;
 use crate::packet::Cycle;
 use crate::saved::Saved;
@@ -35,10 +35,8 @@ pub struct SchedulerView<'a> {
     pub now: Cycle,
     /// The warps of this scheduler that are in use.
     pub warps: &'a WarpSet,
-    /// Warps that wait for a register from memory.
-    pub waits_for_memory: &'a WarpSet,
-    /// Warps at a barrier, a fence, or ended.
-    pub waiting: &'a WarpSet,
+    /// What every warp of the SM could do next, or why it cannot.
+    pub places: &'a [Place],
     /// Control flow of all warps of the SM.
     pub table: &'a WarpTable,
     /// When each warp came to the SM: a number that grows with every warp.
@@ -58,6 +56,13 @@ impl SchedulerView<'_> {
     #[must_use]
     pub fn op(&self, warp: WarpId) -> Option<&TimedOp> {
         self.ops.get(self.table.get(warp).pc as usize)
+    }
+
+    /// What a warp could do next, or why it cannot.
+    #[inline]
+    #[must_use]
+    pub fn place(&self, warp: WarpId) -> Place {
+        self.places.get(warp.index()).copied().unwrap_or_default()
     }
 
     /// Instructions a warp has issued in its block, logical if there are such.
@@ -175,6 +180,12 @@ pub trait FetchScheduler: Send {
     /// A fetch was tried for a warp: it hit, missed or was refused by the cache.
     fn fetched(&mut self, warp: WarpId, hit: bool) {
         let _ = (warp, hit);
+    }
+
+    /// Whether its choice depends on which warps want instructions and on what it was told, and on nothing else: while these are
+    /// the same it is not always asked again.
+    fn chooses_by_wanting(&self) -> bool {
+        false
     }
 
     /// Whether warps that wait at a barrier want instructions; when not, they are not among those it chooses from.

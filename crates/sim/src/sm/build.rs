@@ -11,7 +11,7 @@ use raddle_exec::Launch;
 
 /// What is compiled into an SM.
 pub trait Build: Send + 'static {
-    /// Only static warps, one slice, no gangs, no gating, no virtual blocks, units of their own, and nobody listens.
+    /// Only static warps, at most 64 of them, one slice, no gangs, no gating, no virtual blocks, units of their own, and nobody listens.
     const PLAIN: bool;
 }
 
@@ -38,7 +38,8 @@ pub(crate) fn is_plain(
 ) -> bool {
     let SmMechanisms { divergence, ganging, gating, .. } = mechanisms;
     let slots = (config.sm.threads / config.sm.warp_width) as usize;
-    config.sm.slices <= 1
+    slots <= 64
+        && config.sm.slices <= 1
         && !config.sm.units.unified
         && !divergence.regroups()
         && divergence.pool(slots).is_none()

@@ -12,7 +12,7 @@ use crate::config::SmConfig;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
 use crate::saved;
-use crate::seam::WarpId;
+use crate::seam::{Shape, WarpId};
 
 /// One slice: where its instructions collect their operands, and its pipelines.
 struct Slice {
@@ -22,7 +22,7 @@ struct Slice {
 
 saved!(Slice { parts: collector, units });
 
-/// Which slices have something to do, as bits.
+/// Which slices have something to do, as bits; not used in plain builds, which have one.
 struct Agenda {
     /// Those whose pipelines have results to write back, for each cycle to come.
     due: Box<[u64; HORIZON]>,
@@ -125,6 +125,12 @@ impl Datapath {
         self.at::<B>(self.slice_of::<B>(index)).collector.accepts(unit)
     }
 
+    /// The units for which the first slice takes an instruction, as bits.
+    #[inline]
+    pub(super) fn open(&self) -> u8 {
+        self.first.collector.open()
+    }
+
     /// Whether any slice takes an instruction for a unit.
     #[inline]
     pub(super) fn any_accepts<B: Build>(&self, unit: UnitKind) -> bool {
@@ -140,13 +146,13 @@ impl Datapath {
     /// Whether an instruction has its operands and waits for the load-store unit.
     #[inline]
     pub(super) fn has_memory<B: Build>(&self) -> bool {
-        self.any::<B>(|slice| !slice.collector.output[UnitKind::Mem as usize].is_empty())
+        self.any::<B>(|slice| slice.collector.has_collected(UnitKind::Mem))
     }
 
     /// The first instruction of a slice that waits for the load-store unit.
     #[inline]
     pub(super) fn memory_head<B: Build>(&self, slice: usize) -> Option<InstId> {
-        self.at::<B>(slice).collector.output[UnitKind::Mem as usize].front()
+        self.at::<B>(slice).collector.front(UnitKind::Mem)
     }
 
     /// The load-store unit takes it.
@@ -210,42 +216,33 @@ impl Datapath {
     /// Results of the arithmetic units are written back.
     #[inline]
     pub(super) fn write_back<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
+        if B::PLAIN {
+            return self.first.write_back(on, now);
+        }
         let mut due = self.agenda.take_due(now);
         while due != 0 {
-            let slice = if B::PLAIN { 0 } else { due.trailing_zeros() as usize };
+            let slice = due.trailing_zeros() as usize;
             due &= due - 1;
-            let (Slice { collector, units }, _) = self.with_agenda::<B>(slice);
-            while let Some(inst) = units.next_done(now) {
-                let entry = on.insts.get(inst);
-                for number in on.op(entry.pc).write_numbers() {
-                    collector.write(*number, entry.warp);
-                }
-                on.complete(inst);
-            }
+            self.with_agenda::<B>(slice).0.write_back(on, now);
         }
     }
 
     /// Instructions with their operands enter the arithmetic units.
     #[inline]
     pub(super) fn execute<B: Build>(&mut self, on: &Shared<'_, B>, power: &mut Power, now: Cycle) {
+        if B::PLAIN {
+            if self.first.collector.has_collected_arithmetic() {
+                self.first.execute(on, power, now, |_| {});
+            }
+            return;
+        }
         let mut collected = self.agenda.collected;
         while collected != 0 {
-            let slice = if B::PLAIN { 0 } else { collected.trailing_zeros() as usize };
+            let slice = collected.trailing_zeros() as usize;
             collected &= collected - 1;
-            let (Slice { collector, units }, agenda) = self.with_agenda::<B>(slice);
-            for pipeline in 0..units.len() {
-                let kind = units.kind(pipeline);
-                let Some(inst) = collector.output[kind as usize].front() else { continue };
-                let entry = on.insts.get(inst);
-                let (op, shape) = (on.op(entry.pc), entry.shape);
-                let latency = op.timing.latency + shape.extra_latency;
-                if units.accepts(pipeline, latency, now) && power.enters::<B>(op, shape, pipeline, now) {
-                    collector.take(kind);
-                    let written = units.enter(pipeline, inst, latency, op.timing.interval * shape.passes, now);
-                    agenda.set_due(slice, written);
-                }
-            }
-            agenda.set_collected(slice, collector.has_collected());
+            let (own, agenda) = self.with_agenda::<B>(slice);
+            own.execute(on, power, now, |written| agenda.set_due(slice, written));
+            agenda.set_collected(slice, own.collector.has_collected_arithmetic());
         }
     }
 
@@ -262,7 +259,40 @@ impl Datapath {
                 let entry = on.insts.get(inst);
                 (on.op(entry.pc).reads(), entry.warp)
             });
-            agenda.set_collected(slice, collector.has_collected());
+            if !B::PLAIN {
+                agenda.set_collected(slice, collector.has_collected_arithmetic());
+            }
+        }
+    }
+}
+
+impl Slice {
+    /// Its results are written back.
+    #[inline]
+    fn write_back<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
+        while let Some(inst) = self.units.next_done(now) {
+            let entry = on.insts.get(inst);
+            for number in on.op(entry.pc).write_numbers() {
+                self.collector.write(*number, entry.warp);
+            }
+            on.complete(inst);
+        }
+    }
+
+    /// Its instructions with their operands enter its arithmetic units; `due` is told when they are written back.
+    #[inline]
+    fn execute<B: Build>(&mut self, on: &Shared<'_, B>, power: &mut Power, now: Cycle, mut due: impl FnMut(Cycle)) {
+        let Self { collector, units } = self;
+        for pipeline in 0..units.len() {
+            let kind = units.kind(pipeline);
+            let Some(inst) = collector.front(kind) else { continue };
+            let entry = on.insts.get(inst);
+            let (op, shape) = (on.op(entry.pc), if B::PLAIN { Shape::PLAIN } else { entry.shape });
+            let latency = op.timing.latency + shape.extra_latency;
+            if units.accepts(pipeline, latency, now) && power.enters::<B>(op, shape, pipeline, now) {
+                collector.take(kind);
+                due(units.enter(pipeline, inst, latency, op.timing.interval * shape.passes, now));
+            }
         }
     }
 }

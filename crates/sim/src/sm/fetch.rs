@@ -69,6 +69,24 @@ impl L0 {
     }
 }
 
+/// What a slice last chose.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+struct Choice {
+    /// The warps it chose from.
+    wanting: WarpSet,
+    warp: Option<WarpId>,
+    /// It would choose the same again.
+    is_kept: bool,
+    /// What its cache does not have.
+    missing: Option<u64>,
+}
+
+impl Choice {
+    fn new(slots: usize) -> Self {
+        Self { wanting: WarpSet::new(slots), warp: None, is_kept: false, missing: None }
+    }
+}
+
 /// The fetch stage of an SM.
 pub(super) struct Fetch {
     /// One for each slice.
@@ -86,14 +104,16 @@ pub(super) struct Fetch {
     refetch: bool,
     l0: Vec<L0>,
     l0_lines: usize,
-    /// Warps that one slice chooses from.
-    wanting: WarpSet,
+    /// What each of several slices last chose.
+    choices: Vec<Choice>,
+    /// Warps of the first of several slices, in each word: every bit that is a multiple of their number.
+    of_first: u64,
 }
 
 saved!(Fetch {
-    values: buffer, l0, wanting;
+    values: buffer, l0, choices;
     parts: policies, cache;
-    fixed: sector, width, ports, refetch, l0_lines;
+    fixed: sector, width, ports, refetch, l0_lines, of_first;
 });
 
 /// What the policies of the fetch stage may look at.
@@ -122,7 +142,8 @@ impl Fetch {
             refetch: fetch.refetch,
             l0: vec![L0::default(); config.sm.slices as usize],
             l0_lines: (u64::from(fetch.l0_bytes) / L0_LINE) as usize,
-            wanting: WarpSet::new(slots),
+            choices: vec![Choice::new(slots); config.sm.slices as usize],
+            of_first: (0..64).step_by(config.sm.slices.max(1) as usize).fold(0, |all, bit| all | 1 << bit),
         }
     }
 
@@ -182,6 +203,12 @@ impl Fetch {
         }
     }
 
+    /// Whether warps want instructions, a line has come, or one is to be sent for.
+    #[inline]
+    pub(super) fn has_work<B: Build>(&self, on: &Shared<'_, B>) -> bool {
+        self.cache.has_ready() || self.wants_to_send() || !on.warps.sets().wanting.is_empty()
+    }
+
     /// Chooses warps and looks their instructions up.
     pub(super) fn run<B: Build>(&mut self, around: &mut Around<'_, '_, B>, gangs: &mut Gangs, port: &mut Port) {
         let comes_back = self.refetch && self.cache.has_ready();
@@ -195,7 +222,8 @@ impl Fetch {
                 if around.on.warps.sets().wanting.is_empty() {
                     break;
                 }
-                let Some(warp) = self.pick(around, 0) else { break };
+                let wanting = &around.on.warps.sets().wanting;
+                let Some(warp) = pick(self.policies[0].as_mut(), wanting, around) else { break };
                 let answer = self.look_up(around, Want::one(warp));
                 self.policies[0].fetched(warp, answer == Answer::Hit);
             }
@@ -232,6 +260,7 @@ impl Fetch {
     fn fill_l0<B: Build>(&mut self, around: &Around<'_, '_, B>, want: Want, pc: u32) {
         if self.l0_lines > 0 && want.behind == 0 {
             let slice = want.warp.index() % self.policies.len();
+            self.choices[slice].missing = None;
             self.l0[slice].fill(around.on.facts.kernel.address(pc) / L0_LINE, self.l0_lines);
         }
     }
@@ -290,16 +319,20 @@ impl Fetch {
             let Some(warp) = self.pick_in_slice(around, gangs, slice) else { continue };
             let pc = around.on.warps.front(warp).next_pc;
             let line = around.on.facts.kernel.address(pc) / L0_LINE;
-            if self.l0_lines > 0 && self.l0[slice].has(line) {
+            let misses = self.l0_lines == 0 || self.choices[slice].missing == Some(line);
+            if !misses && self.l0[slice].has(line) {
                 around.on.account.counters.fetches += 1;
                 around.on.account.counters.fetches_l0 += 1;
                 self.buffer.push_back((around.now, Want::one(warp), pc));
                 around.on.warps.is_fetched_for(warp);
-                self.policies[slice].fetched(warp, true);
-            } else if ports > 0 {
+                self.fetched(slice, warp, true);
+                continue;
+            }
+            self.choices[slice].missing = Some(line);
+            if ports > 0 {
                 ports -= 1;
                 let answer = self.look_up(around, Want::one(warp));
-                self.policies[slice].fetched(warp, answer == Answer::Hit);
+                self.fetched(slice, warp, answer == Answer::Hit);
             }
         }
     }
@@ -316,33 +349,45 @@ impl Fetch {
         all
     }
 
-    /// The warp to fetch for in one of several slices.
-    fn pick_in_slice<B: Build>(&mut self, around: &Around<'_, '_, B>, gangs: &Gangs, slice: usize) -> Option<WarpId> {
-        let count = self.policies.len();
-        // Every bit that is a multiple of the number of slices, from the first one of this slice on.
-        let own = (u64::MAX / ((1 << count) - 1)) << slice;
-        let mut any = 0;
-        for n in 0..self.wanting.word_count() {
-            let alone = if gangs.is_active::<B>() { !gangs.members().word(n) } else { u64::MAX };
-            let word = around.on.warps.sets().wanting.word(n) & own & alone;
-            self.wanting.set_word(n, word);
-            any |= word;
-        }
-        if any == 0 { None } else { self.pick(around, slice) }
+    /// A fetch was tried for the warp a slice had chosen.
+    fn fetched(&mut self, slice: usize, warp: WarpId, hit: bool) {
+        self.choices[slice].is_kept = false;
+        self.policies[slice].fetched(warp, hit);
     }
 
-    /// What the policy of a slice says.
-    #[inline(always)]
-    fn pick<B: Build>(&mut self, around: &Around<'_, '_, B>, slice: usize) -> Option<WarpId> {
-        let (warps, now) = (&around.on.warps, around.now);
-        let view = FetchView {
-            now,
-            wanting: if self.policies.len() > 1 { &self.wanting } else { &warps.sets().wanting },
-            entries: &|warp| warps.front(warp).decoded(),
-            slots: warps.table().slots(),
-            issue: around.schedulers.policies(),
-            issue_view: &|n, f| f(&warps.view(n, now, around.blocks.seen())),
-        };
-        self.policies[slice].pick(&view)
+    /// The warp to fetch for in one of several slices.
+    fn pick_in_slice<B: Build>(&mut self, around: &Around<'_, '_, B>, gangs: &Gangs, slice: usize) -> Option<WarpId> {
+        let (own, choice) = (self.of_first << slice, &mut self.choices[slice]);
+        let (mut any, mut changed) = (0, 0);
+        for n in 0..choice.wanting.word_count() {
+            let alone = if gangs.is_active::<B>() { !gangs.members().word(n) } else { u64::MAX };
+            let word = around.on.warps.sets().wanting.word(n) & own & alone;
+            changed |= choice.wanting.word(n) ^ word;
+            choice.wanting.set_word(n, word);
+            any |= word;
+        }
+        if any == 0 {
+            return None;
+        }
+        if changed != 0 || !choice.is_kept {
+            let policy = &mut self.policies[slice];
+            choice.warp = pick(policy.as_mut(), &choice.wanting, around);
+            choice.is_kept = policy.chooses_by_wanting();
+        }
+        choice.warp
     }
+}
+
+/// What a policy says.
+#[inline(always)]
+fn pick<B: Build>(policy: &mut dyn FetchScheduler, wanting: &WarpSet, around: &Around<'_, '_, B>) -> Option<WarpId> {
+    let (warps, now) = (&around.on.warps, around.now);
+    policy.pick(&FetchView {
+        now,
+        wanting,
+        entries: &|warp| warps.front(warp).decoded(),
+        slots: warps.table().slots(),
+        issue: around.schedulers.policies(),
+        issue_view: &|n, f| f(&warps.view(n, now, around.blocks.seen())),
+    })
 }

@@ -6,7 +6,7 @@ use super::memory::coalesce::Access;
 use crate::packet::Cycle;
 use crate::seam::Shape;
 use raddle_exec::atomics::AtomicWork;
-use raddle_exec::core::{Home, Lanes, lanes_in};
+use raddle_exec::core::{Home, Lanes};
 use raddle_ptx::num::fit;
 
 /// An instruction between issue and completion.
@@ -16,6 +16,8 @@ pub struct InFlight {
     pub warp: u16,
     /// Operation.
     pub pc: u32,
+    /// The next free entry, when this one is free.
+    next: InstId,
     /// Lanes of the warp that issued it: their registers are pending.
     pub issued: u32,
     /// Row of the warp's registers.
@@ -24,6 +26,8 @@ pub struct InFlight {
     pub homes: Box<[Home; 32]>,
     /// They are of several rows.
     pub gathered: bool,
+    /// Those rows, each with its lanes.
+    pub rows: Vec<(u32, u32)>,
     /// When it was issued.
     pub at: Cycle,
     /// How it goes through its unit.
@@ -59,7 +63,7 @@ impl InFlight {
     #[inline]
     pub fn for_each_row(&self, mut f: impl FnMut(u32, u32)) {
         if self.gathered {
-            lanes_in(self.issued).for_each(|lane| f(self.homes[lane].row, 1 << self.homes[lane].lane));
+            self.rows.iter().for_each(|(row, lanes)| f(*row, *lanes));
         } else {
             f(self.row, self.issued);
         }
@@ -67,31 +71,51 @@ impl InFlight {
 }
 
 /// Instructions in flight, by number.
-#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct InFlightTable {
     slots: Vec<InFlight>,
-    free: Vec<InstId>,
+    /// The first free entry; each has the next.
+    free: InstId,
     /// Atomic work that can be used again.
     #[allow(clippy::vec_box, reason = "requests take the boxes along and bring them back")]
     pub spare_work: Vec<Box<AtomicWork>>,
 }
 
+/// No entry.
+const NONE: InstId = InstId::MAX;
+
+impl Default for InFlightTable {
+    fn default() -> Self {
+        Self { slots: Vec::new(), free: NONE, spare_work: Vec::new() }
+    }
+}
+
 impl InFlightTable {
     /// A free entry; its lists are empty, their memory kept.
+    #[inline]
     pub fn alloc(&mut self) -> InstId {
-        self.free.pop().unwrap_or_else(|| {
-            self.slots.push(InFlight::default());
-            fit(self.slots.len() - 1)
-        })
+        let id = self.free;
+        match self.slots.get(id as usize) {
+            Some(slot) => self.free = slot.next,
+            None => return self.grow(),
+        }
+        id
+    }
+
+    #[cold]
+    fn grow(&mut self) -> InstId {
+        self.slots.push(InFlight::default());
+        fit(self.slots.len() - 1)
     }
 
     /// Ends an instruction.
+    #[inline]
     pub fn release(&mut self, id: InstId) {
         let slot = &mut self.slots[id as usize];
         slot.accesses.clear();
         slot.work.clear();
         slot.members.clear();
-        self.free.push(id);
+        slot.next = std::mem::replace(&mut self.free, id);
     }
 
     /// An instruction.

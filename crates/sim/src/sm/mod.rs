@@ -62,7 +62,6 @@ use port::Port;
 use power::Power;
 use raddle_exec::Launch;
 use raddle_exec::memory::DeviceMemory;
-use raddle_ptx::num::fit;
 use shared::Shared;
 use stages::Stages;
 
@@ -179,10 +178,17 @@ impl<'k, B: Build> Sm<'k, B> {
         self.blocks.take_mail(mail);
         self.run_until(mail, to, memory);
         self.blocks.leave_mail(mail);
-        std::mem::swap(&mut self.port.outbox, &mut mail.requests);
+        // What was left before has been taken: there is something to hand over only when the SM has something.
+        if !self.port.outbox.is_empty() {
+            std::mem::swap(&mut self.port.outbox, &mut mail.requests);
+        }
         let Shared { threads, account, .. } = &mut self.shared;
-        std::mem::swap(&mut threads.log, &mut mail.log);
-        mail.printed.append(&mut threads.printed);
+        if !threads.log.is_empty() {
+            std::mem::swap(&mut threads.log, &mut mail.log);
+        }
+        if !threads.printed.is_empty() {
+            mail.printed.append(&mut threads.printed);
+        }
         account.hand_over(&mut mail.events);
         mail.waits_for_flits = self.memory.wants_to_send() || self.fetch.wants_to_send();
         self.describe(mail, to);
@@ -194,8 +200,10 @@ impl<'k, B: Build> Sm<'k, B> {
         let held = self.memory.held() + self.port.inbox.len();
         let is_answered = self.port.expected == self.port.received;
         mail.free_flits = self.port.free_flits;
-        mail.fault.clone_from(&threads.fault);
-        mail.reply_room = facts.config.sm.ejection_buffer.saturating_sub(fit(held));
+        if threads.fault.is_some() {
+            mail.fault.clone_from(&threads.fault);
+        }
+        mail.reply_room = facts.config.sm.ejection_buffer.saturating_sub(held);
         mail.occupancy = self.blocks.occupancy(facts.most_ctas);
         mail.is_idle = self.blocks.is_empty() && is_answered && !self.memory.wants_to_send();
         mail.thread_insts = account.counters.thread_insts;
@@ -214,12 +222,13 @@ impl<'k, B: Build> Sm<'k, B> {
         if is_absorbed {
             self.port.received += 1;
         } else {
-            self.port.inbox.push_back((at, reply));
+            self.port.inbox.push((at, reply));
         }
     }
 
     // A cycle.
 
+    #[inline(never)]
     fn cycle(&mut self, now: Cycle, memory: &DeviceMemory) {
         let Self { shared, blocks, fetch, power, datapath, memory: ldst, port, .. } = self;
         power.begin_cycle(shared, now);
@@ -234,10 +243,10 @@ impl<'k, B: Build> Sm<'k, B> {
         datapath.execute(shared, power, now);
         ldst.cycle(shared, datapath, port, now);
         self.shared.account.counters.cycles += 1;
-        if !self.shared.facts.never_skips && self.stages().is_quiet(now) {
+        // In plain builds every stage sees by itself whether it has something to do.
+        if !B::PLAIN && !self.shared.facts.never_skips && self.stages().is_quiet(now) {
             self.datapath.end_cycle::<B>();
-            self.charge(now, 1);
-            return;
+            return self.pass(now, now + 1);
         }
         let memory_state = self.memory_state();
         let Self { shared, blocks, fetch, schedulers, gangs, power, datapath, port, .. } = self;
@@ -245,7 +254,9 @@ impl<'k, B: Build> Sm<'k, B> {
         schedulers.run(&mut Path { on: shared, blocks, datapath, power, memory, now }, gangs, memory_state);
         fetch.decode(shared, now);
         schedulers.hear(shared);
-        fetch.run(&mut Around { on: shared, schedulers, blocks, now }, gangs, port);
+        if fetch.has_work(shared) {
+            fetch.run(&mut Around { on: shared, schedulers, blocks, now }, gangs, port);
+        }
         blocks.retire(shared, now);
         while let Some(cta) = blocks.take_start(now) {
             let warps = blocks.start(shared, cta, now);
@@ -269,19 +280,24 @@ impl<'k, B: Build> Sm<'k, B> {
         MemoryState { is_occupied: self.memory.is_occupied(), is_stalled: self.memory.is_stalled() }
     }
 
-    /// Charges the empty slots of all schedulers to their causes.
-    fn charge(&mut self, now: Cycle, cycles: u64) {
+    /// Nothing issues up to `to`: slots are charged to the causes that keep warps from it.
+    fn pass(&mut self, now: Cycle, to: Cycle) {
         let state = self.memory_state();
-        self.schedulers.charge_all(&mut self.shared, &self.datapath, &self.gangs, state, now, cycles);
+        self.schedulers.pass(&mut self.shared, &self.datapath, &self.gangs, state, now, to);
     }
 
-    /// Charges cycles in which nothing moved.
+    /// Goes over cycles in which nothing moves.
     fn skip(&mut self, now: Cycle, until: Cycle) {
         self.shared.account.counters.memory_stalls += self.memory.skip(now, until - now);
-        self.charge(now, until - now);
+        self.pass(now, until);
         self.schedulers.skip(now, until);
         self.power.skip(now, until);
         self.shared.account.counters.cycles += until - now;
+    }
+
+    /// Charges all slots of the cycles it has run.
+    pub(crate) fn settle(&mut self, now: Cycle) {
+        self.schedulers.settle_all(&mut self.shared, now);
     }
 
     // What it has counted.

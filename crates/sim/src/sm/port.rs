@@ -1,21 +1,23 @@
 //! The SM's port to the interconnect: requests out, replies in.
 
 use crate::config::InterconnectConfig;
+use crate::mem::cache::MAX_LINE;
+use crate::mem::ring::Ring;
 use crate::packet::{Cycle, Reply, Request};
 use crate::saved;
-use std::collections::VecDeque;
 
 /// The port. Within a window the SM knows what it sends itself; what the network takes is seen in the next.
 #[derive(Debug)]
 pub struct Port {
-    flit_bytes: u32,
     header_bytes: u32,
+    /// Flits of packets by their bytes, up to the longest.
+    flits: Box<[u32]>,
     /// Flits that can still be sent in this window.
     pub free_flits: u32,
     /// Requests sent in this window, with their time.
     pub outbox: Vec<(Cycle, Request)>,
     /// Replies with the time they arrive, in order.
-    pub inbox: VecDeque<(Cycle, Reply)>,
+    pub inbox: Ring<(Cycle, Reply)>,
     /// Requests sent and sectors they ask for, replies taken: for the balance at the end.
     pub sent: u64,
     /// Replies expected for what was sent.
@@ -26,7 +28,7 @@ pub struct Port {
 
 saved!(Port {
     values: free_flits, outbox, inbox, sent, expected, received;
-    fixed: flit_bytes, header_bytes;
+    fixed: header_bytes, flits;
 });
 
 impl Port {
@@ -34,11 +36,11 @@ impl Port {
     #[must_use]
     pub fn new(config: &InterconnectConfig) -> Self {
         Self {
-            flit_bytes: config.flit_bytes,
             header_bytes: config.header_bytes,
+            flits: (0..=config.header_bytes + MAX_LINE).map(|bytes| bytes.div_ceil(config.flit_bytes)).collect(),
             free_flits: config.injection_buffer,
             outbox: Vec::new(),
-            inbox: VecDeque::new(),
+            inbox: Ring::new(16),
             sent: 0,
             expected: 0,
             received: 0,
@@ -48,7 +50,7 @@ impl Port {
     /// Flits of a request.
     #[must_use]
     pub fn flits(&self, request: &Request) -> u32 {
-        request.packet_bytes(self.header_bytes).div_ceil(self.flit_bytes)
+        self.flits[request.packet_bytes(self.header_bytes) as usize]
     }
 
     /// Whether a request can be sent now.
@@ -61,7 +63,7 @@ impl Port {
     #[inline]
     pub fn take_reply(&mut self, now: Cycle) -> Option<Reply> {
         let has_come = self.inbox.front().is_some_and(|r| r.0 <= now);
-        if has_come { self.inbox.pop_front().map(|r| r.1) } else { None }
+        if has_come { self.inbox.pop().map(|r| r.1) } else { None }
     }
 
     /// Sends a request that is accepted.

@@ -5,12 +5,11 @@
 use super::build::Build;
 use super::lanes::LaneCounters;
 use super::shared::Shared;
-use super::warps::places::Place;
 use crate::config::UnitsConfig;
 use crate::kernel::{Pipe, TimedOp};
 use crate::packet::Cycle;
 use crate::saved;
-use crate::seam::{Cause, Census, Entry, Gating, GatingView, Shape, WarpId};
+use crate::seam::{Cause, Census, Entry, Gating, GatingView, Place, Shape, WarpId};
 
 /// The power of the lanes of an SM.
 pub(super) struct Power {

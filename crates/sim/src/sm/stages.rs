@@ -14,11 +14,10 @@ use super::memory::LoadStore;
 use super::port::Port;
 use super::power::Power;
 use super::shared::Shared;
-use super::warps::places::Place;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
 use crate::result::SmResult;
-use crate::seam::Seam;
+use crate::seam::{Place, Seam};
 
 /// The stages of an SM, to be asked.
 pub(crate) struct Stages<'a, 'k, B> {
@@ -50,8 +49,8 @@ impl<B: Build> Stages<'_, '_, B> {
             || issues(UnitKind::Sp)
             || issues(UnitKind::Mem)
             || issues(UnitKind::Sfu)
-            || !sets.at(Place::Hazard).is_empty()
-            || !sets.at(Place::Drained).is_empty()
+            || !sets.is_empty(Place::Hazard)
+            || !sets.is_empty(Place::Drained)
             || shared.warps.pooled() && self.blocks.are_ending()
             || gangs.is_active::<B>() && (gangs.can_issue(shared, datapath) || gangs.can_join(shared))
     }

@@ -40,12 +40,6 @@ impl Ring {
     }
 
     #[inline]
-    fn get(&self, time: Cycle) -> bool {
-        let (word, bit) = Self::bit(time);
-        self.words[word] & bit != 0
-    }
-
-    #[inline]
     fn set(&mut self, time: Cycle, value: bool) {
         let (word, bit) = Self::bit(time);
         if value {
@@ -82,11 +76,12 @@ struct Pipeline {
     kind: UnitKind,
     /// When it takes the next instruction.
     free_at: Cycle,
-    /// Cycles in which a result leaves it.
-    leaving: Ring,
 }
 
-saved!(Pipeline { values: free_at, leaving; fixed: kind });
+saved!(Pipeline { values: free_at; fixed: kind });
+
+/// Pipelines of an SM or slice at most: sets of them are bits of a word.
+pub const MAX_PIPELINES: u32 = u64::BITS;
 
 /// No instruction.
 const NONE: InstId = InstId::MAX;
@@ -95,9 +90,9 @@ const NONE: InstId = InstId::MAX;
 #[derive(Clone, Debug)]
 pub struct Units {
     pipelines: Vec<Pipeline>,
-    /// Results per cycle, for cycles to come.
-    bus: [u8; HORIZON],
-    writeback: u8,
+    /// Pipelines whose result leaves them, for cycles to come: as many as the result bus takes.
+    leaving: [u64; HORIZON],
+    writeback: u32,
     /// The last instruction that is written back in each cycle to come.
     done: [InstId; HORIZON],
     /// Which instruction is written back in the same cycle, by instruction.
@@ -106,19 +101,19 @@ pub struct Units {
     count: usize,
 }
 
-saved!(Units { values: also, pending, count; parts: pipelines, bus, done; fixed: writeback });
+saved!(Units { values: also, pending, count; parts: pipelines, leaving, done; fixed: writeback });
 
 impl Units {
     /// Empty pipelines.
     #[must_use]
     pub fn new(config: &UnitsConfig) -> Self {
-        let pipeline = |kind| Pipeline { kind, free_at: 0, leaving: Ring::new() };
+        let pipeline = |kind| Pipeline { kind, free_at: 0 };
         let mut pipelines = vec![pipeline(UnitKind::Sp); config.sp as usize];
         pipelines.extend(vec![pipeline(UnitKind::Sfu); config.sfu as usize]);
         Self {
             pipelines,
-            bus: [0; HORIZON],
-            writeback: fit(config.writeback),
+            leaving: [0; HORIZON],
+            writeback: config.writeback,
             done: [NONE; HORIZON],
             also: Vec::new(),
             pending: Ring::new(),
@@ -143,19 +138,18 @@ impl Units {
     #[inline]
     #[must_use]
     pub fn accepts(&self, pipeline: usize, latency: u32, now: Cycle) -> bool {
-        let p = &self.pipelines[pipeline];
-        let leaves = now + Cycle::from(latency);
-        p.free_at <= now && !p.leaving.get(leaves) && self.bus[place(leaves)] < self.writeback
+        let leaving = self.leaving[place(now + Cycle::from(latency))];
+        self.pipelines[pipeline].free_at <= now
+            && leaving >> (pipeline % 64) & 1 == 0
+            && leaving.count_ones() < self.writeback
     }
 
     /// Takes an instruction; gives the time it is written back.
     #[inline]
     pub fn enter(&mut self, pipeline: usize, inst: InstId, latency: u32, interval: u32, now: Cycle) -> Cycle {
         let leaves = now + Cycle::from(latency);
-        let p = &mut self.pipelines[pipeline];
-        p.free_at = now + Cycle::from(interval);
-        p.leaving.set(leaves, true);
-        self.bus[place(leaves)] += 1;
+        self.pipelines[pipeline].free_at = now + Cycle::from(interval);
+        self.leaving[place(leaves)] |= 1 << (pipeline % 64);
         let written = leaves + 2;
         if self.also.len() <= inst as usize {
             self.also.resize(inst as usize + 1, NONE);
@@ -180,9 +174,7 @@ impl Units {
         if next == NONE {
             self.pending.set(now, false);
             // The bus and the pipelines let go of the cycle in which the results left.
-            let left = now - 2;
-            self.bus[place(left)] = 0;
-            self.pipelines.iter_mut().for_each(|p| p.leaving.set(left, false));
+            self.leaving[place(now - 2)] = 0;
         }
         Some(inst)
     }

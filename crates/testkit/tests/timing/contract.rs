@@ -5,7 +5,7 @@ use raddle_sim::config::MachineConfig;
 use raddle_sim::event::{Event, EventKind};
 use raddle_sim::gpu::{Observer, RunOptions};
 use raddle_sim::result::Ending;
-use raddle_sim::seam::{BlockState, IssueScheduler, Iterations, SchedulerView, WarpId, WarpSet, WarpTable};
+use raddle_sim::seam::{BlockState, IssueScheduler, Iterations, Place, SchedulerView, WarpId, WarpSet, WarpTable};
 use raddle_testkit::kernel_file::run_timed;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,6 +31,14 @@ impl Random {
 fn make(config: &MachineConfig) -> Box<dyn IssueScheduler> {
     let registry = raddle_mech::registry();
     registry.check(config).unwrap().for_sm().unwrap().issue.remove(0)
+}
+
+/// Where warps are that wait for memory, and others that wait.
+fn places(for_memory: &WarpSet, waiting: &WarpSet) -> Vec<Place> {
+    let mut places = vec![Place::Free; SLOTS];
+    for_memory.iter().for_each(|warp| places[warp.index()] = Place::DataMemory);
+    waiting.iter().for_each(|warp| places[warp.index()] = Place::Barrier);
+    places
 }
 
 /// Feeds a scheduler random but consistent views, as an SM would, and looks at every answer.
@@ -67,11 +75,11 @@ fn exercise(name: &str, mut look: impl FnMut(&mut dyn IssueScheduler, &Scheduler
             let waits_for_memory = random.part(&rest, 2);
             waits_for_memory.iter().for_each(|w| rest.set(w, false));
             let waiting = random.part(&rest, 1);
+            let places = places(&waits_for_memory, &waiting);
             let view = SchedulerView {
                 now,
                 warps: &warps,
-                waits_for_memory: &waits_for_memory,
-                waiting: &waiting,
+                places: &places,
                 table: &table,
                 age: &age,
                 issued: &issued,
@@ -182,11 +190,11 @@ fn a_warp_that_can_issue_is_not_passed_over_more_often_than_promised() {
             lately.iter().filter(|_| random.next().is_multiple_of(3)).for_each(|w| waits_for_memory.set(w, true));
             let mut eligible = warps.clone();
             waits_for_memory.iter().for_each(|w| eligible.set(w, false));
+            let places = places(&waits_for_memory, &none);
             let view = SchedulerView {
                 now,
                 warps: &warps,
-                waits_for_memory: &waits_for_memory,
-                waiting: &none,
+                places: &places,
                 table: &table,
                 age: &age,
                 issued: &age,

@@ -51,12 +51,10 @@ impl Blocks {
     }
 
     fn order_at(&self, now: Cycle, scheduler: &ByProgress) -> Vec<u16> {
-        let none = WarpSet::new(self.age.len());
         let view = SchedulerView {
             now,
             warps: &self.warps,
-            waits_for_memory: &none,
-            waiting: &none,
+            places: &[],
             table: &self.table,
             age: &self.age,
             issued: &self.issued,

@@ -7,6 +7,7 @@ use crate::config::{
 use crate::seam::MAX_WARPS;
 use crate::sm::collector::MAX_WIDTH;
 use crate::sm::units::HORIZON_CYCLES;
+use crate::sm::units::MAX_PIPELINES;
 use crate::sm::warps::front::MAX_IBUFFER;
 use crate::sm::warps::places::MAX_SCHEDULERS;
 
@@ -102,6 +103,9 @@ fn units(check: &mut Check, config: &MachineConfig) {
     check.range("sm.units.sp", units.sp, 1, 64);
     check.range("sm.units.sp_lanes", units.sp_lanes, 1, 32);
     check.range("sm.units.sfu", units.sfu, 0, 64);
+    check.rule(units.sp.saturating_add(units.sfu) <= MAX_PIPELINES, "sm.units.sp", || {
+        format!("is {}, which is more than {MAX_PIPELINES} pipelines with the {} SFUs", units.sp, units.sfu)
+    });
     check.rule(!units.sfu_int_mul || units.sfu > 0, "sm.units.sfu_int_mul", || {
         "sends integer multiplications to the SFUs, and `sm.units.sfu` is 0".to_owned()
     });

@@ -2,9 +2,11 @@
 
 use raddle_exec::memory::Global;
 
-use super::{Sector, Slice, ToDram};
+use super::{Sector, Slice};
 use crate::mem::cache::{Evicted, Probe};
+use crate::mem::dram_bank::Access;
 use crate::packet::Cycle;
+use raddle_ptx::num::fit;
 
 impl Slice {
     pub(super) fn bypass(&mut self, sector: Sector) {
@@ -12,7 +14,15 @@ impl Slice {
         let write = served.request.purpose.is_write();
         let address = served.line + u64::from(sector.number) * u64::from(self.config.sector);
         self.count(write);
-        self.to_dram.push_back(ToDram { address, bytes: self.config.sector, write, reply: true, tag: sector.tag() });
+        let access = Access { write, ..self.read(address, sector.tag()) };
+        self.send(access);
+    }
+
+    /// What DRAM does to read a sector.
+    fn read(&self, address: u64, tag: u64) -> Access {
+        let (bank, row) = self.map.bank_and_row(address);
+        let (bank, slice, bursts) = (fit(bank), self.local, fit(self.config.sector.div_ceil(self.burst_bytes)));
+        Access { tag, row, bank, slice, bursts, write: false, reply: true }
     }
 
     fn count(&mut self, write: bool) {
@@ -28,12 +38,13 @@ impl Slice {
     pub(super) fn try_access(&mut self, sector: Sector, tick: u64, now: Cycle, memory: &mut Global<'_>) -> bool {
         let served = self.served(sector);
         let (line, set, write) = (served.line, served.set, served.request.purpose.is_write());
+        let is_atomic = served.request.atomic.is_some();
         let probe = self.tags.probe(set, line, sector.bit(), write);
         self.port_at = tick + 1;
         let done = match probe {
             Probe::Full => false,
             Probe::Hit(number) => {
-                self.hit(number, sector, write, now);
+                self.hit(number, sector, write, is_atomic, now);
                 self.respond(sector, memory);
                 true
             }
@@ -70,19 +81,19 @@ impl Slice {
         (served.request.byte_mask << shift) & (whole << (width * u32::from(sector.number)))
     }
 
-    fn hit(&mut self, number: u32, sector: Sector, write: bool, now: Cycle) {
+    fn hit(&mut self, number: u32, sector: Sector, write: bool, is_atomic: bool, now: Cycle) {
         if write {
             self.tags.write(number, sector.bit(), self.bytes(sector), now);
             return;
         }
         self.tags.touch(number, now);
-        if self.served(sector).request.atomic.is_some() {
+        if is_atomic {
             self.tags.mark_dirty(number, sector.bit());
         }
     }
 
     fn write_miss(&mut self, number: u32, replace: bool, sector: Sector, tick: u64, now: Cycle) -> bool {
-        if self.miss_queue.len() >= self.config.miss_queue as usize {
+        if self.miss_queue.len() >= self.config.miss_queue {
             return false;
         }
         if replace {
@@ -95,7 +106,7 @@ impl Slice {
 
     fn read_miss(&mut self, number: u32, replace: bool, sector: Sector, tick: u64, now: Cycle) -> bool {
         // A read can queue two requests, its own and the write-back of the line it replaces.
-        if !self.miss_queue.is_empty() && self.miss_queue.len() + 2 > self.config.miss_queue as usize {
+        if !self.miss_queue.is_empty() && self.miss_queue.len() + 2 > self.config.miss_queue {
             return false;
         }
         let line = self.served(sector).line;
@@ -114,19 +125,24 @@ impl Slice {
         } else {
             let entry = self.mshr.open(address, sector);
             self.filling[entry as usize] = (number, sector.bit());
-            let tag = u64::from(entry);
-            self.miss_queue.push_back(ToDram { address, bytes: self.config.sector, write: false, reply: true, tag });
+            self.queue_miss(self.read(address, entry.into()));
         }
         self.write_back(evicted, tick);
         true
+    }
+
+    fn queue_miss(&mut self, access: Access) {
+        self.miss_queue.push(access);
+        self.dram_side += 1;
     }
 
     /// Sends a replaced line to DRAM; reading it out holds the data port for a cycle per sector.
     fn write_back(&mut self, evicted: Option<Evicted>, tick: u64) {
         let Some(evicted) = evicted else { return };
         let sectors = evicted.dirty.count_ones();
-        let bytes = sectors * self.config.sector;
-        self.miss_queue.push_back(ToDram { address: evicted.line, bytes, write: true, reply: false, tag: 0 });
+        let bursts = fit((sectors * self.config.sector).div_ceil(self.burst_bytes));
+        let access = Access { bursts, write: true, reply: false, ..self.read(evicted.line, 0) };
+        self.queue_miss(access);
         self.port_at = tick + u64::from(sectors);
         self.counters.write_backs += 1;
     }

@@ -21,7 +21,7 @@ fn latency_without_load() {
         crossbar.step(0, 100);
         assert_eq!(crossbar.pop(5), Some((7 + flits + 5, "packet")));
         assert_eq!((crossbar.pop(5), crossbar.in_flight()), (None, 0));
-        let counters = &crossbar.counters;
+        let counters = crossbar.counters();
         assert_eq!((counters.packets, counters.flits, counters.bytes), (1, flits, u64::from(bytes)));
     }
 }
@@ -91,7 +91,7 @@ fn the_head_of_a_queue_holds_up_the_rest() {
     crossbar.step(70, 200);
     // 64 packets wait in the output buffer; the one for destination 1 is behind the others in the input.
     assert_eq!((crossbar.pop(0), crossbar.pop(1)), (None, None));
-    assert!(crossbar.counters.blocked > 0 && crossbar.counters.refused > 0);
+    assert!(crossbar.counters().blocked > 0 && crossbar.counters().refused > 0);
     crossbar.set_credit(0, 10);
     crossbar.step(200, 300);
     assert_eq!(std::iter::from_fn(|| crossbar.pop(0)).count(), 10);

@@ -8,12 +8,11 @@ mod virtual_blocks;
 use super::build::Build;
 use super::kept::Turns;
 use super::shared::Shared;
-use super::warps::places::Place;
 use crate::event::EventKind;
 use crate::kernel::TimedKernel;
 use crate::packet::Cycle;
 use crate::saved;
-use crate::seam::WarpId;
+use crate::seam::{Place, WarpId};
 use barriers::Barriers;
 use phases::SeenBlocks;
 use raddle_exec::Launch;
@@ -221,7 +220,7 @@ impl Blocks {
             self.retire_blocks(on, now);
             return;
         }
-        while let Some(warp) = on.warps.sets().at(Place::Drained).next_from(WarpId(0)) {
+        while let Some(warp) = on.warps.sets().first(Place::Drained) {
             self.retire_warp(on, now, warp);
         }
     }

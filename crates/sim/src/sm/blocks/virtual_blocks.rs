@@ -8,14 +8,13 @@
 
 use super::super::build::Build;
 use super::super::shared::Shared;
-use super::super::warps::places::Place;
 use super::index_map::{IndexMap, Next};
 use super::phases::Phases;
 use crate::kernel::{MemKind, TimedKernel};
 use crate::packet::Cycle;
 use crate::saved;
 use crate::saved::{Pass, Saved};
-use crate::seam::{Outcome, WarpId};
+use crate::seam::{Outcome, Place, WarpId};
 use raddle_exec::Launch;
 use raddle_exec::core::{Arrival, BARRIERS, Barrier, SECOND_BANK, lanes_of};
 use raddle_exec::decode::{BarrierOp, LOGICAL_BLOCKS};

@@ -10,12 +10,11 @@ use super::build::Build;
 use super::datapath::Datapath;
 use super::issue::path::Path;
 use super::shared::Shared;
-use super::warps::places::Place;
 use crate::event::EventKind;
 use crate::kernel::{TimedKernel, UnitKind};
 use crate::packet::Cycle;
 use crate::saved;
-use crate::seam::{Gang, GangView, Ganging, MemorySplit, Reform, WarpId, WarpSet};
+use crate::seam::{Gang, GangView, Ganging, MemorySplit, Place, Reform, WarpId, WarpSet};
 use members::Members;
 use raddle_ptx::num::{fit, low8};
 use table::{GangTable, slices};
@@ -229,17 +228,26 @@ impl Gangs {
     /// The bits of a set of warps for the slices of an original gang.
     #[inline]
     fn bits(&self, set: usize, warps: &WarpSet) -> u8 {
+        self.bits_of(set, |n| warps.word(n))
+    }
+
+    /// The same of the warps at a place.
+    #[inline]
+    fn bits_at<B: Build>(&self, on: &Shared<'_, B>, set: usize, place: Place) -> u8 {
+        self.bits_of(set, |n| on.warps.sets().at(place).word(n))
+    }
+
+    #[inline]
+    fn bits_of(&self, set: usize, word: impl Fn(usize) -> u64) -> u8 {
         let first = set * self.slices;
-        low8(warps.word(first / 64) >> (first % 64)) & (u8::MAX >> (8 - self.slices))
+        low8(word(first / 64) >> (first % 64)) & (u8::MAX >> (8 - self.slices))
     }
 
     /// The warps of an original gang that could issue, units permitting.
     #[inline]
     fn ready_bits<B: Build>(&self, on: &Shared<'_, B>, set: usize) -> u8 {
-        let sets = on.warps.sets();
-        self.bits(set, sets.ready(UnitKind::Sp))
-            | self.bits(set, sets.ready(UnitKind::Mem))
-            | self.bits(set, sets.ready(UnitKind::Sfu))
+        let ready = |unit| self.bits_at(on, set, Place::ready(unit));
+        ready(UnitKind::Sp) | ready(UnitKind::Mem) | ready(UnitKind::Sfu)
     }
 
     /// Gangs whose warps got data from memory at different times fall apart.
@@ -248,7 +256,7 @@ impl Gangs {
             if self.table.gangs(set).is_empty() {
                 continue;
             }
-            let waiting = self.bits(set, on.warps.sets().at(Place::DataMemory));
+            let waiting = self.bits_at(on, set, Place::DataMemory);
             let splits = self.table.data_came(set, self.ready_bits(on, set), waiting, self.split);
             if splits > 0 {
                 on.account.counters.gang_splits += splits;
@@ -365,11 +373,11 @@ impl Gangs {
 
     /// Gangs that were looked at before the last one that issued, and whose decoded instructions are wrong, drop them.
     fn flush<B: Build>(&self, on: &mut Shared<'_, B>, before: u64) {
-        if !on.warps.sets().at(Place::Hazard).meets(self.members()) {
+        if !on.warps.sets().meets(Place::Hazard, self.members()) {
             return;
         }
         for set in 0..self.table.len() {
-            let wrong = self.bits(set, on.warps.sets().at(Place::Hazard)) & self.bits(set, self.members());
+            let wrong = self.bits_at(on, set, Place::Hazard) & self.bits(set, self.members());
             for slice in slices(wrong) {
                 let Some(gang) = self.table.gang_of(set, slice) else { continue };
                 if self.unit.rank(&self.view(on, set, gang.mask)) < before {

@@ -7,12 +7,11 @@ use super::datapath::Datapath;
 use super::gangs::Gangs;
 use super::shared::Shared;
 use super::warps::news::Notice;
-use super::warps::places::Place;
 use crate::config::SmConfig;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
 use crate::saved;
-use crate::seam::{Cause, IssueScheduler, WarpId, WarpSet};
+use crate::seam::{Cause, IssueScheduler, Place, WarpId, WarpSet};
 use path::Path;
 use raddle_ptx::num::fit;
 
@@ -25,21 +24,46 @@ pub(super) struct MemoryState {
     pub(super) is_stalled: bool,
 }
 
-/// Why a scheduler could not issue, for the state in which that was found.
+/// Why a scheduler could not issue when it last looked, as long as none of its warps has moved.
 #[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
 struct Idle {
-    /// The version of its warps' places.
-    version: u64,
-    /// Whether the load-store unit was stalled, and whether it kept others from the one pipeline.
-    memory: [bool; 2],
+    /// It has looked.
+    is_known: bool,
     cause: Cause,
-    /// None of its warps can issue or has wrong instructions to drop, whatever the units do.
+    /// The units it saw.
+    state: UnitState,
+    /// None of its warps can issue, whatever the units do.
     is_quiet: bool,
+    /// One of its warps has wrong instructions to drop.
+    drops: bool,
+    /// The first cycle that has not been charged; [`Cycle::MAX`] before the first look.
+    since: Cycle,
 }
 
 impl Idle {
     /// Nothing is known.
-    const UNKNOWN: Self = Self { version: u64::MAX, memory: [false; 2], cause: Cause::NoWarp, is_quiet: false };
+    const UNKNOWN: Self = Self {
+        is_known: false,
+        cause: Cause::NoWarp,
+        state: UnitState(0),
+        is_quiet: false,
+        drops: false,
+        since: Cycle::MAX,
+    };
+}
+
+/// What a scheduler has seen of the units, as bits: whether the load-store unit is stalled, whether it keeps others from the
+/// one pipeline, and in plain builds which units take an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+struct UnitState(u8);
+
+impl UnitState {
+    #[inline]
+    fn new<B: Build>(datapath: &Datapath, memory: MemoryState) -> Self {
+        let open = if B::PLAIN { datapath.open() } else { 0 };
+        let in_the_way = datapath.memory_is_in_the_way::<B>(memory.is_occupied);
+        Self(u8::from(memory.is_stalled) | u8::from(in_the_way) << 1 | open << 2)
+    }
 }
 
 /// The schedulers of an SM.
@@ -52,9 +76,11 @@ pub(super) struct Schedulers {
     eligible: WarpSet,
     scratch: Vec<WarpId>,
     idle: Vec<Idle>,
+    /// In plain builds: nobody could issue or had wrong instructions to drop with the units like this.
+    rests: Option<UnitState>,
 }
 
-saved!(Schedulers { values: eligible, scratch, idle; parts: policies; fixed: rotate, per_warp });
+saved!(Schedulers { values: eligible, scratch, idle, rests; parts: policies; fixed: rotate, per_warp });
 
 impl Schedulers {
     pub(super) fn new(policies: Vec<Box<dyn IssueScheduler>>, config: &SmConfig, slots: usize) -> Self {
@@ -65,6 +91,7 @@ impl Schedulers {
             per_warp: config.issue.per_warp,
             eligible: WarpSet::new(slots),
             scratch: Vec::new(),
+            rests: None,
         }
     }
 
@@ -101,35 +128,53 @@ impl Schedulers {
     }
 
     /// Every scheduler issues, or its slot is charged to a cause.
+    #[inline]
     pub(super) fn run<B: Build>(&mut self, path: &mut Path<'_, '_, B>, gangs: &mut Gangs, memory: MemoryState) {
-        let (count, now) = (self.policies.len(), path.now);
-        let used = if gangs.is_active::<B>() { gangs.issue(path, self.per_warp) } else { 0 };
-        if path.has_fault() {
+        if B::PLAIN && self.rest(path, memory) {
             return;
         }
-        let turn = path.blocks.turn(now);
-        let mut scheduler = match self.rotate {
-            false => 0,
-            true if count.is_power_of_two() => fit(turn & (count as Cycle - 1)),
-            true => fit(turn % count as Cycle),
+        let (count, now) = (self.policies.len(), path.now);
+        let used = if gangs.is_active::<B>() { gangs.issue(path, self.per_warp) } else { 0 };
+        let mut seen = 0;
+        let turn = if self.rotate { path.blocks.turn(now) } else { 0 };
+        let mut scheduler = match count.is_power_of_two() {
+            true => fit(turn & (count as Cycle - 1)),
+            false => fit(turn % count as Cycle),
         };
         for _ in 0..count {
-            if used >> scheduler & 1 == 0 {
-                match self.known_idle_cause(path.on, scheduler) {
-                    Some(cause) => path.on.charge(scheduler, cause, now, 1),
-                    None => self.schedule(path, gangs, memory, scheduler),
-                }
-            }
-            scheduler = if scheduler + 1 == count { 0 } else { scheduler + 1 };
             if path.has_fault() {
-                return;
+                return self.end(path.on, seen, now);
             }
+            if used >> scheduler & 1 != 0 {
+                self.settle(path.on, scheduler, now, now + 1);
+            } else if self.stays_idle(path.on, path.datapath, memory, scheduler) {
+                self.tell(path.on, scheduler, now + 1);
+            } else {
+                self.schedule(path, gangs, memory, scheduler);
+            }
+            seen |= u64::from(!path.has_fault()) << scheduler;
+            scheduler = if scheduler + 1 == count { 0 } else { scheduler + 1 };
+        }
+        if path.has_fault() {
+            return self.end(path.on, seen, now);
         }
         if gangs.is_active::<B>() {
             gangs.settle(path.on, now);
         }
+        if B::PLAIN {
+            let has_issued = path.on.account.has_just_issued(now + 1);
+            let rests = !has_issued && path.on.warps.sets().moved() == 0 && self.idle.iter().all(|idle| !idle.drops);
+            self.rests = rests.then(|| UnitState::new::<B>(path.datapath, memory));
+        }
     }
 
+    /// Whether nothing has changed since no scheduler had anything to do.
+    #[inline]
+    fn rest<B: Build>(&self, path: &Path<'_, '_, B>, memory: MemoryState) -> bool {
+        self.rests == Some(UnitState::new::<B>(path.datapath, memory)) && path.on.warps.sets().moved() == 0
+    }
+
+    #[inline(always)]
     fn schedule<B: Build>(&mut self, path: &mut Path<'_, '_, B>, gangs: &Gangs, memory: MemoryState, scheduler: usize) {
         let now = path.now;
         self.hear(path.on);
@@ -139,7 +184,7 @@ impl Schedulers {
         let (sp, sfu, mem) = (open(UnitKind::Sp), open(UnitKind::Sfu), open(UnitKind::Mem));
         let (on_sp, on_sfu, on_mem) = (sets.ready(UnitKind::Sp), sets.ready(UnitKind::Sfu), sets.ready(UnitKind::Mem));
         let mut any = 0;
-        for n in 0..own.word_count() {
+        for n in 0..sets.word_count() {
             let ready = on_sp.word(n) & sp | on_sfu.word(n) & sfu | on_mem.word(n) & mem;
             let free = if B::PLAIN { u64::MAX } else { gangs.free().word(n) };
             let eligible = ready & own.word(n) & free;
@@ -148,14 +193,20 @@ impl Schedulers {
         }
         let mut vetoed = None;
         let pick = if any == 0 { None } else { self.choose(path, scheduler, &mut vetoed) };
-        if path.on.warps.sets().at(Place::Hazard).meets(path.on.warps.slots.used(scheduler)) {
+        if path.on.warps.sets().has(scheduler, Place::Hazard) {
             self.flush_ahead(path, gangs, scheduler, pick);
         }
         let Some(warp) = pick else {
-            let cause = vetoed.unwrap_or_else(|| self.idle_cause(path.on, path.datapath, gangs, memory, scheduler));
-            path.on.charge(scheduler, cause, now, 1);
-            return;
+            match vetoed {
+                Some(cause) => {
+                    self.settle(path.on, scheduler, now, now + 1);
+                    path.on.charge(scheduler, cause, now, 1);
+                }
+                None => self.look(path.on, path.datapath, gangs, memory, scheduler, now),
+            }
+            return self.tell(path.on, scheduler, now + 1);
         };
+        self.settle(path.on, scheduler, now, now + 1);
         for n in 0..self.per_warp {
             if n > 0 && !self.goes_on(path, scheduler, warp) {
                 break;
@@ -176,7 +227,7 @@ impl Schedulers {
         let warps = &path.on.warps;
         let info = warps.get(warp);
         let unit = (info.valid && info.blocked.is_none()).then(|| warps.op(warp).unit);
-        unit.is_some_and(|u| warps.sets().ready(u).contains(warp) && path.datapath.accepts::<B>(scheduler, u))
+        unit.is_some_and(|u| warps.sets().place(warp) == Place::ready(u) && path.datapath.accepts::<B>(scheduler, u))
             && path.power.veto(path.on, warp, path.now).is_none()
     }
 
@@ -221,24 +272,29 @@ impl Schedulers {
         }
     }
 
-    /// Why a scheduler cannot issue, from the sets. Where warps of a scheduler are held up by different things,
-    /// the one closest to issue counts: a warp that only waits for its unit before one that waits for data, that
-    /// before one whose instruction is not there, and so on.
+    // Slots that stay empty.
+    //
+    // What they are charged to is not counted cycle by cycle, but when it changes.
+
+    /// Finds out why a scheduler cannot issue from now on, from the sets. Where its warps are held up by different things, the
+    /// one closest to issue counts: a warp that only waits for its unit before one that waits for data, that before one
+    /// whose instruction is not there, and so on.
     #[inline]
-    fn idle_cause<B: Build>(
+    fn look<B: Build>(
         &mut self,
-        on: &Shared<'_, B>,
+        on: &mut Shared<'_, B>,
         datapath: &Datapath,
         gangs: &Gangs,
         memory: MemoryState,
         scheduler: usize,
-    ) -> Cause {
-        let version = on.warps.sets().version(scheduler);
-        let in_the_way = datapath.memory_is_in_the_way::<B>(memory.is_occupied);
-        let known = self.idle[scheduler];
-        if (known.version, known.memory) == (version, [memory.is_stalled, in_the_way]) {
-            return known.cause;
+        now: Cycle,
+    ) {
+        let (known, state) = (self.idle[scheduler], UnitState::new::<B>(datapath, memory));
+        if known.is_known && known.state == state && on.warps.sets().moved() >> scheduler & 1 == 0 {
+            return;
         }
+        self.settle(on, scheduler, now, now);
+        let in_the_way = datapath.memory_is_in_the_way::<B>(memory.is_occupied);
         let unit_cause = |unit: UnitKind| match unit {
             _ if gangs.is_active::<B>() && !has_ready_alone(on, gangs, scheduler, unit) => Cause::Mechanism,
             _ if datapath.is_unified::<B>() => match in_the_way {
@@ -251,43 +307,84 @@ impl Schedulers {
             UnitKind::Sfu => Cause::UnitSfu,
             UnitKind::Sp => Cause::UnitSp,
         };
-        let (cause, is_quiet) = find_idle_cause(on, scheduler, unit_cause);
-        self.idle[scheduler] = Idle { version, memory: [memory.is_stalled, in_the_way], cause, is_quiet };
-        cause
+        let (cause, has_ready) = find_idle_cause(on, scheduler, unit_cause);
+        let drops = on.warps.sets().has(scheduler, Place::Hazard);
+        on.warps.looked(scheduler);
+        self.idle[scheduler] = Idle { is_known: true, cause, state, is_quiet: !has_ready && !drops, drops, since: now };
     }
 
-    /// Why a scheduler cannot issue, when it is known that none of its warps has anything to do in the issue stage, even
-    /// if units were free.
+    /// Whether a scheduler has nothing to do, as when it last looked: none of its warps can issue or has wrong instructions to
+    /// drop, whatever the units do or because they are as they were.
     #[inline]
-    fn known_idle_cause<B: Build>(&self, on: &Shared<'_, B>, scheduler: usize) -> Option<Cause> {
-        let known = self.idle[scheduler];
-        (known.is_quiet && known.version == on.warps.sets().version(scheduler)).then_some(known.cause)
+    fn stays_idle<B: Build>(
+        &self,
+        on: &Shared<'_, B>,
+        datapath: &Datapath,
+        memory: MemoryState,
+        scheduler: usize,
+    ) -> bool {
+        let known = &self.idle[scheduler];
+        let is_alike = || B::PLAIN && !known.drops && known.state == UnitState::new::<B>(datapath, memory);
+        known.is_known && on.warps.sets().moved() >> scheduler & 1 == 0 && (known.is_quiet || is_alike())
     }
 
-    /// Charges the empty slots of all schedulers to their causes.
-    pub(super) fn charge_all<B: Build>(
+    /// Charges the slots of a scheduler up to `to` to what it found; those from `since` on are to be charged later.
+    #[inline]
+    fn settle<B: Build>(&mut self, on: &mut Shared<'_, B>, scheduler: usize, to: Cycle, since: Cycle) {
+        let idle = &mut self.idle[scheduler];
+        let from = std::mem::replace(&mut idle.since, since);
+        if from < to {
+            on.charge(scheduler, idle.cause, from, to - from);
+        }
+    }
+
+    /// The same when somebody listens, who is told of every slot at once.
+    #[inline]
+    fn tell<B: Build>(&mut self, on: &mut Shared<'_, B>, scheduler: usize, to: Cycle) {
+        if on.account.hears_slots() {
+            self.settle(on, scheduler, to, to);
+        }
+    }
+
+    /// No scheduler issues up to `to`.
+    #[inline]
+    pub(super) fn pass<B: Build>(
         &mut self,
         on: &mut Shared<'_, B>,
         datapath: &Datapath,
         gangs: &Gangs,
         memory: MemoryState,
         now: Cycle,
-        cycles: u64,
+        to: Cycle,
     ) {
         for scheduler in 0..self.policies.len() {
-            let cause = self.idle_cause(on, datapath, gangs, memory, scheduler);
-            on.charge(scheduler, cause, now, cycles);
+            self.look(on, datapath, gangs, memory, scheduler, now);
+            self.tell(on, scheduler, to);
+        }
+    }
+
+    /// Charges all slots before this cycle.
+    pub(super) fn settle_all<B: Build>(&mut self, on: &mut Shared<'_, B>, to: Cycle) {
+        (0..self.idle.len()).for_each(|scheduler| self.settle(on, scheduler, to, to));
+    }
+
+    /// A fault has ended the run; `seen` are the schedulers whose slot of this cycle counts.
+    #[cold]
+    fn end<B: Build>(&mut self, on: &mut Shared<'_, B>, seen: u64, now: Cycle) {
+        for scheduler in 0..self.idle.len() {
+            self.settle(on, scheduler, now + (seen >> scheduler & 1), Cycle::MAX);
         }
     }
 
     /// Whether a warp can issue to a unit by itself.
     #[inline]
     pub(super) fn has_ready<B: Build>(&self, on: &Shared<'_, B>, gangs: &Gangs, unit: UnitKind) -> bool {
-        let ready = on.warps.sets().ready(unit);
+        let sets = on.warps.sets();
         if !gangs.is_active::<B>() || gangs.splits_by_memory() {
-            return !ready.is_empty();
+            return !sets.is_empty(Place::ready(unit));
         }
-        (0..ready.word_count()).any(|n| ready.word(n) & gangs.free().word(n) != 0)
+        let ready = sets.ready(unit);
+        (0..sets.word_count()).any(|n| ready.word(n) & gangs.free().word(n) != 0)
     }
 }
 
@@ -297,8 +394,8 @@ fn has_ready_alone<B: Build>(on: &Shared<'_, B>, gangs: &Gangs, scheduler: usize
     (0..own.word_count()).any(|n| own.word(n) & ready.word(n) & gangs.free().word(n) != 0)
 }
 
-/// Why a scheduler cannot issue, and whether that is so whatever the units do; `unit_cause` says why units do not take what is
-/// ready for them.
+/// Why a scheduler cannot issue, and whether one of its warps is ready; `unit_cause` says why units do not take what is ready
+/// for them.
 fn find_idle_cause<B: Build>(
     on: &Shared<'_, B>,
     scheduler: usize,
@@ -306,11 +403,12 @@ fn find_idle_cause<B: Build>(
 ) -> (Cause, bool) {
     let (own, sets) = (on.warps.slots.used(scheduler), on.warps.sets());
     if own.is_empty() {
-        return (Cause::NoWarp, true);
+        return (Cause::NoWarp, false);
     }
-    let ready = [UnitKind::Mem, UnitKind::Sfu, UnitKind::Sp].into_iter().find(|unit| own.meets(sets.ready(*unit)));
+    let ready =
+        [UnitKind::Mem, UnitKind::Sfu, UnitKind::Sp].into_iter().find(|unit| sets.has(scheduler, Place::ready(*unit)));
     if let Some(unit) = ready {
-        return (unit_cause(unit), false);
+        return (unit_cause(unit), true);
     }
     let rest = [
         (Place::DataMemory, Cause::DataMemory),
@@ -323,7 +421,6 @@ fn find_idle_cause<B: Build>(
         (Place::Sibling, Cause::Sibling),
         (Place::Barrier, Cause::Barrier),
     ];
-    let first = rest.iter().find(|(place, _)| own.meets(sets.at(*place)));
-    // Wrong instructions are dropped in the issue stage.
-    (first.map_or(Cause::ExitWait, |(_, cause)| *cause), !own.meets(sets.at(Place::Hazard)))
+    let first = rest.iter().find(|(place, _)| sets.has(scheduler, *place));
+    (first.map_or(Cause::ExitWait, |(_, cause)| *cause), false)
 }

@@ -80,7 +80,9 @@ impl<B: Build> Path<'_, '_, B> {
         (entry.warp, entry.pc, entry.issued, entry.row, entry.at) = (warp.0, pc, mask, row, now);
         (entry.pending, entry.bank_cycles, entry.shared, entry.local) = (0, 1, false, false);
         on.warps.enter(warp, timed, entry);
-        entry.shape = self.power.issued::<B>(timed, active, now);
+        if !B::PLAIN {
+            entry.shape = self.power.issued::<B>(timed, active, now);
+        }
         self.datapath.push::<B>(warp, timed.unit, inst);
         inst
     }

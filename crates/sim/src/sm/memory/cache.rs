@@ -3,12 +3,14 @@
 //! There are no data in it: values come from the functional memory. A read hits, joins a line that is outstanding,
 //! sends for one, or is refused and tried again in the next cycle.
 
+mod outstanding;
+
 use crate::config::{CacheConfig, WritePolicy};
 use crate::counters;
 use crate::mem::cache::{NO_LINE, set_of};
 use crate::packet::{Cycle, Purpose, Request};
 use crate::saved;
-use raddle_ptx::num::fit;
+use outstanding::Outstanding;
 use std::collections::VecDeque;
 
 counters! {
@@ -47,27 +49,9 @@ enum State {
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Line {
     state: State,
+    /// The entry that has reserved it.
+    entry: u32,
     last: Cycle,
-}
-
-/// Hashes of lines that are told apart.
-const FILTER: usize = 512;
-
-/// The hash of a line.
-#[inline]
-fn hash(line: u64) -> usize {
-    fit(line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - FILTER.ilog2()))
-}
-
-/// An outstanding line.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
-struct Entry {
-    line: u64,
-    /// Line of the tag array that is reserved for it.
-    slot: usize,
-    /// Replies still to come.
-    left: u32,
-    waiters: VecDeque<u32>,
 }
 
 /// A first-level cache.
@@ -79,16 +63,9 @@ pub struct Cache {
     addresses: Vec<u64>,
     /// The line that was hit last: most accesses are to it again.
     last: usize,
-    entries: Vec<Entry>,
-    /// The line each entry is for, [`NO_LINE`] when it is free: searched without touching the entries.
-    wanted: Vec<u64>,
-    /// How many entries are for lines of this hash: most lines are found not to be outstanding here.
-    filter: Box<[u16; FILTER]>,
-    free: Vec<u32>,
+    outstanding: Outstanding,
     /// Requests waiting for the interconnect.
     pub queue: VecDeque<Request>,
-    /// Entries whose line has come, in order.
-    ready: VecDeque<u32>,
     sm: u16,
     /// Grows with every change that could turn a refusal into something else.
     version: u64,
@@ -97,8 +74,8 @@ pub struct Cache {
 }
 
 saved!(Cache {
-    values: lines, addresses, last, entries, wanted, free, queue, ready, version;
-    parts: filter, counters;
+    values: lines, addresses, last, queue, version;
+    parts: outstanding, counters;
     fixed: config, sector, sm;
 });
 
@@ -110,15 +87,11 @@ impl Cache {
         Self {
             config: config.clone(),
             sector,
-            lines: vec![Line { state: State::Invalid, last: 0 }; lines],
+            lines: vec![Line { state: State::Invalid, entry: 0, last: 0 }; lines],
             addresses: vec![NO_LINE; lines],
             last: 0,
-            entries: vec![Entry::default(); config.mshr_entries as usize],
-            wanted: vec![NO_LINE; config.mshr_entries as usize],
-            filter: Box::new([0; FILTER]),
-            free: (0..config.mshr_entries).rev().collect(),
+            outstanding: Outstanding::new(config.mshr_entries, config.mshr_merges),
             queue: VecDeque::with_capacity(config.miss_queue as usize + 2),
-            ready: VecDeque::with_capacity(config.mshr_entries as usize),
             sm,
             version: 0,
             counters: CacheCounters::default(),
@@ -141,10 +114,7 @@ impl Cache {
     /// A sector that is not the last of its line is outstanding and counts as come: nobody can tell. False when it is
     /// the last.
     pub fn absorb(&mut self, token: u32) -> bool {
-        let left = &mut self.entries[token as usize].left;
-        let more = *left > 1;
-        *left -= u32::from(more);
-        more
+        self.outstanding.absorb(token)
     }
 
     /// Whether there is a cache at all.
@@ -175,29 +145,27 @@ impl Cache {
         self.addresses[self.last] == line && self.lines[self.last].state != State::Reserved
     }
 
-    /// The line in the tag array, or where it could go; `None` when every line of its set is reserved.
-    fn probe(&self, line: u64) -> (Option<usize>, Option<usize>) {
-        let first = self.set_of(line);
-        let ways = first..first + self.config.ways as usize;
-        if let Some(way) = self.addresses[ways.clone()].iter().position(|address| *address == line) {
-            return (Some(first + way), None);
-        }
-        let set = &self.lines[ways];
-        let free = set.iter().rposition(|l| l.state == State::Invalid);
-        let oldest = || {
-            let replaceable = set.iter().enumerate().filter(|(_, l)| l.state != State::Reserved);
-            replaceable.min_by_key(|(_, l)| l.last).map(|(way, _)| way)
-        };
-        (None, free.or_else(oldest).map(|way| first + way))
+    /// A line in the tag array, in the set that begins with `first`.
+    #[inline]
+    fn find(&self, first: usize, line: u64) -> Option<usize> {
+        let set = &self.addresses[first..first + self.config.ways as usize];
+        set.iter().position(|address| *address == line).map(|way| first + way)
     }
 
-    /// The entry for a line.
-    #[inline]
-    fn find_entry(&self, line: u64) -> Option<usize> {
-        if self.filter[hash(line)] == 0 {
-            return None;
+    /// Where another line of the set that begins with `first` could go: to the last place that is free, or to that used longest
+    /// ago. `None` when every line is reserved.
+    fn room(&self, first: usize) -> Option<usize> {
+        let (mut free, mut oldest) = (None, None);
+        let mut since = Cycle::MAX;
+        for (place, entry) in (first..).zip(&self.lines[first..first + self.config.ways as usize]) {
+            match entry.state {
+                State::Invalid => free = Some(place),
+                State::Reserved => {}
+                State::Valid | State::Modified if entry.last < since => (oldest, since) = (Some(place), entry.last),
+                State::Valid | State::Modified => {}
+            }
         }
-        self.wanted.iter().position(|w| *w == line)
+        free.or(oldest)
     }
 
     fn queue_full(&self, more: usize) -> bool {
@@ -218,7 +186,8 @@ impl Cache {
             self.counters.hits += 1;
             return Answer::Hit;
         }
-        let (found, room) = self.probe(line);
+        let set = self.set_of(line);
+        let found = self.find(set, line);
         if let Some(index) = found
             && self.lines[index].state != State::Reserved
         {
@@ -229,14 +198,20 @@ impl Cache {
             return Answer::Hit;
         }
         let on_miss = self.config.allocate_on_miss;
-        if found.is_none() && room.is_none() || self.queue_full(usize::from(on_miss && self.config.miss_queue > 1)) {
+        if self.queue_full(usize::from(on_miss && self.config.miss_queue > 1)) {
             return self.fail();
         }
-        if let Some(entry) = self.find_entry(line) {
-            if self.entries[entry].waiters.len() >= self.config.mshr_merges as usize {
+        let (room, entry) = match found {
+            Some(index) => (None, Some(self.lines[index].entry)),
+            None => (self.room(set), self.outstanding.find(line)),
+        };
+        if found.is_none() && room.is_none() {
+            return self.fail();
+        }
+        if let Some(entry) = entry {
+            if !self.outstanding.join(entry, waiter) {
                 return self.fail();
             }
-            self.entries[entry].waiters.push_back(waiter);
             if let Some(index) = found {
                 self.lines[index].last = now;
             }
@@ -244,18 +219,15 @@ impl Cache {
             self.counters.pending_hits += 1;
             return Answer::Pending;
         }
-        let Some(token) = self.free.pop() else { return self.fail() };
-        let entry = token as usize;
+        let bytes = self.config.line;
         let slot = room.unwrap_or(0);
+        let Some(token) = self.outstanding.open(line, slot, bytes.div_ceil(self.sector), waiter) else {
+            return self.fail();
+        };
         if on_miss {
             self.replace(slot, line, State::Reserved, now);
+            self.lines[slot].entry = token;
         }
-        let bytes = self.config.line;
-        let e = &mut self.entries[entry];
-        (e.line, e.slot, e.left) = (line, slot, bytes.div_ceil(self.sector));
-        e.waiters.push_back(waiter);
-        self.wanted[entry] = line;
-        self.filter[hash(line)] += 1;
         let request = Request { token, purpose, address: line, bytes, ..self.request(line, bytes) };
         self.queue.push_back(request);
         self.counters.accesses += 1;
@@ -277,7 +249,7 @@ impl Cache {
             self.queue.push_back(Request { purpose: Purpose::LocalWrite, posted: true, ..request });
             self.counters.writebacks += 1;
         }
-        self.lines[slot] = Line { state, last: now };
+        self.lines[slot] = Line { state, entry: 0, last: now };
         self.addresses[slot] = line;
     }
 
@@ -291,7 +263,7 @@ impl Cache {
     /// Writes: `request` goes through, or the line takes it and no request is needed (a hit).
     pub fn write(&mut self, request: Request, now: Cycle) -> Answer {
         let line = self.line_of(request.address);
-        let there = self.probe(line).0;
+        let there = self.find(self.set_of(line), line);
         let found = there.filter(|i| self.lines[*i].state != State::Reserved);
         let stays = request.purpose == Purpose::LocalWrite && self.config.write == WritePolicy::GlobalThroughLocalBack
             || self.config.write == WritePolicy::Back;
@@ -324,17 +296,16 @@ impl Cache {
     /// A sector of a line has come.
     pub fn fill(&mut self, token: u32, now: Cycle) {
         self.version += 1;
-        let e = &mut self.entries[token as usize];
-        e.left -= 1;
-        if e.left > 0 {
-            return;
-        }
-        let (line, slot) = (e.line, e.slot);
-        self.ready.push_back(token);
+        let Some((line, slot)) = self.outstanding.fill(token) else { return };
         if self.config.allocate_on_miss {
             // Only an access counts as a use of the line.
             self.lines[slot].state = State::Valid;
-        } else if let (None, Some(room)) = self.probe(line) {
+            return;
+        }
+        let set = self.set_of(line);
+        if self.find(set, line).is_none()
+            && let Some(room) = self.room(set)
+        {
             self.replace(room, line, State::Valid, now);
         }
     }
@@ -349,12 +320,7 @@ impl Cache {
     pub fn start_launch(&mut self) {
         self.counters = CacheCounters::default();
         self.queue.clear();
-        self.ready.clear();
-        self.wanted.fill(NO_LINE);
-        self.filter.fill(0);
-        self.free.clear();
-        self.free.extend((0..self.config.mshr_entries).rev());
-        self.entries.iter_mut().for_each(|entry| entry.waiters.clear());
+        self.outstanding.clear();
         self.drop_lines(|state| state == State::Reserved);
     }
 
@@ -362,39 +328,30 @@ impl Cache {
     #[inline]
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.queue.is_empty() && self.ready.is_empty()
+        self.queue.is_empty() && !self.has_ready()
     }
 
     /// Whether some access waits to be taken.
     #[inline]
     #[must_use]
     pub fn has_ready(&self) -> bool {
-        !self.ready.is_empty()
+        self.outstanding.has_ready()
     }
 
     /// Takes an access whose line has come.
     #[inline]
     pub fn next_ready(&mut self) -> Option<u32> {
-        if self.ready.is_empty() {
+        if !self.has_ready() {
             return None;
         }
         self.version += 1;
-        let token = *self.ready.front()?;
-        let entry = &mut self.entries[token as usize];
-        let waiter = entry.waiters.pop_front();
-        if entry.waiters.is_empty() {
-            self.wanted[token as usize] = NO_LINE;
-            self.filter[hash(entry.line)] -= 1;
-            self.free.push(token);
-            self.ready.pop_front();
-        }
-        waiter
+        self.outstanding.next_ready()
     }
 
     /// Outstanding lines.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
-        self.config.mshr_entries - fit::<u32, _>(self.free.len())
+        self.outstanding.len()
     }
 }
 

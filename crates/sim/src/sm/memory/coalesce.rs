@@ -5,7 +5,7 @@ use raddle_exec::core::lanes_in;
 use raddle_ptx::num::{fit, low32};
 
 /// One request a warp access becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Access {
     /// First byte.
     pub address: u64,
@@ -48,33 +48,67 @@ impl Rules {
 
 /// The requests of one access into `out`, by ascending address for each group of lanes.
 pub fn coalesce(rules: Rules, addresses: &[u64; 32], mask: u32, out: &mut Vec<Access>) {
-    let halves: &[u32] = match rules.coalescing {
-        Coalescing::WholeWarp => &[u32::MAX],
-        Coalescing::HalfWarp => &[0xffff, 0xffff_0000],
-    };
-    for half in halves {
-        let start = out.len();
-        group(rules, addresses, mask & half, out);
-        out[start..].sort_by_key(|a| a.address);
+    if mask == u32::MAX && rules.coalescing == Coalescing::WholeWarp && !rules.exclusive && run(rules, addresses, out) {
+        return;
+    }
+    match rules.coalescing {
+        Coalescing::WholeWarp => group(rules, addresses, mask, out),
+        Coalescing::HalfWarp => {
+            group(rules, addresses, mask & 0xffff, out);
+            group(rules, addresses, mask & 0xffff_0000, out);
+        }
     }
 }
 
+/// The requests of 32 lanes that access bytes side by side; false when they do not.
+fn run(rules: Rules, addresses: &[u64; 32], out: &mut Vec<Access>) -> bool {
+    let (segment, width) = (u64::from(rules.segment()), u64::from(rules.lane_bytes));
+    let (first, mut expected, mut apart) = (addresses[0], addresses[0], 0);
+    for address in addresses {
+        apart |= address ^ expected;
+        expected = expected.wrapping_add(width);
+    }
+    if apart != 0 || !width.is_power_of_two() || width > segment || first & (width - 1) != 0 || expected < first {
+        return false;
+    }
+    let (mut at, mut lane) = (first, 0);
+    while at < expected {
+        let base = at & !(segment - 1);
+        let end = expected.min(base + segment);
+        let lanes: u32 = fit((end - at) / width);
+        let touched = (u128::MAX >> (128 - (end - at).min(128))) << (at - base);
+        let chunks = (u32::MAX >> (31 - (end - 1 - base) / 32)) & u32::MAX << ((at - base) / 32);
+        let lane_mask = (u32::MAX >> (32 - lanes)) << lane;
+        out.push(shrink(rules, lane_mask, base, chunks, touched));
+        lane += lanes;
+        at = end;
+    }
+    true
+}
+
 fn group(rules: Rules, addresses: &[u64; 32], mask: u32, out: &mut Vec<Access>) {
-    let segment = u64::from(rules.segment());
-    let mut left = mask;
-    while left != 0 {
-        let base = addresses[left.trailing_zeros() as usize] & !(segment - 1);
-        let mut same = 0u32;
-        for (lane, address) in addresses.iter().enumerate() {
-            same |= u32::from(address & !(segment - 1) == base) << lane;
-        }
-        same &= left;
-        left &= !same;
+    // Segments with the number of the lane behind: sorted, lanes of a segment are next to each other.
+    let bits = rules.segment().trailing_zeros();
+    let mut all = [0; 32];
+    let mut count = 0;
+    for lane in lanes_in(mask) {
+        all[count] = addresses[lane] >> bits << 5 | lane as u64;
+        count += 1;
+    }
+    let mut left = &mut all[..count];
+    left.sort_unstable();
+    while let Some(&first) = left.first() {
+        let segment = first >> 5;
+        let same = left.iter().position(|key| key >> 5 != segment).unwrap_or(left.len());
+        let (own, rest) = left.split_at_mut(same);
+        let base = segment << bits;
         if rules.exclusive {
-            exclusive(rules, addresses, same, base, out);
+            let lanes = own.iter().fold(0, |lanes, key| lanes | 1 << (key & 31));
+            exclusive(rules, addresses, lanes, base, out);
         } else {
-            out.push(shrink(rules, addresses, same, base));
+            out.push(gather(rules, addresses, own.iter().map(|key| (key & 31) as usize), base));
         }
+        left = rest;
     }
 }
 
@@ -90,7 +124,7 @@ fn exclusive(rules: Rules, addresses: &[u64; 32], mut lanes: u32, base: u64, out
             }
         }
         lanes &= !taken;
-        out.push(shrink(rules, addresses, taken, base));
+        out.push(gather(rules, addresses, lanes_in(taken), base));
     }
 }
 
@@ -98,30 +132,29 @@ fn byte_bits(offset: u64, bytes: u32) -> u128 {
     (u128::MAX >> (128 - bytes.min(128))).checked_shl(fit(offset)).unwrap_or(0)
 }
 
-/// A request no larger than what is touched: halves that are not used are left out.
-fn shrink(rules: Rules, addresses: &[u64; 32], lanes: u32, base: u64) -> Access {
-    let segment = rules.segment();
-    let mut chunks = 0u32;
-    let mut written = 0u128;
-    for lane in lanes_in(lanes) {
+/// The request of some lanes for a segment.
+fn gather(rules: Rules, addresses: &[u64; 32], lanes: impl Iterator<Item = usize>, base: u64) -> Access {
+    let end = u64::from(rules.segment()) - 1;
+    let (mut mask, mut chunks, mut written) = (0, 0, 0);
+    for lane in lanes {
         let offset = addresses[lane] - base;
-        let last = (offset + u64::from(rules.lane_bytes) - 1).min(u64::from(segment) - 1);
+        let last = (offset + u64::from(rules.lane_bytes) - 1).min(end);
+        mask |= 1 << lane;
         chunks |= 1 << (offset / 32) | 1 << (last / 32);
         if rules.is_write {
             written |= byte_bits(offset, rules.lane_bytes);
         }
     }
-    let (mut start, mut bytes) = (0u32, segment);
-    while bytes > rules.sector.max(32) {
-        let half = bytes / 2;
-        let part = |from: u32| chunks >> (from / 32) & ((1 << (half / 32)) - 1);
-        match (part(start) != 0, part(start + half) != 0) {
-            (true, false) => {}
-            (false, true) => start += half,
-            _ => break,
-        }
-        bytes = half;
-    }
+    shrink(rules, mask, base, chunks, written)
+}
+
+/// A request no larger than what is touched: halves that are not used are left out. `chunks` are of 32 bytes.
+fn shrink(rules: Rules, lanes: u32, base: u64, chunks: u32, written: u128) -> Access {
+    // The smallest aligned part that has the first and the last chunk.
+    let (first, last) = (chunks.trailing_zeros(), chunks.ilog2());
+    let parts = 1 << (u32::BITS - (first ^ last).leading_zeros());
+    let bytes = (32 * parts).max(rules.sector).min(rules.segment());
+    let start = (32 * first) & !(bytes - 1);
     let byte_mask = if rules.is_write { written >> start } else { u128::MAX };
     Access { address: base + u64::from(start), bytes, lanes, byte_mask }
 }
@@ -228,6 +261,24 @@ mod tests {
         assert_eq!(requests_by(line, u32::MAX, |l| 4 * l).len(), 2);
         let small = Rules { segment: 128, sector: 16, ..RULES };
         assert_eq!(requests_by(small, 1, |_| 0), [(0, 32, 1)]);
+    }
+
+    #[test]
+    fn side_by_side_is_as_lane_by_lane() {
+        let mut rules = RULES;
+        for (bytes, sector, is_write) in [1, 2, 4, 8, 16].into_iter().flat_map(|bytes| {
+            [16, 32, 64, 128].into_iter().flat_map(move |sector| [(bytes, sector, false), (bytes, sector, true)])
+        }) {
+            (rules.lane_bytes, rules.sector, rules.is_write) = (bytes, sector, is_write);
+            for (segment, start) in [sector, 128].into_iter().flat_map(|s| (0..300).map(move |start| (s, start))) {
+                rules.segment = segment;
+                let addresses = std::array::from_fn(|lane| 0x1000 + start + lane as u64 * u64::from(bytes));
+                let (mut fast, mut slow) = (Vec::new(), Vec::new());
+                group(rules, &addresses, u32::MAX, &mut slow);
+                assert_eq!(run(rules, &addresses, &mut fast), start % u64::from(bytes) == 0);
+                assert!(fast.is_empty() || fast == slow, "{rules:?} {start}");
+            }
+        }
     }
 
     #[test]

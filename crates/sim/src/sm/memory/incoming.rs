@@ -8,6 +8,7 @@ use super::super::shared::Shared;
 use super::parts::{PART, Parts};
 use super::{Caches, PAST_L1};
 use crate::config::MachineConfig;
+use crate::mem::ring::Ring;
 use crate::packet::{Cycle, Purpose, Reply};
 use crate::saved;
 use crate::seam::WarpId;
@@ -15,7 +16,7 @@ use raddle_exec::atomics::AtomicWork;
 use std::collections::VecDeque;
 
 /// Who may use the write-back port, in turn.
-const CLIENTS: usize = 5;
+const CLIENTS: u32 = 5;
 
 /// Replies, and results that have not been written to the registers.
 pub(super) struct Incoming {
@@ -28,15 +29,15 @@ pub(super) struct Incoming {
     writeback: Option<u32>,
     /// Registers of it that are written.
     written: usize,
-    turn: usize,
+    turn: u32,
     /// A reply that went past the L1 and waits for the write-back port.
     past_l1: Option<u32>,
     /// Replies that have come into the SM.
-    responses: VecDeque<Reply>,
-    response_queue: usize,
+    responses: Ring<Reply>,
+    response_queue: u32,
     /// Replies at the port.
-    ejected: VecDeque<Reply>,
-    ejection_buffer: usize,
+    ejected: Ring<Reply>,
+    ejection_buffer: u32,
     /// When each line of the data cache was sent for.
     sent_at: Vec<Cycle>,
 }
@@ -56,17 +57,17 @@ impl Incoming {
             written: 0,
             turn: 0,
             past_l1: None,
-            responses: VecDeque::new(),
-            response_queue: config.sm.response_queue as usize,
-            ejected: VecDeque::new(),
-            ejection_buffer: config.sm.ejection_buffer as usize,
+            responses: Ring::new(config.sm.response_queue),
+            response_queue: config.sm.response_queue,
+            ejected: Ring::new(config.sm.ejection_buffer),
+            ejection_buffer: config.sm.ejection_buffer,
             sent_at: vec![0; config.sm.l1d.mshr_entries as usize],
         }
     }
 
     /// Replies at the port.
     #[inline]
-    pub(super) fn held(&self) -> usize {
+    pub(super) fn held(&self) -> u32 {
         self.ejected.len()
     }
 
@@ -78,6 +79,26 @@ impl Incoming {
             && self.responses.is_empty()
             && self.shared.is_empty()
             && self.hits.is_empty()
+    }
+
+    /// Whether something waits for the write-back port, or is at it.
+    #[inline]
+    pub(super) fn has_results(&self, caches: &Caches) -> bool {
+        let Caches { l1d, l1c, l1t } = caches;
+        let of_caches = l1d.has_ready() || l1c.has_ready() || l1t.has_results();
+        self.writeback.is_some() || of_caches || !self.shared.is_empty() || self.past_l1.is_some()
+    }
+
+    /// Whether replies have come into the SM.
+    #[inline]
+    pub(super) fn has_responses(&self) -> bool {
+        !self.responses.is_empty()
+    }
+
+    /// Whether the constant cache hands over data, now or later.
+    #[inline]
+    pub(super) fn has_hits(&self) -> bool {
+        !self.hits.is_empty()
     }
 
     /// Whether something in it moves in this cycle.
@@ -121,19 +142,19 @@ impl Incoming {
         if let Some(reply) = self.ejected.front() {
             if reply.purpose == Purpose::Inst {
                 instructions = Some(reply.token);
-                self.ejected.pop_front();
+                self.ejected.pop();
                 port.received += 1;
             } else if self.responses.len() < self.response_queue
-                && let Some(reply) = self.ejected.pop_front()
+                && let Some(reply) = self.ejected.pop()
             {
                 port.received += 1;
-                self.responses.push_back(reply);
+                self.responses.push(reply);
             }
         }
         if self.ejected.len() < self.ejection_buffer
             && let Some(reply) = port.take_reply(now)
         {
-            self.ejected.push_back(reply);
+            self.ejected.push(reply);
         }
         instructions
     }
@@ -167,26 +188,25 @@ impl Incoming {
             }
         }
         let Caches { l1d, l1c, l1t } = caches;
-        if self.shared.is_empty() && self.past_l1.is_none() && !(l1d.has_ready() || l1c.has_ready() || l1t.has_ready())
-        {
+        // Who wants the port, one bit each.
+        let wanting = u32::from(self.shared.front().is_some_and(|s| s.0 <= now))
+            | u32::from(l1t.has_results()) << 1
+            | u32::from(l1c.has_ready()) << 2
+            | u32::from(self.past_l1.is_some()) << 3
+            | u32::from(l1d.has_ready()) << 4;
+        if wanting == 0 {
             return;
         }
-        for step in 0..CLIENTS {
-            let client = (self.turn + step) % CLIENTS;
-            let found = match client {
-                0 if self.shared.front().is_some_and(|s| s.0 <= now) => self.shared.pop_front().map(|s| s.1),
-                1 => l1t.next_ready(),
-                2 => l1c.next_ready(),
-                3 => self.past_l1.take(),
-                4 => l1d.next_ready(),
-                _ => None,
-            };
-            if found.is_some() {
-                self.writeback = found;
-                self.turn = (client + 1) % CLIENTS;
-                return;
-            }
-        }
+        let ahead = wanting >> self.turn << self.turn;
+        let client = if ahead != 0 { ahead } else { wanting }.trailing_zeros();
+        self.writeback = match client {
+            0 => self.shared.pop_front().map(|s| s.1),
+            1 => l1t.next_ready(),
+            2 => l1c.next_ready(),
+            3 => self.past_l1.take(),
+            _ => l1d.next_ready(),
+        };
+        self.turn = if client + 1 == CLIENTS { 0 } else { client + 1 };
     }
 
     /// One reply is used.
@@ -213,7 +233,7 @@ impl Incoming {
                 counters.reads_done += 1;
                 counters.lines_done += 1;
                 counters.read_latency += now - parts.issued_at(&on.insts, token);
-                if let Some(work) = self.responses.pop_front().and_then(|reply| reply.atomic) {
+                if let Some(work) = self.responses.pop().and_then(|reply| reply.atomic) {
                     finish_atomic(on, parts.owner(token), work);
                 }
                 return;
@@ -226,7 +246,7 @@ impl Incoming {
                 counters.read_latency += now - self.sent_at[token as usize];
             }
         }
-        self.responses.pop_front();
+        self.responses.pop();
     }
 
     /// Data of hits in the constant cache have come.

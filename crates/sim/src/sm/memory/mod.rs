@@ -4,6 +4,7 @@
 pub mod access;
 pub mod cache;
 pub mod coalesce;
+mod hand_out;
 mod incoming;
 mod outgoing;
 mod parts;
@@ -39,6 +40,14 @@ struct Caches {
 }
 
 saved!(Caches { parts: l1d, l1c, l1t });
+
+impl Caches {
+    /// Whether one has something for the interconnect.
+    #[inline]
+    fn want_to_send(&self) -> bool {
+        !(self.l1d.queue.is_empty() && self.l1c.queue.is_empty() && self.l1t.queue.is_empty())
+    }
+}
 
 /// The load-store unit.
 pub(super) struct LoadStore {
@@ -87,12 +96,11 @@ impl LoadStore {
 
     /// Whether it holds something the interconnect has not taken.
     pub(super) fn wants_to_send(&self) -> bool {
-        let Caches { l1d, l1c, l1t } = &self.caches;
-        self.out.waits_for_port() || [&l1d.queue, &l1c.queue, &l1t.queue].iter().any(|queue| !queue.is_empty())
+        self.out.waits_for_port() || self.caches.want_to_send()
     }
 
     /// Replies at the port.
-    pub(super) fn held(&self) -> usize {
+    pub(super) fn held(&self) -> u32 {
         self.back.held()
     }
 
@@ -167,14 +175,23 @@ impl LoadStore {
             return;
         }
         let Self { caches, out, back, parts, .. } = self;
-        back.write_back(on, caches, parts, datapath, out.current, now);
-        back.take_response(on, caches, parts, now);
+        if back.has_results(caches) {
+            back.write_back(on, caches, parts, datapath, out.current, now);
+        }
+        if back.has_responses() {
+            back.take_response(on, caches, parts, now);
+        }
         self.end_fences(on);
         let Self { caches, out, back, parts, .. } = self;
-        out.send_misses(&mut Desk { on, caches, parts, back, port, now });
-        caches.l1t.step();
-        back.take_hits(on, parts, out.current, now);
-        self.end_fences(on);
+        let mut desk = Desk { on, caches, parts, back, port, now };
+        if desk.caches.want_to_send() {
+            out.send_misses(&mut desk);
+        }
+        desk.caches.l1t.step();
+        if desk.back.has_hits() {
+            back.take_hits(on, parts, out.current, now);
+            self.end_fences(on);
+        }
         let Self { caches, out, back, parts, .. } = self;
         let mut desk = Desk { on, caches, parts, back, port, now };
         out.look_up(&mut desk);

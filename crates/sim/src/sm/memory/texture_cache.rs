@@ -189,6 +189,13 @@ impl TextureCache {
         !self.results.is_empty() || self.can_step()
     }
 
+    /// Whether some fetch is done.
+    #[inline]
+    #[must_use]
+    pub fn has_results(&self) -> bool {
+        !self.results.is_empty()
+    }
+
     /// Takes a fetch that is done.
     #[inline]
     pub fn next_ready(&mut self) -> Option<u32> {

@@ -25,7 +25,7 @@ use crate::saved;
 use crate::seam::{Divergence, Leaving, Outcome, SchedulerView, WarpId, WarpInfo, WarpTable};
 use front::Front;
 use news::{News, Notice};
-use places::{Place, Sets};
+use places::Sets;
 use raddle_exec::core::{Lanes, lanes_in};
 use raddle_ptx::num::fit;
 use readiness::Readiness;
@@ -100,7 +100,7 @@ impl<'k, B: Build> Warps<'k, B> {
 
     /// Warps by what they could do next.
     #[inline]
-    pub(super) fn sets(&self) -> &Sets {
+    pub(super) fn sets(&self) -> &Sets<B> {
         &self.ready.sets
     }
 
@@ -147,8 +147,7 @@ impl<'k, B: Build> Warps<'k, B> {
         SchedulerView {
             now,
             warps: self.slots.used(scheduler),
-            waits_for_memory: self.sets().at(Place::DataMemory),
-            waiting: &self.sets().waiting,
+            places: self.sets().places(),
             table: &self.table,
             age: self.slots.ages(),
             issued: self.slots.issued(),
@@ -185,7 +184,7 @@ impl<'k, B: Build> Warps<'k, B> {
     /// Rows of registers belong to a block.
     pub(super) fn give_rows(&mut self, slot: u32, first: u32, count: u32) {
         let end = (first + count) as usize;
-        self.ready.scoreboard.reserve(end);
+        self.ready.scoreboard.reserve_rows(end);
         if self.rows.len() < end {
             self.rows.resize(end, (0, 0));
         }
@@ -388,6 +387,12 @@ impl<'k, B: Build> Warps<'k, B> {
 
     // Places.
 
+    /// A scheduler has looked where its warps are.
+    #[inline]
+    pub(super) fn looked(&mut self, scheduler: usize) {
+        self.ready.sets.looked(scheduler);
+    }
+
     /// Something about the warps of all schedulers has changed that the sets do not show.
     pub(super) fn touch(&mut self) {
         self.ready.sets.touch();
@@ -435,8 +440,18 @@ impl<'k, B: Build> Warps<'k, B> {
             self.divergence.finished(warp, &mut self.table);
             self.refresh_touched();
         }
-        for warp in WarpId::first(self.table.slots()) {
-            self.refresh_waiting(warp);
+        // In the order of their numbers, also those that an earlier one makes wait.
+        for n in 0..self.sets().word_count() {
+            let mut behind = u64::MAX;
+            while behind != 0 {
+                let waiting = self.sets().waiting_for_results(n) & behind;
+                if waiting == 0 {
+                    break;
+                }
+                let bit = waiting.trailing_zeros();
+                behind = (u64::MAX - 1) << bit;
+                self.refresh_waiting(WarpId::at(n * 64 + bit as usize));
+            }
         }
     }
 

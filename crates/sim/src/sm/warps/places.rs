@@ -1,120 +1,114 @@
 //! What every warp could do next, or why it cannot, as sets.
 
+use super::super::build::Build;
 use crate::kernel::UnitKind;
 use crate::saved;
-use crate::seam::{MAX_WARPS, WarpId, WarpSet};
+use crate::seam::{MAX_WARPS, Place, WarpId, WarpSet};
 use raddle_ptx::num::fit;
-
-/// What a warp could do next, or why it cannot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Place {
-    /// Not in use.
-    Free,
-    /// Can issue to the SPs.
-    ReadySp,
-    /// Can issue to the SFU.
-    ReadySfu,
-    /// Can issue to the load-store unit.
-    ReadyMem,
-    /// The decoded instruction is not the one the warp is at.
-    Hazard,
-    /// Waits for a register from memory.
-    DataMemory,
-    /// Waits for a register from an arithmetic unit, or for the instruction before it.
-    DataAlu,
-    /// Has no decoded instruction: it was elsewhere than what was fetched.
-    Redirected,
-    /// Has no decoded instruction.
-    Starved,
-    /// At a fence, or waiting for atomics.
-    Fence,
-    /// Held by a mechanism.
-    Held,
-    /// Waiting for its next logical block, or with shared memory for warps of the one before.
-    Sibling,
-    /// At a barrier, or waiting for lanes of its warp.
-    Barrier,
-    /// Ended, with something of it left in the machine.
-    Ended,
-    /// Ended, with nothing left.
-    Drained,
-}
+use std::marker::PhantomData;
 
 /// Schedulers of an SM at most, in all its slices.
 pub const MAX_SCHEDULERS: usize = 64;
 
-/// Places there are.
-const PLACES: usize = 15;
+/// Room for every place, a power of two.
+const PLACES: usize = 16;
 
-impl Place {
-    /// Ready to issue to a unit.
-    #[inline]
-    #[must_use]
-    pub fn ready(unit: UnitKind) -> Self {
-        match unit {
-            UnitKind::Sp => Self::ReadySp,
-            UnitKind::Sfu => Self::ReadySfu,
-            UnitKind::Mem => Self::ReadyMem,
-        }
-    }
-
-    /// Whether the end of an instruction may move it.
-    #[inline]
-    #[must_use]
-    pub fn waits_for_results(self) -> bool {
-        matches!(self, Self::DataMemory | Self::DataAlu | Self::Fence | Self::Ended)
-    }
-
-    /// What schedulers see as waiting: at a barrier, a fence, held, or ended.
-    fn is_waiting(self) -> bool {
-        matches!(self, Self::Fence | Self::Held | Self::Sibling | Self::Barrier | Self::Ended | Self::Drained)
-    }
-}
+/// Words of a set of all warps there can be.
+const WORDS: usize = MAX_WARPS / 64;
 
 /// Warps by place: each is in exactly one.
-#[derive(Clone, Debug)]
-pub struct Sets {
+pub struct Sets<B> {
+    build: PhantomData<B>,
     places: Vec<Place>,
-    sets: [WarpSet; PLACES],
+    /// For 64 warps after another, those at each place.
+    words: [[u64; PLACES]; WORDS],
+    used: usize,
     /// Wants instructions.
     pub wanting: WarpSet,
-    /// At a barrier, a fence, held, or ended: what schedulers see as waiting.
-    pub waiting: WarpSet,
-    /// Which scheduler a warp is of.
-    schedulers: Box<[u8; MAX_WARPS]>,
-    /// Grows with every change of a place, for each scheduler.
-    versions: [u64; MAX_SCHEDULERS],
+    /// Schedulers of which a warp has moved since they last looked, as bits.
+    moved: u64,
+    /// The scheduler of each warp.
+    schedulers: Vec<u8>,
+    /// How many warps of each scheduler are at each place; not counted in plain builds, which look at the words.
+    counts: Vec<[u16; PLACES]>,
+    /// The slots of each scheduler, in plain builds.
+    of_scheduler: Vec<u64>,
+    /// How often a warp has moved; not counted in plain builds.
+    moves: u64,
 }
 
-saved!(Sets { values: places, sets, wanting, waiting; parts: versions; fixed: schedulers });
+saved!(impl[B] Sets<B> {
+    values: places, wanting, counts, moves, moved;
+    parts: words;
+    fixed: build, used, schedulers, of_scheduler
+});
 
-impl Sets {
+/// The warps at a place.
+#[derive(Clone, Copy)]
+pub struct At<'a> {
+    words: &'a [[u64; PLACES]; WORDS],
+    used: usize,
+    place: Place,
+}
+
+impl At<'_> {
+    /// Word number `n`.
+    #[inline]
+    #[must_use]
+    pub fn word(self, n: usize) -> u64 {
+        self.words[n % WORDS][self.place as usize]
+    }
+
+    /// The warps, lowest first.
+    pub fn iter(self) -> impl Iterator<Item = WarpId> {
+        (0..self.used).flat_map(move |n| {
+            let mut word = self.word(n);
+            std::iter::from_fn(move || {
+                let bit = word.trailing_zeros() as usize;
+                word &= word.wrapping_sub(1);
+                (bit < 64).then(|| WarpId::at(n * 64 + bit))
+            })
+        })
+    }
+}
+
+impl<B: Build> Sets<B> {
     /// All warps free; warp `w` is of scheduler `w` modulo their number.
     #[must_use]
     pub fn new(slots: usize, schedulers: usize) -> Self {
-        let set = || WarpSet::new(slots);
+        let wanting = WarpSet::new(slots);
+        let mut counts = vec![[0; PLACES]; schedulers];
+        let mut of_scheduler = vec![0; schedulers];
+        for warp in 0..slots {
+            counts[warp % schedulers][Place::Free as usize] += 1;
+            of_scheduler[warp % schedulers] |= if warp < 64 { 1 << warp } else { 0 };
+        }
         Self {
+            build: PhantomData,
             places: vec![Place::Free; slots],
-            sets: std::array::from_fn(|_| set()),
-            wanting: set(),
-            waiting: set(),
-            schedulers: Box::new(std::array::from_fn(|warp| fit(warp % schedulers))),
-            versions: [0; MAX_SCHEDULERS],
+            words: [[0; PLACES]; WORDS],
+            used: wanting.word_count(),
+            wanting,
+            moved: 0,
+            schedulers: (0..slots).map(|warp| fit(warp % schedulers)).collect(),
+            counts,
+            of_scheduler,
+            moves: 0,
         }
     }
 
-    /// The warps at a place.
+    /// Words of a set.
     #[inline]
     #[must_use]
-    pub fn at(&self, place: Place) -> &WarpSet {
-        &self.sets[place as usize]
+    pub fn word_count(&self) -> usize {
+        if B::PLAIN { 1 } else { self.used }
     }
 
-    /// The warps that can issue to a unit.
+    /// Where every warp is.
     #[inline]
     #[must_use]
-    pub fn ready(&self, unit: UnitKind) -> &WarpSet {
-        self.at(Place::ready(unit))
+    pub fn places(&self) -> &[Place] {
+        &self.places
     }
 
     /// Where a warp is.
@@ -124,22 +118,86 @@ impl Sets {
         self.places[warp.index()]
     }
 
-    /// How often the warps of a scheduler have moved.
+    /// The warps at a place.
     #[inline]
     #[must_use]
-    pub fn version(&self, scheduler: usize) -> u64 {
-        self.versions[scheduler % MAX_SCHEDULERS]
+    pub fn at(&self, place: Place) -> At<'_> {
+        At { words: &self.words, used: self.word_count(), place }
     }
 
-    /// How often any warp has moved.
+    /// The warps that can issue to a unit.
+    #[inline]
+    #[must_use]
+    pub fn ready(&self, unit: UnitKind) -> At<'_> {
+        self.at(Place::ready(unit))
+    }
+
+    /// The warps that the end of an instruction may move, of 64.
+    #[inline]
+    #[must_use]
+    pub fn waiting_for_results(&self, n: usize) -> u64 {
+        let places = [Place::DataMemory, Place::DataAlu, Place::Fence, Place::Ended];
+        places.into_iter().fold(0, |all, place| all | self.at(place).word(n))
+    }
+
+    /// The lowest warp at a place.
+    #[inline]
+    #[must_use]
+    pub fn first(&self, place: Place) -> Option<WarpId> {
+        let at = self.at(place);
+        let n = (0..self.word_count()).find(|n| at.word(*n) != 0)?;
+        Some(WarpId::at(n * 64 + at.word(n).trailing_zeros() as usize))
+    }
+
+    /// Whether nobody is at a place.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self, place: Place) -> bool {
+        let at = self.at(place);
+        (0..self.word_count()).all(|n| at.word(n) == 0)
+    }
+
+    /// Whether some warps of a set are at a place.
+    #[inline]
+    #[must_use]
+    pub fn meets(&self, place: Place, warps: &WarpSet) -> bool {
+        let at = self.at(place);
+        (0..self.word_count()).any(|n| at.word(n) & warps.word(n) != 0)
+    }
+
+    /// Whether a warp of a scheduler is at a place; asked of warps in use only.
+    #[inline]
+    #[must_use]
+    pub fn has(&self, scheduler: usize, place: Place) -> bool {
+        match B::PLAIN {
+            true => self.words[0][place as usize] & self.of_scheduler[scheduler] != 0,
+            false => self.counts[scheduler][place as usize] > 0,
+        }
+    }
+
+    /// The schedulers of which a warp has moved since they last looked, as bits.
+    #[inline]
+    #[must_use]
+    pub fn moved(&self) -> u64 {
+        self.moved
+    }
+
+    /// A scheduler has looked where its warps are.
+    #[inline]
+    pub fn looked(&mut self, scheduler: usize) {
+        self.moved &= !(1 << scheduler);
+    }
+
+    /// How often any warp has moved; not counted in plain builds.
     #[must_use]
     pub fn moves(&self) -> u64 {
-        self.versions.iter().sum()
+        self.moves
     }
 
     /// Something else about the warps of all schedulers has changed.
     pub fn touch(&mut self) {
-        self.versions.iter_mut().for_each(|version| *version += 1);
+        self.moved = u64::MAX;
+        self.moves += 1;
     }
 
     /// Moves a warp.
@@ -147,12 +205,17 @@ impl Sets {
     pub fn put(&mut self, warp: WarpId, place: Place) {
         let old = std::mem::replace(&mut self.places[warp.index()], place);
         if old != place {
-            let scheduler = self.schedulers[warp.index() % MAX_WARPS];
-            self.versions[usize::from(scheduler) % MAX_SCHEDULERS] += 1;
-            self.sets[old as usize].remove(warp);
-            self.sets[place as usize].insert(warp);
-            if old.is_waiting() != place.is_waiting() {
-                self.waiting.set(warp, place.is_waiting());
+            let (n, bit) = (if B::PLAIN { 0 } else { warp.index() / 64 }, 1 << (warp.0 % 64));
+            let word = &mut self.words[n % WORDS];
+            word[old as usize] &= !bit;
+            word[place as usize] |= bit;
+            let scheduler = self.schedulers[warp.index()];
+            self.moved |= 1 << (scheduler % 64);
+            if !B::PLAIN {
+                let counts = &mut self.counts[usize::from(scheduler)];
+                counts[old as usize] -= 1;
+                counts[place as usize] += 1;
+                self.moves += 1;
             }
         }
     }

@@ -3,13 +3,13 @@
 use super::super::build::Build;
 use super::super::in_flight::InFlight;
 use super::front::Front;
-use super::places::{Place, Sets};
+use super::places::Sets;
 use super::rules::{Held, Rules};
 use super::scoreboard::{Hazard, Scoreboard};
 use crate::config::SmConfig;
 use crate::kernel::{TimedKernel, TimedOp, UnitKind};
 use crate::saved;
-use crate::seam::{Cause, WarpId, WarpInfo, WarpTable};
+use crate::seam::{Cause, Place, WarpId, WarpInfo, WarpTable};
 use std::marker::PhantomData;
 
 /// What each warp could do next.
@@ -22,7 +22,7 @@ pub(super) struct Readiness<'k, B> {
     /// Warps are made of threads from several blocks, one instruction at a time.
     is_pool: bool,
     pub(super) fronts: Vec<Front>,
-    pub(super) sets: Sets,
+    pub(super) sets: Sets<B>,
     pub(super) scoreboard: Scoreboard,
     /// Warps of virtual blocks that are kept from something.
     pub(super) held: Held,
@@ -50,7 +50,7 @@ impl<'k, B: Build> Readiness<'k, B> {
             is_pool,
             fronts: vec![Front::default(); slots],
             sets: Sets::new(slots, sm.schedulers() as usize),
-            scoreboard: Scoreboard::new(kernel.registers),
+            scoreboard: Scoreboard::new(kernel.registers, slots, regroups),
             held: Held::default(),
         }
     }
@@ -86,12 +86,16 @@ impl<'k, B: Build> Readiness<'k, B> {
             entry.gathered = homes.is_some();
             if let Some(homes) = homes {
                 *entry.homes = *homes;
+                entry.rows.clear();
+                table.for_each_row(warp, entry.issued, |row, lanes| entry.rows.push((row, lanes)));
             }
-            entry.for_each_row(|row, lanes| self.scoreboard.set_busy(row, lanes, true, is_memory));
+            entry.for_each_row(|row, lanes| {
+                self.scoreboard.set_busy(row, lanes, true, is_memory);
+                self.scoreboard.reserve_lanes(op, row, lanes, is_memory);
+            });
+        } else {
+            self.scoreboard.reserve(op, warp, is_memory);
         }
-        table.for_each_row(warp, entry.issued, |row, lanes| {
-            self.scoreboard.reserve_writes(op, row, lanes, is_memory);
-        });
     }
 
     /// An instruction is done: its registers are written.
@@ -101,11 +105,11 @@ impl<'k, B: Build> Readiness<'k, B> {
         self.fronts[usize::from(entry.warp)].in_flight -= 1;
         if self.regroups() {
             entry.for_each_row(|row, lanes| {
-                self.scoreboard.release(op, row, lanes);
+                self.scoreboard.release_lanes(op, row, lanes);
                 self.scoreboard.set_busy(row, lanes, false, false);
             });
         } else {
-            self.scoreboard.release(op, entry.row, entry.issued);
+            self.scoreboard.release(op, WarpId(entry.warp));
         }
     }
 
@@ -195,10 +199,12 @@ impl<'k, B: Build> Readiness<'k, B> {
                 Hazard::None => {}
             }
         }
+        let check = |row, lanes| self.scoreboard.check_lanes(op, row, lanes);
         let hazard = match info.homes() {
             // Lanes of a warp that have parted wait for each other's results.
-            None => self.scoreboard.check(op, info.row, self.rules.lanes << info.base),
-            Some(_) => self.hazard_of(table, warp, info.mask, |row, lanes| self.scoreboard.check(op, row, lanes)),
+            _ if !self.regroups() => self.scoreboard.check(op, warp),
+            None => check(info.row, self.rules.lanes << info.base),
+            Some(_) => self.hazard_of(table, warp, info.mask, check),
         };
         match hazard {
             Hazard::Memory => Place::DataMemory,

@@ -1,0 +1,66 @@
+//! What a warp could do next, or why it cannot.
+
+use crate::kernel::UnitKind;
+
+/// What a warp could do next, or why it cannot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Place {
+    /// Not in use.
+    #[default]
+    Free,
+    /// Can issue to the SPs.
+    ReadySp,
+    /// Can issue to the SFU.
+    ReadySfu,
+    /// Can issue to the load-store unit.
+    ReadyMem,
+    /// The decoded instruction is not the one the warp is at.
+    Hazard,
+    /// Waits for a register from memory.
+    DataMemory,
+    /// Waits for a register from an arithmetic unit, or for the instruction before it.
+    DataAlu,
+    /// Has no decoded instruction: it was elsewhere than what was fetched.
+    Redirected,
+    /// Has no decoded instruction.
+    Starved,
+    /// At a fence, or waiting for atomics.
+    Fence,
+    /// Held by a mechanism.
+    Held,
+    /// Waiting for its next logical block, or with shared memory for warps of the one before.
+    Sibling,
+    /// At a barrier, or waiting for lanes of its warp.
+    Barrier,
+    /// Ended, with something of it left in the machine.
+    Ended,
+    /// Ended, with nothing left.
+    Drained,
+}
+
+impl Place {
+    /// Ready to issue to a unit.
+    #[inline]
+    #[must_use]
+    pub fn ready(unit: UnitKind) -> Self {
+        match unit {
+            UnitKind::Sp => Self::ReadySp,
+            UnitKind::Sfu => Self::ReadySfu,
+            UnitKind::Mem => Self::ReadyMem,
+        }
+    }
+
+    /// Whether the end of an instruction may move it.
+    #[inline]
+    #[must_use]
+    pub fn waits_for_results(self) -> bool {
+        matches!(self, Self::DataMemory | Self::DataAlu | Self::Fence | Self::Ended)
+    }
+
+    /// What schedulers see as waiting: at a barrier, a fence, held, or ended.
+    #[inline]
+    #[must_use]
+    pub fn is_waiting(self) -> bool {
+        matches!(self, Self::Fence | Self::Held | Self::Sibling | Self::Barrier | Self::Ended | Self::Drained)
+    }
+}

@@ -1,0 +1,214 @@
+//! How an instruction in the load-store unit hands out its requests: to shared memory, the caches or the interconnect.
+
+use super::super::build::Build;
+use super::super::collector::InstId;
+use super::PAST_L1;
+use super::cache::Answer;
+use super::coalesce::Access;
+use super::outgoing::{Desk, Lookup, Outgoing, Stuck, purpose};
+use crate::kernel::MemKind;
+use crate::packet::{Cycle, Purpose, Request};
+
+impl Outgoing {
+    /// The current instruction hands out a request.
+    pub(super) fn hand_out<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>) {
+        let Some(inst) = self.current else { return };
+        self.stuck = Stuck::No;
+        let entry = desk.on.insts.get_mut(inst);
+        let op = desk.on.facts.op(entry.pc);
+        let done = match op.mem {
+            _ if entry.bank_cycles > 1 => {
+                entry.bank_cycles -= 1;
+                desk.on.account.counters.shared_conflicts += 1;
+                false
+            }
+            _ if entry.accesses.is_empty() => true,
+            MemKind::Const => self.hand_to_l1c(desk, inst),
+            MemKind::Texture => self.hand_to_l1t(desk, inst),
+            MemKind::Atomic => self.hand_atomic(desk, inst),
+            _ if op.bypass_l1 || !desk.caches.l1d.is_present() => self.hand_past_l1(desk, inst),
+            _ => self.hand_to_l1(desk, inst),
+        };
+        if done {
+            self.leave(desk, inst);
+        }
+    }
+
+    /// All requests are handed out.
+    fn leave<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) {
+        let on = &mut *desk.on;
+        let entry = on.insts.get(inst);
+        let op = on.facts.op(entry.pc);
+        if entry.shared && op.mem != MemKind::Store && !op.writes().is_empty() {
+            if desk.back.enters_shared(inst, desk.now) {
+                self.current = None;
+            }
+            return;
+        }
+        self.current = None;
+        self.stalled = false;
+        if !entry.members.is_empty() {
+            desk.parts.leave(on, inst);
+            return;
+        }
+        match op.mem {
+            MemKind::Store => {
+                // The instruction is done; its entry stays until its requests have left the queue.
+                let stays = entry.pending != 0 && desk.caches.l1d.is_present() && !op.bypass_l1 && !entry.shared;
+                on.warps.complete_store(entry);
+                if !stays {
+                    on.insts.release(inst);
+                }
+            }
+            _ if entry.pending == 0 => on.complete(inst),
+            _ => {}
+        }
+    }
+
+    fn hand_to_l1c<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) -> bool {
+        let Some(&access) = desk.on.insts.get(inst).accesses.last() else { return true };
+        let token = desk.parts.token(&desk.on.insts, inst, &access, 1, inst);
+        let cache = &mut desk.caches.l1c;
+        let answer = match cache.is_present() {
+            true => cache.read(access.address, Purpose::Const, token, desk.now),
+            false => Answer::Hit,
+        };
+        let (latency, refused) = (cache.latency(), Stuck::Constant(cache.version()));
+        let Some(empty) = self.answered(desk, inst, token, answer, refused) else { return false };
+        if answer == Answer::Hit {
+            if latency > 0 {
+                desk.back.hits_at(desk.now + Cycle::from(latency), token);
+            } else if token == inst {
+                desk.on.insts.get_mut(inst).pending -= 1;
+            } else {
+                desk.parts.hit(&mut desk.on.insts, token);
+            }
+        }
+        empty
+    }
+
+    fn hand_to_l1t<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) -> bool {
+        let Some(&access) = desk.on.insts.get(inst).accesses.last() else { return true };
+        let token = desk.parts.token(&desk.on.insts, inst, &access, 1, inst);
+        let answer = desk.caches.l1t.read(access.address, token, desk.now);
+        let refused = Stuck::Texture(desk.caches.l1t.version());
+        self.answered(desk, inst, token, answer, refused).unwrap_or(false)
+    }
+
+    /// A cache has answered the first request of an instruction: whether it was its last, `None` if it was refused.
+    fn answered<B: Build>(
+        &mut self,
+        desk: &mut Desk<'_, '_, B>,
+        inst: InstId,
+        token: u32,
+        answer: Answer,
+        refused: Stuck,
+    ) -> Option<bool> {
+        self.stalled = answer == Answer::Fail;
+        if answer == Answer::Fail {
+            self.stuck = refused;
+            desk.stalls();
+            if token != inst {
+                desk.parts.release(token);
+            }
+            return None;
+        }
+        let entry = desk.on.insts.get_mut(inst);
+        entry.accesses.pop();
+        Some(entry.accesses.is_empty())
+    }
+
+    fn hand_to_l1<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) -> bool {
+        if self.is_full(&desk.caches.l1d) {
+            self.stuck = Stuck::Lookups;
+            desk.stalls();
+            return false;
+        }
+        let entry = desk.on.insts.get_mut(inst);
+        let Some(access) = entry.accesses.pop() else { return true };
+        let (warp, empty) = (entry.warp, entry.accesses.is_empty());
+        entry.pending += u32::from(!entry.members.is_empty());
+        let is_store = desk.on.facts.op(entry.pc).mem == MemKind::Store;
+        let sectors = access.bytes.div_ceil(self.sector);
+        let (replies, own) = if is_store { (sectors, u32::from(warp)) } else { (1, inst) };
+        let token = desk.parts.token(&desk.on.insts, inst, &access, replies, own);
+        let at = desk.now + Cycle::from(desk.caches.l1d.latency());
+        self.lookups.push(Lookup { at, inst, access, token });
+        if is_store {
+            desk.parts.for_each_warp(token, |warp| desk.on.warps.front_mut(warp).stores += sectors);
+        }
+        empty
+    }
+
+    /// Loads that go past the L1, and everything when there is none.
+    fn hand_past_l1<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) -> bool {
+        let entry = desk.on.insts.get(inst);
+        let Some(&access) = entry.accesses.last() else { return true };
+        let Access { address, bytes, byte_mask, .. } = access;
+        let is_store = desk.on.facts.op(entry.pc).mem == MemKind::Store;
+        let purpose = purpose(is_store, entry.local);
+        let token = if is_store { u32::from(entry.warp) } else { inst | PAST_L1 };
+        let (sm, posted) = (desk.on.facts.id, is_store && !self.write_replies);
+        let mut request = Request { sm, token, purpose, address, bytes, posted, byte_mask, atomic: None };
+        if !desk.port.accepts(&request) {
+            self.port_is_full(desk, &request);
+            return false;
+        }
+        let replies = bytes.div_ceil(self.sector);
+        let token = desk.parts.token(&desk.on.insts, inst, &access, replies, token & !PAST_L1);
+        request.token = token | request.token & PAST_L1;
+        let entry = desk.on.insts.get_mut(inst);
+        entry.accesses.pop();
+        let empty = entry.accesses.is_empty();
+        if is_store {
+            desk.parts.for_each_warp(token, |warp| desk.on.warps.front_mut(warp).stores += replies);
+        } else if entry.members.is_empty() {
+            // Every sector comes by itself.
+            entry.pending += replies - 1;
+        }
+        if posted {
+            desk.parts.store_kept(desk.on, token, replies);
+        }
+        self.stalled = false;
+        desk.send(request, self.sector);
+        empty
+    }
+
+    fn hand_atomic<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) -> bool {
+        let entry = desk.on.insts.get_mut(inst);
+        let Some(&access) = entry.accesses.last() else { return true };
+        let Access { address, bytes, .. } = access;
+        let mut request = Request {
+            sm: desk.on.facts.id,
+            token: inst | PAST_L1,
+            purpose: Purpose::Atomic,
+            address,
+            bytes,
+            posted: false,
+            byte_mask: u128::MAX,
+            atomic: entry.work.pop(),
+        };
+        if !desk.port.accepts(&request) {
+            self.port_is_full(desk, &request);
+            desk.on.insts.get_mut(inst).work.extend(request.atomic);
+            return false;
+        }
+        let replies = bytes.div_ceil(self.sector);
+        request.token = desk.parts.token(&desk.on.insts, inst, &access, replies, inst) | PAST_L1;
+        let entry = desk.on.insts.get_mut(inst);
+        entry.accesses.pop();
+        if entry.members.is_empty() {
+            entry.pending += replies - 1;
+        }
+        let empty = entry.accesses.is_empty();
+        self.stalled = false;
+        desk.send(request, self.sector);
+        empty
+    }
+
+    fn port_is_full<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, request: &Request) {
+        self.stuck = Stuck::Port(desk.port.flits(request));
+        self.stalled = true;
+        desk.stalls();
+    }
+}
