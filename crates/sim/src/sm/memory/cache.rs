@@ -4,6 +4,7 @@
 //! sends for one, or is refused and tried again in the next cycle.
 
 mod outstanding;
+mod refusal;
 
 use crate::config::{CacheConfig, WritePolicy};
 use crate::counters;
@@ -11,6 +12,7 @@ use crate::mem::cache::{NO_LINE, set_of};
 use crate::packet::{Cycle, Purpose, Request};
 use crate::saved;
 use outstanding::Outstanding;
+use refusal::{Changes, Why};
 use std::collections::VecDeque;
 
 counters! {
@@ -67,14 +69,16 @@ pub struct Cache {
     /// Requests waiting for the interconnect.
     pub queue: VecDeque<Request>,
     sm: u16,
-    /// Grows with every change that could turn a refusal into something else.
-    version: u64,
+    /// Changes that could turn a refusal into something else.
+    changes: Changes,
+    /// Why it refused last, and the changes there had been that matter for it.
+    refusal: (Why, u64),
     /// Counters.
     pub counters: CacheCounters,
 }
 
 saved!(Cache {
-    values: lines, addresses, last, queue, version;
+    values: lines, addresses, last, queue, changes, refusal;
     parts: outstanding, counters;
     fixed: config, sector, sm;
 });
@@ -93,7 +97,8 @@ impl Cache {
             outstanding: Outstanding::new(config.mshr_entries, config.mshr_merges),
             queue: VecDeque::with_capacity(config.miss_queue as usize + 2),
             sm,
-            version: 0,
+            changes: Changes::default(),
+            refusal: (Why::Queue, 0),
             counters: CacheCounters::default(),
         }
     }
@@ -102,12 +107,27 @@ impl Cache {
     #[inline]
     #[must_use]
     pub fn version(&self) -> u64 {
-        self.version
+        let Changes { lines, sent, taken } = self.changes;
+        lines + sent + taken
+    }
+
+    /// Whether the access it refused last would be refused again.
+    #[inline]
+    #[must_use]
+    pub fn still_refuses(&self) -> bool {
+        let (why, changes) = self.refusal;
+        self.changes.that_matter(why) == changes
+    }
+
+    /// Counts an access that is refused again.
+    #[inline]
+    pub fn refuse_again(&mut self) {
+        self.counters.reservation_fails += 1;
     }
 
     /// Takes the next request for the interconnect.
     pub fn pop_request(&mut self) -> Option<Request> {
-        self.version += 1;
+        self.changes.sent += 1;
         self.queue.pop_front()
     }
 
@@ -172,7 +192,8 @@ impl Cache {
         self.queue.len() + more >= self.config.miss_queue as usize
     }
 
-    fn fail(&mut self) -> Answer {
+    fn fail(&mut self, why: Why) -> Answer {
+        self.refusal = (why, self.changes.that_matter(why));
         self.counters.reservation_fails += 1;
         Answer::Fail
     }
@@ -199,18 +220,18 @@ impl Cache {
         }
         let on_miss = self.config.allocate_on_miss;
         if self.queue_full(usize::from(on_miss && self.config.miss_queue > 1)) {
-            return self.fail();
+            return self.fail(Why::Queue);
         }
         let (room, entry) = match found {
             Some(index) => (None, Some(self.lines[index].entry)),
             None => (self.room(set), self.outstanding.find(line)),
         };
         if found.is_none() && room.is_none() {
-            return self.fail();
+            return self.fail(Why::Lines);
         }
         if let Some(entry) = entry {
             if !self.outstanding.join(entry, waiter) {
-                return self.fail();
+                return self.fail(Why::Entries);
             }
             if let Some(index) = found {
                 self.lines[index].last = now;
@@ -222,7 +243,7 @@ impl Cache {
         let bytes = self.config.line;
         let slot = room.unwrap_or(0);
         let Some(token) = self.outstanding.open(line, slot, bytes.div_ceil(self.sector), waiter) else {
-            return self.fail();
+            return self.fail(Why::Entries);
         };
         if on_miss {
             self.replace(slot, line, State::Reserved, now);
@@ -277,7 +298,7 @@ impl Cache {
             return Answer::Hit;
         }
         if self.queue_full(0) {
-            return self.fail();
+            return self.fail(Why::Queue);
         }
         self.counters.accesses += 1;
         if let Some(index) = found {
@@ -295,7 +316,7 @@ impl Cache {
 
     /// A sector of a line has come.
     pub fn fill(&mut self, token: u32, now: Cycle) {
-        self.version += 1;
+        self.changes.lines += 1;
         let Some((line, slot)) = self.outstanding.fill(token) else { return };
         if self.config.allocate_on_miss {
             // Only an access counts as a use of the line.
@@ -312,7 +333,7 @@ impl Cache {
 
     /// Invalidates all lines, modified ones too. Outstanding lines still arrive.
     pub fn invalidate(&mut self) {
-        self.version += 1;
+        self.changes.lines += 1;
         self.drop_lines(|state| state != State::Reserved);
     }
 
@@ -344,7 +365,7 @@ impl Cache {
         if !self.has_ready() {
             return None;
         }
-        self.version += 1;
+        self.changes.taken += 1;
         self.outstanding.next_ready()
     }
 

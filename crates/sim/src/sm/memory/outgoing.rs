@@ -179,8 +179,9 @@ impl Outgoing {
         if at > desk.now {
             return;
         }
-        if self.refused == Some(desk.caches.l1d.version()) {
-            desk.caches.l1d.counters.reservation_fails += 1;
+        if self.refused.is_some() && desk.caches.l1d.still_refuses() {
+            desk.caches.l1d.refuse_again();
+            self.refused = Some(desk.caches.l1d.version());
             self.stalled = true;
             desk.stalls();
             return;
