@@ -12,9 +12,10 @@ mod registry;
 mod schedule;
 mod set;
 mod state;
+mod warp_table;
 
 pub use counted::Counted;
-pub use divergence::{Divergence, Leaving, Outcome, StackEntry, WarpInfo, WarpTable};
+pub use divergence::{Divergence, Leaving, Outcome, StackEntry};
 pub use ganging::{Gang, GangView, Ganging, MemorySplit, Reform};
 pub use gating::{Census, Entry, Gating, GatingView, Shape};
 pub use place::Place;
@@ -24,6 +25,7 @@ pub use schedule::{
     Iterations, SchedulerView,
 };
 pub use set::{MAX_WARPS, WarpId, WarpSet};
+pub use warp_table::{WarpInfo, WarpTable};
 
 /// The mechanisms of one SM.
 pub struct SmMechanisms {

@@ -3,6 +3,7 @@
 //! It is all the rest of the GPU looks at while a launch runs: the SM itself stays in the cache of the core that runs it.
 
 use super::build::Build;
+use super::shared::Shared;
 use super::{Occupancy, Sm};
 use crate::event::Event;
 use crate::packet::{Cycle, Reply, Request};
@@ -66,8 +67,27 @@ impl Mail {
     #[must_use]
     pub fn new<B: Build>(sm: &Sm<'_, B>, now: Cycle) -> Self {
         let mut mail = Self { ran_until: now, ..Self::default() };
-        sm.describe(&mut mail, now);
+        mail.describe(sm, now);
         mail
+    }
+
+    /// How the SM looks from outside.
+    pub(super) fn describe<B: Build>(&mut self, sm: &Sm<'_, B>, now: Cycle) {
+        let Shared { threads, account, facts, .. } = &sm.shared;
+        let held = sm.memory.held() + sm.port.inbox.len();
+        let is_answered = sm.port.expected == sm.port.received;
+        self.free_flits = sm.port.free_flits;
+        if threads.fault.is_some() {
+            self.fault.clone_from(&threads.fault);
+        }
+        self.reply_room = facts.config.sm.ejection_buffer.saturating_sub(held);
+        self.occupancy = sm.blocks.occupancy(facts.most_ctas);
+        self.is_idle = sm.blocks.is_empty() && is_answered && !sm.memory.wants_to_send();
+        self.thread_insts = account.counters.thread_insts;
+        self.next = match account.has_just_issued(now) {
+            true => Some(now),
+            false => Some(sm.stages().sleep_until(now).unwrap_or(now)).filter(|at| *at != Cycle::MAX),
+        };
     }
 
     /// When the SM next moves, with what it will be told; `None` when only a message can wake it.

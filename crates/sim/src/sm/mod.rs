@@ -191,26 +191,7 @@ impl<'k, B: Build> Sm<'k, B> {
         }
         account.hand_over(&mut mail.events);
         mail.waits_for_flits = self.memory.wants_to_send() || self.fetch.wants_to_send();
-        self.describe(mail, to);
-    }
-
-    /// How it looks from outside.
-    fn describe(&self, mail: &mut Mail, now: Cycle) {
-        let Shared { threads, account, facts, .. } = &self.shared;
-        let held = self.memory.held() + self.port.inbox.len();
-        let is_answered = self.port.expected == self.port.received;
-        mail.free_flits = self.port.free_flits;
-        if threads.fault.is_some() {
-            mail.fault.clone_from(&threads.fault);
-        }
-        mail.reply_room = facts.config.sm.ejection_buffer.saturating_sub(held);
-        mail.occupancy = self.blocks.occupancy(facts.most_ctas);
-        mail.is_idle = self.blocks.is_empty() && is_answered && !self.memory.wants_to_send();
-        mail.thread_insts = account.counters.thread_insts;
-        mail.next = match account.has_just_issued(now) {
-            true => Some(now),
-            false => Some(self.stages().sleep_until(now).unwrap_or(now)).filter(|at| *at != Cycle::MAX),
-        };
+        mail.describe(self, to);
     }
 
     /// A reply will arrive at `at`. All sectors of a line but the last count at once.
@@ -283,7 +264,7 @@ impl<'k, B: Build> Sm<'k, B> {
     /// Nothing issues up to `to`: slots are charged to the causes that keep warps from it.
     fn pass(&mut self, now: Cycle, to: Cycle) {
         let state = self.memory_state();
-        self.schedulers.pass(&mut self.shared, &self.datapath, &self.gangs, state, now, to);
+        self.schedulers.empty().pass(&mut self.shared, &self.datapath, &self.gangs, state, now, to);
     }
 
     /// Goes over cycles in which nothing moves.
@@ -297,7 +278,7 @@ impl<'k, B: Build> Sm<'k, B> {
 
     /// Charges all slots of the cycles it has run.
     pub(crate) fn settle(&mut self, now: Cycle) {
-        self.schedulers.settle_all(&mut self.shared, now);
+        self.schedulers.empty().settle_all(&mut self.shared, now);
     }
 
     // What it has counted.

@@ -1,9 +1,9 @@
 //! The issue stage: each scheduler picks a warp, or its slot is charged to the cause that kept it from doing so.
 
+mod empty;
 pub mod path;
 
 use super::build::Build;
-use super::datapath::Datapath;
 use super::gangs::Gangs;
 use super::shared::Shared;
 use super::warps::news::Notice;
@@ -12,6 +12,7 @@ use crate::kernel::UnitKind;
 use crate::packet::Cycle;
 use crate::saved;
 use crate::seam::{Cause, IssueScheduler, Place, WarpId, WarpSet};
+use empty::{EmptySlots, UnitState};
 use path::Path;
 use raddle_ptx::num::fit;
 
@@ -24,48 +25,6 @@ pub(super) struct MemoryState {
     pub(super) is_stalled: bool,
 }
 
-/// Why a scheduler could not issue when it last looked, as long as none of its warps has moved.
-#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
-struct Idle {
-    /// It has looked.
-    is_known: bool,
-    cause: Cause,
-    /// The units it saw.
-    state: UnitState,
-    /// None of its warps can issue, whatever the units do.
-    is_quiet: bool,
-    /// One of its warps has wrong instructions to drop.
-    drops: bool,
-    /// The first cycle that has not been charged; [`Cycle::MAX`] before the first look.
-    since: Cycle,
-}
-
-impl Idle {
-    /// Nothing is known.
-    const UNKNOWN: Self = Self {
-        is_known: false,
-        cause: Cause::NoWarp,
-        state: UnitState(0),
-        is_quiet: false,
-        drops: false,
-        since: Cycle::MAX,
-    };
-}
-
-/// What a scheduler has seen of the units, as bits: whether the load-store unit is stalled, whether it keeps others from the
-/// one pipeline, and in plain builds which units take an instruction.
-#[derive(Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-struct UnitState(u8);
-
-impl UnitState {
-    #[inline]
-    fn new<B: Build>(datapath: &Datapath, memory: MemoryState) -> Self {
-        let open = if B::PLAIN { datapath.open() } else { 0 };
-        let in_the_way = datapath.memory_is_in_the_way::<B>(memory.is_occupied);
-        Self(u8::from(memory.is_stalled) | u8::from(in_the_way) << 1 | open << 2)
-    }
-}
-
 /// The schedulers of an SM.
 pub(super) struct Schedulers {
     policies: Vec<Box<dyn IssueScheduler>>,
@@ -75,17 +34,17 @@ pub(super) struct Schedulers {
     per_warp: u32,
     eligible: WarpSet,
     scratch: Vec<WarpId>,
-    idle: Vec<Idle>,
+    empty: EmptySlots,
     /// In plain builds: nobody could issue or had wrong instructions to drop with the units like this.
     rests: Option<UnitState>,
 }
 
-saved!(Schedulers { values: eligible, scratch, idle, rests; parts: policies; fixed: rotate, per_warp });
+saved!(Schedulers { values: eligible, scratch, empty, rests; parts: policies; fixed: rotate, per_warp });
 
 impl Schedulers {
     pub(super) fn new(policies: Vec<Box<dyn IssueScheduler>>, config: &SmConfig, slots: usize) -> Self {
         Self {
-            idle: vec![Idle::UNKNOWN; policies.len()],
+            empty: EmptySlots::new(policies.len()),
             policies,
             rotate: config.issue.rotate,
             per_warp: config.issue.per_warp,
@@ -99,6 +58,12 @@ impl Schedulers {
     #[inline]
     pub(super) fn policies(&self) -> &[Box<dyn IssueScheduler>] {
         &self.policies
+    }
+
+    /// Slots that stay empty.
+    #[inline]
+    pub(super) fn empty(&mut self) -> &mut EmptySlots {
+        &mut self.empty
     }
 
     /// Tells policies what happened to their warps.
@@ -143,12 +108,12 @@ impl Schedulers {
         };
         for _ in 0..count {
             if path.has_fault() {
-                return self.end(path.on, seen, now);
+                return self.empty.end(path.on, seen, now);
             }
             if used >> scheduler & 1 != 0 {
-                self.settle(path.on, scheduler, now, now + 1);
-            } else if self.stays_idle(path.on, path.datapath, memory, scheduler) {
-                self.tell(path.on, scheduler, now + 1);
+                self.empty.settle(path.on, scheduler, now, now + 1);
+            } else if self.empty.stays_idle(path.on, path.datapath, memory, scheduler) {
+                self.empty.tell(path.on, scheduler, now + 1);
             } else {
                 self.schedule(path, gangs, memory, scheduler);
             }
@@ -156,14 +121,14 @@ impl Schedulers {
             scheduler = if scheduler + 1 == count { 0 } else { scheduler + 1 };
         }
         if path.has_fault() {
-            return self.end(path.on, seen, now);
+            return self.empty.end(path.on, seen, now);
         }
         if gangs.is_active::<B>() {
             gangs.settle(path.on, now);
         }
         if B::PLAIN {
             let has_issued = path.on.account.has_just_issued(now + 1);
-            let rests = !has_issued && path.on.warps.sets().moved() == 0 && self.idle.iter().all(|idle| !idle.drops);
+            let rests = !has_issued && path.on.warps.sets().moved() == 0 && self.empty.drop_nothing();
             self.rests = rests.then(|| UnitState::new::<B>(path.datapath, memory));
         }
     }
@@ -199,14 +164,14 @@ impl Schedulers {
         let Some(warp) = pick else {
             match vetoed {
                 Some(cause) => {
-                    self.settle(path.on, scheduler, now, now + 1);
+                    self.empty.settle(path.on, scheduler, now, now + 1);
                     path.on.charge(scheduler, cause, now, 1);
                 }
-                None => self.look(path.on, path.datapath, gangs, memory, scheduler, now),
+                None => self.empty.look(path.on, path.datapath, gangs, memory, scheduler, now),
             }
-            return self.tell(path.on, scheduler, now + 1);
+            return self.empty.tell(path.on, scheduler, now + 1);
         };
-        self.settle(path.on, scheduler, now, now + 1);
+        self.empty.settle(path.on, scheduler, now, now + 1);
         for n in 0..self.per_warp {
             if n > 0 && !self.goes_on(path, scheduler, warp) {
                 break;
@@ -272,110 +237,6 @@ impl Schedulers {
         }
     }
 
-    // Slots that stay empty.
-    //
-    // What they are charged to is not counted cycle by cycle, but when it changes.
-
-    /// Finds out why a scheduler cannot issue from now on, from the sets. Where its warps are held up by different things, the
-    /// one closest to issue counts: a warp that only waits for its unit before one that waits for data, that before one
-    /// whose instruction is not there, and so on.
-    #[inline]
-    fn look<B: Build>(
-        &mut self,
-        on: &mut Shared<'_, B>,
-        datapath: &Datapath,
-        gangs: &Gangs,
-        memory: MemoryState,
-        scheduler: usize,
-        now: Cycle,
-    ) {
-        let (known, state) = (self.idle[scheduler], UnitState::new::<B>(datapath, memory));
-        if known.is_known && known.state == state && on.warps.sets().moved() >> scheduler & 1 == 0 {
-            return;
-        }
-        self.settle(on, scheduler, now, now);
-        let in_the_way = datapath.memory_is_in_the_way::<B>(memory.is_occupied);
-        let unit_cause = |unit: UnitKind| match unit {
-            _ if gangs.is_active::<B>() && !has_ready_alone(on, gangs, scheduler, unit) => Cause::Mechanism,
-            _ if datapath.is_unified::<B>() => match in_the_way {
-                true if memory.is_stalled => Cause::BackPressure,
-                true => Cause::UnitMem,
-                false => Cause::UnitSp,
-            },
-            UnitKind::Mem if memory.is_stalled => Cause::BackPressure,
-            UnitKind::Mem => Cause::UnitMem,
-            UnitKind::Sfu => Cause::UnitSfu,
-            UnitKind::Sp => Cause::UnitSp,
-        };
-        let (cause, has_ready) = find_idle_cause(on, scheduler, unit_cause);
-        let drops = on.warps.sets().has(scheduler, Place::Hazard);
-        on.warps.looked(scheduler);
-        self.idle[scheduler] = Idle { is_known: true, cause, state, is_quiet: !has_ready && !drops, drops, since: now };
-    }
-
-    /// Whether a scheduler has nothing to do, as when it last looked: none of its warps can issue or has wrong instructions to
-    /// drop, whatever the units do or because they are as they were.
-    #[inline]
-    fn stays_idle<B: Build>(
-        &self,
-        on: &Shared<'_, B>,
-        datapath: &Datapath,
-        memory: MemoryState,
-        scheduler: usize,
-    ) -> bool {
-        let known = &self.idle[scheduler];
-        let is_alike = || B::PLAIN && !known.drops && known.state == UnitState::new::<B>(datapath, memory);
-        known.is_known && on.warps.sets().moved() >> scheduler & 1 == 0 && (known.is_quiet || is_alike())
-    }
-
-    /// Charges the slots of a scheduler up to `to` to what it found; those from `since` on are to be charged later.
-    #[inline]
-    fn settle<B: Build>(&mut self, on: &mut Shared<'_, B>, scheduler: usize, to: Cycle, since: Cycle) {
-        let idle = &mut self.idle[scheduler];
-        let from = std::mem::replace(&mut idle.since, since);
-        if from < to {
-            on.charge(scheduler, idle.cause, from, to - from);
-        }
-    }
-
-    /// The same when somebody listens, who is told of every slot at once.
-    #[inline]
-    fn tell<B: Build>(&mut self, on: &mut Shared<'_, B>, scheduler: usize, to: Cycle) {
-        if on.account.hears_slots() {
-            self.settle(on, scheduler, to, to);
-        }
-    }
-
-    /// No scheduler issues up to `to`.
-    #[inline]
-    pub(super) fn pass<B: Build>(
-        &mut self,
-        on: &mut Shared<'_, B>,
-        datapath: &Datapath,
-        gangs: &Gangs,
-        memory: MemoryState,
-        now: Cycle,
-        to: Cycle,
-    ) {
-        for scheduler in 0..self.policies.len() {
-            self.look(on, datapath, gangs, memory, scheduler, now);
-            self.tell(on, scheduler, to);
-        }
-    }
-
-    /// Charges all slots before this cycle.
-    pub(super) fn settle_all<B: Build>(&mut self, on: &mut Shared<'_, B>, to: Cycle) {
-        (0..self.idle.len()).for_each(|scheduler| self.settle(on, scheduler, to, to));
-    }
-
-    /// A fault has ended the run; `seen` are the schedulers whose slot of this cycle counts.
-    #[cold]
-    fn end<B: Build>(&mut self, on: &mut Shared<'_, B>, seen: u64, now: Cycle) {
-        for scheduler in 0..self.idle.len() {
-            self.settle(on, scheduler, now + (seen >> scheduler & 1), Cycle::MAX);
-        }
-    }
-
     /// Whether a warp can issue to a unit by itself.
     #[inline]
     pub(super) fn has_ready<B: Build>(&self, on: &Shared<'_, B>, gangs: &Gangs, unit: UnitKind) -> bool {
@@ -386,41 +247,4 @@ impl Schedulers {
         let ready = sets.ready(unit);
         (0..sets.word_count()).any(|n| ready.word(n) & gangs.free().word(n) != 0)
     }
-}
-
-/// Whether a warp of a scheduler that is in no gang could issue to a unit.
-fn has_ready_alone<B: Build>(on: &Shared<'_, B>, gangs: &Gangs, scheduler: usize, unit: UnitKind) -> bool {
-    let (own, ready) = (on.warps.slots.used(scheduler), on.warps.sets().ready(unit));
-    (0..own.word_count()).any(|n| own.word(n) & ready.word(n) & gangs.free().word(n) != 0)
-}
-
-/// Why a scheduler cannot issue, and whether one of its warps is ready; `unit_cause` says why units do not take what is ready
-/// for them.
-fn find_idle_cause<B: Build>(
-    on: &Shared<'_, B>,
-    scheduler: usize,
-    unit_cause: impl Fn(UnitKind) -> Cause,
-) -> (Cause, bool) {
-    let (own, sets) = (on.warps.slots.used(scheduler), on.warps.sets());
-    if own.is_empty() {
-        return (Cause::NoWarp, false);
-    }
-    let ready =
-        [UnitKind::Mem, UnitKind::Sfu, UnitKind::Sp].into_iter().find(|unit| sets.has(scheduler, Place::ready(*unit)));
-    if let Some(unit) = ready {
-        return (unit_cause(unit), true);
-    }
-    let rest = [
-        (Place::DataMemory, Cause::DataMemory),
-        (Place::DataAlu, Cause::DataAlu),
-        (Place::Hazard, Cause::Control),
-        (Place::Redirected, Cause::Control),
-        (Place::Starved, Cause::Fetch),
-        (Place::Fence, Cause::Fence),
-        (Place::Held, Cause::Mechanism),
-        (Place::Sibling, Cause::Sibling),
-        (Place::Barrier, Cause::Barrier),
-    ];
-    let first = rest.iter().find(|(place, _)| sets.has(scheduler, *place));
-    (first.map_or(Cause::ExitWait, |(_, cause)| *cause), false)
 }

@@ -1,0 +1,207 @@
+//! Issue slots that stay empty, and what they are charged to.
+//!
+//! They are not counted cycle by cycle, but when their cause changes.
+
+use super::super::build::Build;
+use super::super::datapath::Datapath;
+use super::super::gangs::Gangs;
+use super::super::shared::Shared;
+use super::MemoryState;
+use crate::kernel::UnitKind;
+use crate::packet::Cycle;
+use crate::seam::{Cause, Place};
+
+/// Why a scheduler could not issue when it last looked, as long as none of its warps has moved.
+#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
+struct Idle {
+    /// It has looked.
+    is_known: bool,
+    cause: Cause,
+    /// The units it saw.
+    state: UnitState,
+    /// None of its warps can issue, whatever the units do.
+    is_quiet: bool,
+    /// One of its warps has wrong instructions to drop.
+    drops: bool,
+    /// The first cycle that has not been charged; [`Cycle::MAX`] before the first look.
+    since: Cycle,
+}
+
+impl Idle {
+    /// Nothing is known.
+    const UNKNOWN: Self = Self {
+        is_known: false,
+        cause: Cause::NoWarp,
+        state: UnitState(0),
+        is_quiet: false,
+        drops: false,
+        since: Cycle::MAX,
+    };
+}
+
+/// What a scheduler has seen of the units, as bits: whether the load-store unit is stalled, whether it keeps others from the
+/// one pipeline, and in plain builds which units take an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) struct UnitState(u8);
+
+impl UnitState {
+    #[inline]
+    pub(super) fn new<B: Build>(datapath: &Datapath, memory: MemoryState) -> Self {
+        let open = if B::PLAIN { datapath.open() } else { 0 };
+        let in_the_way = datapath.memory_is_in_the_way::<B>(memory.is_occupied);
+        Self(u8::from(memory.is_stalled) | u8::from(in_the_way) << 1 | open << 2)
+    }
+}
+
+/// The slots of all schedulers.
+#[derive(serde::Serialize, serde::Deserialize)]
+pub(in super::super) struct EmptySlots(Vec<Idle>);
+
+impl EmptySlots {
+    /// Nothing is known of this many schedulers.
+    pub(super) fn new(schedulers: usize) -> Self {
+        Self(vec![Idle::UNKNOWN; schedulers])
+    }
+
+    /// Whether none of the schedulers has wrong instructions to drop.
+    pub(super) fn drop_nothing(&self) -> bool {
+        self.0.iter().all(|idle| !idle.drops)
+    }
+
+    /// Finds out why a scheduler cannot issue from now on, from the sets. Where its warps are held up by different things, the
+    /// one closest to issue counts: a warp that only waits for its unit before one that waits for data, that before one
+    /// whose instruction is not there, and so on.
+    #[inline]
+    pub(super) fn look<B: Build>(
+        &mut self,
+        on: &mut Shared<'_, B>,
+        datapath: &Datapath,
+        gangs: &Gangs,
+        memory: MemoryState,
+        scheduler: usize,
+        now: Cycle,
+    ) {
+        let (known, state) = (self.0[scheduler], UnitState::new::<B>(datapath, memory));
+        if known.is_known && known.state == state && on.warps.sets().moved() >> scheduler & 1 == 0 {
+            return;
+        }
+        self.settle(on, scheduler, now, now);
+        let in_the_way = datapath.memory_is_in_the_way::<B>(memory.is_occupied);
+        let unit_cause = |unit: UnitKind| match unit {
+            _ if gangs.is_active::<B>() && !has_ready_alone(on, gangs, scheduler, unit) => Cause::Mechanism,
+            _ if datapath.is_unified::<B>() => match in_the_way {
+                true if memory.is_stalled => Cause::BackPressure,
+                true => Cause::UnitMem,
+                false => Cause::UnitSp,
+            },
+            UnitKind::Mem if memory.is_stalled => Cause::BackPressure,
+            UnitKind::Mem => Cause::UnitMem,
+            UnitKind::Sfu => Cause::UnitSfu,
+            UnitKind::Sp => Cause::UnitSp,
+        };
+        let (cause, has_ready) = find_idle_cause(on, scheduler, unit_cause);
+        let drops = on.warps.sets().has(scheduler, Place::Hazard);
+        on.warps.looked(scheduler);
+        self.0[scheduler] = Idle { is_known: true, cause, state, is_quiet: !has_ready && !drops, drops, since: now };
+    }
+
+    /// Whether a scheduler has nothing to do, as when it last looked: none of its warps can issue or has wrong instructions to
+    /// drop, whatever the units do or because they are as they were.
+    #[inline]
+    pub(super) fn stays_idle<B: Build>(
+        &self,
+        on: &Shared<'_, B>,
+        datapath: &Datapath,
+        memory: MemoryState,
+        scheduler: usize,
+    ) -> bool {
+        let known = &self.0[scheduler];
+        let is_alike = || B::PLAIN && !known.drops && known.state == UnitState::new::<B>(datapath, memory);
+        known.is_known && on.warps.sets().moved() >> scheduler & 1 == 0 && (known.is_quiet || is_alike())
+    }
+
+    /// Charges the slots of a scheduler up to `to` to what it found; those from `since` on are to be charged later.
+    #[inline]
+    pub(super) fn settle<B: Build>(&mut self, on: &mut Shared<'_, B>, scheduler: usize, to: Cycle, since: Cycle) {
+        let idle = &mut self.0[scheduler];
+        let from = std::mem::replace(&mut idle.since, since);
+        if from < to {
+            on.charge(scheduler, idle.cause, from, to - from);
+        }
+    }
+
+    /// The same when somebody listens, who is told of every slot at once.
+    #[inline]
+    pub(super) fn tell<B: Build>(&mut self, on: &mut Shared<'_, B>, scheduler: usize, to: Cycle) {
+        if on.account.hears_slots() {
+            self.settle(on, scheduler, to, to);
+        }
+    }
+
+    /// No scheduler issues up to `to`.
+    #[inline]
+    pub(in super::super) fn pass<B: Build>(
+        &mut self,
+        on: &mut Shared<'_, B>,
+        datapath: &Datapath,
+        gangs: &Gangs,
+        memory: MemoryState,
+        now: Cycle,
+        to: Cycle,
+    ) {
+        for scheduler in 0..self.0.len() {
+            self.look(on, datapath, gangs, memory, scheduler, now);
+            self.tell(on, scheduler, to);
+        }
+    }
+
+    /// Charges all slots before this cycle.
+    pub(in super::super) fn settle_all<B: Build>(&mut self, on: &mut Shared<'_, B>, to: Cycle) {
+        (0..self.0.len()).for_each(|scheduler| self.settle(on, scheduler, to, to));
+    }
+
+    /// A fault has ended the run; `seen` are the schedulers whose slot of this cycle counts.
+    #[cold]
+    pub(super) fn end<B: Build>(&mut self, on: &mut Shared<'_, B>, seen: u64, now: Cycle) {
+        for scheduler in 0..self.0.len() {
+            self.settle(on, scheduler, now + (seen >> scheduler & 1), Cycle::MAX);
+        }
+    }
+}
+
+/// Whether a warp of a scheduler that is in no gang could issue to a unit.
+fn has_ready_alone<B: Build>(on: &Shared<'_, B>, gangs: &Gangs, scheduler: usize, unit: UnitKind) -> bool {
+    let (own, ready) = (on.warps.slots.used(scheduler), on.warps.sets().ready(unit));
+    (0..own.word_count()).any(|n| own.word(n) & ready.word(n) & gangs.free().word(n) != 0)
+}
+
+/// Why a scheduler cannot issue, and whether one of its warps is ready; `unit_cause` says why units do not take what is ready
+/// for them.
+fn find_idle_cause<B: Build>(
+    on: &Shared<'_, B>,
+    scheduler: usize,
+    unit_cause: impl Fn(UnitKind) -> Cause,
+) -> (Cause, bool) {
+    let (own, sets) = (on.warps.slots.used(scheduler), on.warps.sets());
+    if own.is_empty() {
+        return (Cause::NoWarp, false);
+    }
+    let ready =
+        [UnitKind::Mem, UnitKind::Sfu, UnitKind::Sp].into_iter().find(|unit| sets.has(scheduler, Place::ready(*unit)));
+    if let Some(unit) = ready {
+        return (unit_cause(unit), true);
+    }
+    let rest = [
+        (Place::DataMemory, Cause::DataMemory),
+        (Place::DataAlu, Cause::DataAlu),
+        (Place::Hazard, Cause::Control),
+        (Place::Redirected, Cause::Control),
+        (Place::Starved, Cause::Fetch),
+        (Place::Fence, Cause::Fence),
+        (Place::Held, Cause::Mechanism),
+        (Place::Sibling, Cause::Sibling),
+        (Place::Barrier, Cause::Barrier),
+    ];
+    let first = rest.iter().find(|(place, _)| sets.has(scheduler, *place));
+    (first.map_or(Cause::ExitWait, |(_, cause)| *cause), false)
+}
