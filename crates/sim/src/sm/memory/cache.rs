@@ -14,6 +14,7 @@ use crate::saved;
 use outstanding::Outstanding;
 use refusal::{Changes, Why};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 counters! {
     /// What a first-level cache counts.
@@ -71,8 +72,8 @@ pub struct Cache {
     sm: u16,
     /// Changes that could turn a refusal into something else.
     changes: Changes,
-    /// Why it refused last, and the changes there had been that matter for it.
-    refusal: (Why, u64),
+    /// Why it refused last, in which set, and the changes there had been that matter for it.
+    refusal: (Why, u32, u64),
     /// Counters.
     pub counters: CacheCounters,
 }
@@ -97,8 +98,8 @@ impl Cache {
             outstanding: Outstanding::new(config.mshr_entries, config.mshr_merges),
             queue: VecDeque::with_capacity(config.miss_queue as usize + 2),
             sm,
-            changes: Changes::default(),
-            refusal: (Why::Queue, 0),
+            changes: Changes::new(config.sets),
+            refusal: (Why::Queue, 0, 0),
             counters: CacheCounters::default(),
         }
     }
@@ -107,16 +108,15 @@ impl Cache {
     #[inline]
     #[must_use]
     pub fn version(&self) -> u64 {
-        let Changes { lines, sent, taken } = self.changes;
-        lines + sent + taken
+        self.changes.all()
     }
 
     /// Whether the access it refused last would be refused again.
     #[inline]
     #[must_use]
     pub fn still_refuses(&self) -> bool {
-        let (why, changes) = self.refusal;
-        self.changes.that_matter(why) == changes
+        let (why, set, changes) = self.refusal;
+        self.changes.that_matter(why, set) == changes
     }
 
     /// Counts an access that is refused again.
@@ -153,10 +153,17 @@ impl Cache {
         address & !(u64::from(self.config.line) - 1)
     }
 
-    /// The first line of a line's set.
-    fn set_of(&self, line: u64) -> usize {
-        let CacheConfig { index, sets, line: bytes, ways, .. } = self.config;
-        (set_of(index, sets, bytes, line) * ways) as usize
+    #[inline]
+    fn set_of(&self, line: u64) -> u32 {
+        let CacheConfig { index, sets, line: bytes, .. } = self.config;
+        set_of(index, sets, bytes, line)
+    }
+
+    /// The lines of a set.
+    #[inline]
+    fn lines_of(&self, set: u32) -> Range<usize> {
+        let first = (set * self.config.ways) as usize;
+        first..first + self.config.ways as usize
     }
 
     /// Whether a line is there, for an access like the last one.
@@ -165,19 +172,21 @@ impl Cache {
         self.addresses[self.last] == line && self.lines[self.last].state != State::Reserved
     }
 
-    /// A line in the tag array, in the set that begins with `first`.
+    /// A line in the tag array, in its set.
     #[inline]
-    fn find(&self, first: usize, line: u64) -> Option<usize> {
-        let set = &self.addresses[first..first + self.config.ways as usize];
-        set.iter().position(|address| *address == line).map(|way| first + way)
+    fn find(&self, set: u32, line: u64) -> Option<usize> {
+        let lines = self.lines_of(set);
+        let first = lines.start;
+        self.addresses[lines].iter().position(|address| *address == line).map(|way| first + way)
     }
 
-    /// Where another line of the set that begins with `first` could go: to the last place that is free, or to that used longest
-    /// ago. `None` when every line is reserved.
-    fn room(&self, first: usize) -> Option<usize> {
+    /// Where another line of a set could go: to the last place that is free, or to that used longest ago. `None` when every line
+    /// is reserved.
+    fn room(&self, set: u32) -> Option<usize> {
+        let lines = self.lines_of(set);
         let (mut free, mut oldest) = (None, None);
         let mut since = Cycle::MAX;
-        for (place, entry) in (first..).zip(&self.lines[first..first + self.config.ways as usize]) {
+        for (place, entry) in (lines.start..).zip(&self.lines[lines]) {
             match entry.state {
                 State::Invalid => free = Some(place),
                 State::Reserved => {}
@@ -192,8 +201,8 @@ impl Cache {
         self.queue.len() + more >= self.config.miss_queue as usize
     }
 
-    fn fail(&mut self, why: Why) -> Answer {
-        self.refusal = (why, self.changes.that_matter(why));
+    fn fail(&mut self, why: Why, set: u32) -> Answer {
+        self.refusal = (why, set, self.changes.that_matter(why, set));
         self.counters.reservation_fails += 1;
         Answer::Fail
     }
@@ -220,18 +229,18 @@ impl Cache {
         }
         let on_miss = self.config.allocate_on_miss;
         if self.queue_full(usize::from(on_miss && self.config.miss_queue > 1)) {
-            return self.fail(Why::Queue);
+            return self.fail(Why::Queue, set);
         }
         let (room, entry) = match found {
             Some(index) => (None, Some(self.lines[index].entry)),
             None => (self.room(set), self.outstanding.find(line)),
         };
         if found.is_none() && room.is_none() {
-            return self.fail(Why::Lines);
+            return self.fail(Why::Lines, set);
         }
         if let Some(entry) = entry {
             if !self.outstanding.join(entry, waiter) {
-                return self.fail(Why::Entries);
+                return self.fail(Why::Entries, set);
             }
             if let Some(index) = found {
                 self.lines[index].last = now;
@@ -243,7 +252,7 @@ impl Cache {
         let bytes = self.config.line;
         let slot = room.unwrap_or(0);
         let Some(token) = self.outstanding.open(line, slot, bytes.div_ceil(self.sector), waiter) else {
-            return self.fail(Why::Entries);
+            return self.fail(Why::Entries, set);
         };
         if on_miss {
             self.replace(slot, line, State::Reserved, now);
@@ -284,7 +293,8 @@ impl Cache {
     /// Writes: `request` goes through, or the line takes it and no request is needed (a hit).
     pub fn write(&mut self, request: Request, now: Cycle) -> Answer {
         let line = self.line_of(request.address);
-        let there = self.find(self.set_of(line), line);
+        let set = self.set_of(line);
+        let there = self.find(set, line);
         let found = there.filter(|i| self.lines[*i].state != State::Reserved);
         let stays = request.purpose == Purpose::LocalWrite && self.config.write == WritePolicy::GlobalThroughLocalBack
             || self.config.write == WritePolicy::Back;
@@ -298,7 +308,7 @@ impl Cache {
             return Answer::Hit;
         }
         if self.queue_full(0) {
-            return self.fail(Why::Queue);
+            return self.fail(Why::Queue, set);
         }
         self.counters.accesses += 1;
         if let Some(index) = found {
@@ -316,15 +326,14 @@ impl Cache {
 
     /// A sector of a line has come.
     pub fn fill(&mut self, token: u32, now: Cycle) {
-        self.changes.lines += 1;
-        let Some((line, slot)) = self.outstanding.fill(token) else { return };
+        let line = self.outstanding.line_of(token);
+        let set = self.set_of(line);
+        self.changes.line_came(set);
+        let Some(slot) = self.outstanding.fill(token) else { return };
         if self.config.allocate_on_miss {
             // Only an access counts as a use of the line.
             self.lines[slot].state = State::Valid;
-            return;
-        }
-        let set = self.set_of(line);
-        if self.find(set, line).is_none()
+        } else if self.find(set, line).is_none()
             && let Some(room) = self.room(set)
         {
             self.replace(room, line, State::Valid, now);
@@ -333,7 +342,7 @@ impl Cache {
 
     /// Invalidates all lines, modified ones too. Outstanding lines still arrive.
     pub fn invalidate(&mut self) {
-        self.changes.lines += 1;
+        self.changes.lines_gone();
         self.drop_lines(|state| state != State::Reserved);
     }
 

@@ -94,15 +94,20 @@ impl Outstanding {
         more
     }
 
-    /// A reply has come; with the last one, the line and what was reserved for it.
-    pub(super) fn fill(&mut self, entry: u32) -> Option<(u64, usize)> {
+    /// The line an entry is for.
+    pub(super) fn line_of(&self, entry: u32) -> u64 {
+        self.entries[entry as usize].line
+    }
+
+    /// A reply has come; with the last one, what was reserved for the line.
+    pub(super) fn fill(&mut self, entry: u32) -> Option<usize> {
         let state = &mut self.entries[entry as usize];
         state.left -= 1;
         if state.left > 0 {
             return None;
         }
         self.ready.push(entry);
-        Some((state.line, state.slot))
+        Some(state.slot)
     }
 
     /// Whether somebody's line has come.

@@ -12,10 +12,13 @@ pub(super) enum Why {
 }
 
 /// Changes that could turn a refusal into something else, counted.
-#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(super) struct Changes {
-    /// Lines that came, or went.
-    pub(super) lines: u64,
+    /// Lines that came, by set.
+    came: Vec<u64>,
+    /// Lines that came, or times that all went.
+    lines: u64,
+    gone: u64,
     /// Requests that were sent.
     pub(super) sent: u64,
     /// Accesses taken whose lines had come.
@@ -23,13 +26,35 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Those without which an access would be refused again. A line that comes may be its own.
+    pub(super) fn new(sets: u32) -> Self {
+        Self { came: vec![0; sets.max(1) as usize], lines: 0, gone: 0, sent: 0, taken: 0 }
+    }
+
+    /// All of them.
     #[inline]
-    pub(super) fn that_matter(self, why: Why) -> u64 {
+    pub(super) fn all(&self) -> u64 {
+        self.lines + self.gone + self.sent + self.taken
+    }
+
+    /// Those without which an access to a set would be refused again. A line that comes may be its own.
+    #[inline]
+    pub(super) fn that_matter(&self, why: Why, set: u32) -> u64 {
+        let lines = self.came[set as usize] + self.gone;
         match why {
-            Why::Queue => self.lines + self.sent,
-            Why::Lines => self.lines,
-            Why::Entries => self.lines + self.taken,
+            Why::Queue => lines + self.sent,
+            Why::Lines => lines,
+            Why::Entries => lines + self.taken,
         }
+    }
+
+    /// A line of a set has come, or a part of it.
+    pub(super) fn line_came(&mut self, set: u32) {
+        self.came[set as usize] += 1;
+        self.lines += 1;
+    }
+
+    /// All lines have gone.
+    pub(super) fn lines_gone(&mut self) {
+        self.gone += 1;
     }
 }
