@@ -21,6 +21,7 @@
 
 use crate::saved::{Error, Pass, Saved};
 use serde::{Serialize, de::DeserializeOwned};
+mod packets;
 mod switch;
 
 use crate::config::{ClockConfig, InterconnectConfig};

@@ -37,7 +37,7 @@ pub(super) fn blocked_warps<B: Build>(on: &Shared<'_, B>, blocks: &Blocks, sourc
 fn blocked_warp<B: Build>(on: &Shared<'_, B>, blocks: &Blocks, warp: WarpId, source: Option<&str>) -> BlockedWarp {
     let info = on.warps.get(warp);
     let slot = info.cta;
-    let stack = on.warps.divergence().stack(warp, on.warps.table());
+    let stack = on.warps.flow.divergence().stack(warp, on.warps.table());
     let front = on.warps.front(warp);
     let part = stack.iter().rev().find_map(|e| e.waits.clone());
     let waits = match info.blocked {
@@ -62,7 +62,7 @@ fn static_warps<B: Build>(on: &Shared<'_, B>, blocks: &Blocks, slot: u32, source
     let blocked = |number: u16| {
         let lane = u32::from(number) * width;
         let own = lanes_of(width) << (lane % 32);
-        let stack = on.warps.divergence().parts(first_row + lane / 32, own);
+        let stack = on.warps.flow.divergence().parts(first_row + lane / 32, own);
         let part = stack.last()?;
         let waits = match &part.waits {
             Some(waits) => {

@@ -71,7 +71,7 @@ impl<B: Build> Stages<'_, '_, B> {
         if self.front_moves(memory.is_occupied(), now) || memory.is_busy(port, now) || self.fetch.can_send(port) {
             return None;
         }
-        let mut wake = self.shared.warps.next_event();
+        let mut wake = self.shared.warps.flow.next_event();
         let mut at = |time: Option<Cycle>| wake = wake.min(time.unwrap_or(Cycle::MAX));
         at(self.blocks.next_start());
         at(port.inbox.front().map(|r| r.0));
@@ -92,7 +92,7 @@ impl<B: Build> Stages<'_, '_, B> {
     /// When a slot of a scheduler has no cause or two, or a lane is in no state or two; not behind a fault.
     pub(crate) fn result(&self, trailing: Cycle, has_fault: bool) -> SmResult {
         let Shared { warps, account, facts, .. } = self.shared;
-        let (stack_depth, bank_conflicts) = (u64::from(warps.stack_depth()), self.datapath.conflicts());
+        let (stack_depth, bank_conflicts) = (u64::from(warps.flow.stack_depth()), self.datapath.conflicts());
         let mut sm = SmCounters { bank_conflicts, stack_depth, ..account.with_mix(&facts.kernel.ops) };
         let schedulers = warps.slots.schedulers() as u64;
         sm.cycles -= trailing;
@@ -108,7 +108,7 @@ impl<B: Build> Stages<'_, '_, B> {
     /// The values of the counters that mechanisms at a seam declare, object by object.
     pub(crate) fn counted(&self, seam: Seam) -> Vec<Vec<u64>> {
         match seam {
-            Seam::Divergence => vec![self.shared.warps.divergence().counters()],
+            Seam::Divergence => vec![self.shared.warps.flow.divergence().counters()],
             Seam::Issue => self.schedulers.policies().iter().map(|policy| policy.counters()).collect(),
             Seam::Fetch => self.fetch.policies().iter().map(|policy| policy.counters()).collect(),
             Seam::Ganging => vec![self.gangs.unit().counters()],

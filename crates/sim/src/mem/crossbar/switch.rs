@@ -1,84 +1,16 @@
 //! The buffers of a crossbar, and how flits go through them.
 
 use super::CrossbarCounters;
+use super::packets::{List, Packet, Packets};
 use crate::config::{ClockConfig, InterconnectConfig};
 use crate::mem::clock::Clock;
 use crate::mem::ports::PortSet;
 use crate::packet::Cycle;
 use crate::saved;
-use raddle_ptx::num::fit;
 use serde::{Serialize, de::DeserializeOwned};
 
 /// No packet, no input.
-const NONE: u32 = u32::MAX;
-
-/// A packet. It stays where it is and goes from list to list.
-#[derive(Debug, serde::Serialize, serde::Deserialize)]
-struct Packet<T> {
-    /// When it was pushed; once delivered, when it arrives.
-    at: Cycle,
-    to: u32,
-    flits: u32,
-    /// The one behind it in its list.
-    next: u32,
-    payload: Option<T>,
-}
-
-/// Packets by number. A list of them is its first and its last one.
-#[derive(Debug, serde::Serialize, serde::Deserialize)]
-struct Packets<T> {
-    all: Vec<Packet<T>>,
-    free: u32,
-}
-
-/// A list of packets, first in, first out.
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-struct List {
-    first: u32,
-    last: u32,
-}
-
-impl List {
-    const EMPTY: Self = Self { first: NONE, last: NONE };
-}
-
-impl<T> Packets<T> {
-    #[inline]
-    fn get(&self, number: u32) -> &Packet<T> {
-        &self.all[number as usize]
-    }
-
-    fn add(&mut self, packet: Packet<T>) -> u32 {
-        let number = self.free;
-        if number == NONE {
-            self.all.push(packet);
-            return fit(self.all.len() - 1);
-        }
-        let place = &mut self.all[number as usize];
-        self.free = place.next;
-        *place = packet;
-        number
-    }
-
-    /// Adds a packet to a list.
-    #[inline]
-    fn push(&mut self, list: &mut List, number: u32) {
-        if list.first == NONE {
-            list.first = number;
-        } else {
-            self.all[list.last as usize].next = number;
-        }
-        list.last = number;
-    }
-
-    /// Takes the first packet, which is there, from a list.
-    #[inline]
-    fn pop(&mut self, list: &mut List) -> u32 {
-        let number = list.first;
-        list.first = std::mem::replace(&mut self.all[number as usize].next, NONE);
-        number
-    }
-}
+pub(super) const NONE: u32 = u32::MAX;
 
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Source {

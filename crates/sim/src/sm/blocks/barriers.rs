@@ -67,7 +67,10 @@ impl Barriers {
             slots.push(slot);
         });
         on.warps.go_on(warp, Outcome::Exit { mask: active });
-        on.warps.flush_ended(warp);
+        if on.warps.get(warp).ended {
+            // Nothing more of it is to be fetched or issued.
+            on.warps.front_mut(warp).flush(0);
+        }
         self.release_syncs(on, warp);
         if let Some(logical) = self.logical.as_mut().filter(|_| !B::PLAIN) {
             logical.settle(on, &mut self.phases, warp, now);
@@ -119,7 +122,7 @@ impl Barriers {
         on.warps.go_on(warp, Outcome::Barrier { arrivals: &arrivals, active, wait });
         self.arrivals = arrivals;
         if wait {
-            on.warps.arrives(warp);
+            on.warps.news.arrives(warp);
             self.phases.arrive(warp, now, on.warps.get(warp));
         }
         for slot in slots.drain(..) {
@@ -139,14 +142,14 @@ impl Barriers {
             let Some((number, barrier)) = complete else { return };
             let (core, program) = (&mut on.threads.core, on.facts.kernel.program);
             self.left.clear();
-            on.warps.release(slot, number, &mut |leaving| {
+            on.warps.flow.release(slot, number, &mut |leaving| {
                 let op = &program.ops[leaving.pc as usize];
                 core.leave_barrier(&barrier, op, leaving.lanes, leaving.mask);
                 self.left.push(leaving.warp);
             });
             for warp in &self.left {
                 on.emit(now, EventKind::BarrierLeave { warp: warp.0, slot, number: named(number) });
-                on.warps.leaves(*warp);
+                on.warps.news.leaves(*warp);
                 self.phases.leave(*warp, slot, now, &mut on.account.counters);
             }
             let first = on.facts.first_warp(slot);
@@ -188,7 +191,7 @@ impl Barriers {
             return;
         }
         let base = u32::from(on.warps.get(warp).base);
-        while let Some((pc, mask)) = on.warps.take_sync(warp) {
+        while let Some((pc, mask)) = on.warps.flow.take_sync(warp) {
             let op = &on.facts.kernel.program.ops[pc as usize];
             let lanes = on.warps.lanes(warp);
             let active = on.threads.core.guarded(op, lanes, mask);
@@ -248,7 +251,7 @@ fn for_each_block<B: Build>(
     }
     let mut left = lanes;
     while left != 0 {
-        let block = |on: &Shared<'_, B>, lane: usize| on.warps.block_of_row(on.warps.lanes(warp).home(lane).row);
+        let block = |on: &Shared<'_, B>, lane: usize| on.warps.flow.block_of_row(on.warps.lanes(warp).home(lane).row);
         let slot = block(on, left.trailing_zeros() as usize);
         let own = lanes_in(left).filter(|lane| block(on, *lane) == slot).fold(0, |own, lane| own | 1 << lane);
         left &= !own;

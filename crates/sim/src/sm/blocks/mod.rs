@@ -202,7 +202,7 @@ impl Blocks {
         for (warp, _, _, lanes) in &self.warps {
             on.emit(now, EventKind::WarpStart { warp: warp.0, slot, lanes: *lanes });
         }
-        on.warps.start_block(slot, &self.warps);
+        on.warps.flow.start_block(slot, &self.warps);
         &self.warps
     }
 
@@ -256,7 +256,7 @@ impl Blocks {
     fn end_block<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle, slot: u32) {
         let Some(resident) = self.residents[slot as usize].take() else { return };
         on.threads.core.end_cta(slot);
-        on.warps.end_block(slot);
+        on.warps.flow.end_block(slot);
         self.ended.push((now, resident.cta));
         if self.residents.iter().all(Option::is_none) {
             self.turns.end(now + 1);

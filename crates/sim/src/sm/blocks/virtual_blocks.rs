@@ -241,7 +241,7 @@ impl VirtualBlocks {
         let (core, program) = (&mut on.threads.core, on.facts.kernel.program);
         let given = Barrier { block, ..Barrier::default() };
         let own = fit(OWN_BARRIER + u32::from(number));
-        on.warps.release(slot, own, &mut |leaving| {
+        on.warps.flow.release(slot, own, &mut |leaving| {
             let op = &program.ops[leaving.pc as usize];
             core.leave_barrier(&given, op, leaving.lanes, leaving.mask);
         });

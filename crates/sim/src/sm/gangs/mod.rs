@@ -2,8 +2,10 @@
 //! together again. Which gang goes first, and what else they do, says the mechanism ([`Ganging`]).
 
 mod issue;
+mod layout;
 mod members;
 pub mod table;
+mod turns;
 
 use super::blocks::StaticWarp;
 use super::build::Build;
@@ -15,22 +17,24 @@ use crate::kernel::{TimedKernel, UnitKind};
 use crate::packet::Cycle;
 use crate::saved;
 use crate::seam::{Gang, GangView, Ganging, MemorySplit, Place, Reform, WarpId, WarpSet};
+use layout::Layout;
 use members::Members;
 use raddle_ptx::num::{fit, low8};
 use table::{GangTable, slices};
+use turns::Turns;
 
 /// The unit.
 pub(super) struct Gangs {
     unit: Box<dyn Ganging>,
     is_active: bool,
-    /// Slices, each with one warp of an original gang.
-    slices: usize,
+    /// Where the warps of original gangs are.
+    layout: Layout,
     table: GangTable,
     split: MemorySplit,
     reform: Reform,
     members: Members,
-    /// Where the next fetch for a gang is looked for.
-    next_fetch: usize,
+    /// Whose turn it is to be fetched for.
+    turns: Turns,
     /// Warps by the size of the gang they are in.
     sizes: [u16; 9],
     /// Up to when their time is counted.
@@ -38,9 +42,9 @@ pub(super) struct Gangs {
 }
 
 saved!(Gangs {
-    values: table, next_fetch, sizes, since;
+    values: table, turns, sizes, since;
     parts: unit, members;
-    fixed: is_active, slices, split, reform;
+    fixed: is_active, layout, split, reform;
 });
 
 impl Gangs {
@@ -49,13 +53,13 @@ impl Gangs {
         let reform = unit.reform();
         Self {
             is_active,
-            slices,
+            layout: Layout { slices },
             split: unit.memory_split(),
             reform,
             unit,
             table: GangTable::new(if is_active { slots / slices } else { 0 }),
             members: Members::new(kernel, reform, slots),
-            next_fetch: usize::from(slots > slices),
+            turns: Turns::new(usize::from(slots > slices)),
             sizes: [0; 9],
             since: 0,
         }
@@ -108,25 +112,25 @@ impl Gangs {
         }
         let (mut set, mut mask) = (usize::MAX, 0u8);
         for (warp, ..) in warps.iter().chain([&(WarpId(u16::MAX), 0, 0, 0)]) {
-            if warp.index() / self.slices != set {
+            if warp.index() / self.layout.slices != set {
                 if set != usize::MAX {
                     self.table.start(set, mask);
                     self.changed(on, now, set);
                 }
-                (set, mask) = (warp.index() / self.slices, 0);
+                (set, mask) = (warp.index() / self.layout.slices, 0);
             }
-            mask |= 1 << (warp.index() % self.slices);
+            mask |= 1 << (warp.index() % self.layout.slices);
         }
     }
 
     /// Brings up to date what is known of the warps of an original gang.
     fn changed<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle, set: usize) {
         self.count_time(on, now);
-        for slice in 0..self.slices {
+        for slice in 0..self.layout.slices {
             let ganged = self.table.gang_of(set, slice).is_some();
-            self.members.set_ganged(self.warp(set, slice), ganged);
+            self.members.set_ganged(self.layout.warp(set, slice), ganged);
         }
-        on.warps.touch();
+        on.warps.sets_mut().touch();
         let mut sizes = [0; 9];
         for set in 0..self.table.len() {
             for gang in self.table.gangs(set) {
@@ -147,14 +151,9 @@ impl Gangs {
         self.since = now;
     }
 
-    #[inline]
-    fn warp(&self, set: usize, slice: usize) -> WarpId {
-        WarpId::at(set * self.slices + slice)
-    }
-
     /// Where a warp is, for those who may go with it: its operation, and whether it waits.
     fn place<B: Build>(&self, on: &Shared<'_, B>, set: usize, slice: usize) -> (u32, bool) {
-        let info = on.warps.get(self.warp(set, slice));
+        let info = on.warps.get(self.layout.warp(set, slice));
         (info.pc, info.blocked.is_some())
     }
 
@@ -162,8 +161,8 @@ impl Gangs {
     pub(super) fn settle<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
         while let Some(set) = on.warps.news.take_moved() {
             let mut changed = false;
-            for slice in 0..self.slices {
-                let info = on.warps.get(self.warp(set, slice));
+            for slice in 0..self.layout.slices {
+                let info = on.warps.get(self.layout.warp(set, slice));
                 let alone = self.table.alone(set) >> slice & 1 != 0;
                 if (!info.valid || info.ended) && (alone || self.table.gang_of(set, slice).is_some()) {
                     self.table.end(set, slice);
@@ -186,8 +185,8 @@ impl Gangs {
     /// Parts of an original gang that have come where branches meet wait for the others.
     fn hold<B: Build>(&mut self, on: &Shared<'_, B>, now: Cycle, set: usize, wait: u32) {
         let whole = self.table.gangs(set).len() + self.table.alone(set).count_ones() as usize <= 1;
-        for slice in 0..self.slices {
-            let warp = self.warp(set, slice);
+        for slice in 0..self.layout.slices {
+            let warp = self.layout.warp(set, slice);
             let info = on.warps.get(warp);
             if info.valid && info.blocked.is_none() && !whole {
                 let issued = on.warps.slots.issued_by(warp).0;
@@ -206,8 +205,8 @@ impl Gangs {
             on.account.counters.gang_joins += 1;
             self.changed(on, now, set);
             if self.table.gangs(set).len() + self.table.alone(set).count_ones() as usize == 1 {
-                for slice in 0..self.slices {
-                    self.members.release(self.warp(set, slice));
+                for slice in 0..self.layout.slices {
+                    self.members.release(self.layout.warp(set, slice));
                 }
             }
         }
@@ -225,28 +224,10 @@ impl Gangs {
             && (0..self.table.len()).any(|set| self.table.alike(set, |slice| self.joinable(on, set, slice)).is_some())
     }
 
-    /// The bits of a set of warps for the slices of an original gang.
-    #[inline]
-    fn bits(&self, set: usize, warps: &WarpSet) -> u8 {
-        self.bits_of(set, |n| warps.word(n))
-    }
-
-    /// The same of the warps at a place.
-    #[inline]
-    fn bits_at<B: Build>(&self, on: &Shared<'_, B>, set: usize, place: Place) -> u8 {
-        self.bits_of(set, |n| on.warps.sets().at(place).word(n))
-    }
-
-    #[inline]
-    fn bits_of(&self, set: usize, word: impl Fn(usize) -> u64) -> u8 {
-        let first = set * self.slices;
-        low8(word(first / 64) >> (first % 64)) & (u8::MAX >> (8 - self.slices))
-    }
-
     /// The warps of an original gang that could issue, units permitting.
     #[inline]
     fn ready_bits<B: Build>(&self, on: &Shared<'_, B>, set: usize) -> u8 {
-        let ready = |unit| self.bits_at(on, set, Place::ready(unit));
+        let ready = |unit| self.layout.bits_at(on, set, Place::ready(unit));
         ready(UnitKind::Sp) | ready(UnitKind::Mem) | ready(UnitKind::Sfu)
     }
 
@@ -256,7 +237,7 @@ impl Gangs {
             if self.table.gangs(set).is_empty() {
                 continue;
             }
-            let waiting = self.bits_at(on, set, Place::DataMemory);
+            let waiting = self.layout.bits_at(on, set, Place::DataMemory);
             let splits = self.table.data_came(set, self.ready_bits(on, set), waiting, self.split);
             if splits > 0 {
                 on.account.counters.gang_splits += splits;
@@ -267,7 +248,7 @@ impl Gangs {
 
     /// A gang as the mechanism sees it.
     fn view<B: Build>(&self, on: &Shared<'_, B>, set: usize, mask: u8) -> GangView {
-        let first = self.warp(set, mask.trailing_zeros() as usize);
+        let first = self.layout.warp(set, mask.trailing_zeros() as usize);
         GangView {
             gang: Gang { set: fit(set), mask },
             pc: on.warps.get(first).pc,
@@ -278,7 +259,7 @@ impl Gangs {
     /// Original gangs of which members of gangs could issue, units permitting, with those.
     #[inline]
     fn ready_sets<B: Build>(&self, on: &Shared<'_, B>) -> impl Iterator<Item = (usize, u8)> {
-        let (sets, members, count) = (on.warps.sets(), self.members(), self.slices);
+        let (sets, members, count) = (on.warps.sets(), self.members(), self.layout.slices);
         let (sp, mem, sfu) = (sets.ready(UnitKind::Sp), sets.ready(UnitKind::Mem), sets.ready(UnitKind::Sfu));
         let width: u32 = fit(count);
         (0..members.word_count()).flat_map(move |n| {
@@ -305,7 +286,7 @@ impl Gangs {
     fn pick<B: Build>(&self, on: &Shared<'_, B>, datapath: &Datapath, used: u64) -> Option<(u64, Gang)> {
         let mut best: Option<(u64, Gang)> = None;
         for (set, ready) in self.ready_sets(on) {
-            let ready = ready & !self.bits(set, self.members.held());
+            let ready = ready & !self.layout.bits(set, self.members.held());
             for mask in self.table.gangs(set).iter().copied().filter(|gang| gang & ready == *gang) {
                 let view = self.view(on, set, mask);
                 let rank = self.unit.rank(&view);
@@ -323,7 +304,7 @@ impl Gangs {
 
     /// The schedulers of a gang's warps, out of `count`.
     fn schedulers_of(&self, gang: Gang, count: usize) -> u64 {
-        let first = usize::from(gang.set) * self.slices % count;
+        let first = usize::from(gang.set) * self.layout.slices % count;
         u64::from(gang.mask) << first
     }
 
@@ -368,7 +349,7 @@ impl Gangs {
     }
 
     fn member(&self, gang: Gang, slice: usize) -> WarpId {
-        self.warp(usize::from(gang.set), slice)
+        self.layout.warp(usize::from(gang.set), slice)
     }
 
     /// Gangs that were looked at before the last one that issued, and whose decoded instructions are wrong, drop them.
@@ -377,7 +358,7 @@ impl Gangs {
             return;
         }
         for set in 0..self.table.len() {
-            let wrong = self.bits_at(on, set, Place::Hazard) & self.bits(set, self.members());
+            let wrong = self.layout.bits_at(on, set, Place::Hazard) & self.layout.bits(set, self.members());
             for slice in slices(wrong) {
                 let Some(gang) = self.table.gang_of(set, slice) else { continue };
                 if self.unit.rank(&self.view(on, set, gang.mask)) < before {
@@ -389,29 +370,10 @@ impl Gangs {
 
     /// The next gang that wants instructions, in turn: a warp, and those behind it that want the same, as bits.
     pub(super) fn pick_fetch<B: Build>(&mut self, on: &Shared<'_, B>) -> Option<(WarpId, u8)> {
-        let wanting = &on.warps.sets().wanting;
-        if !wanting.meets(self.members()) {
+        if !on.warps.sets().wanting.meets(self.members()) {
             return None;
         }
-        let sets = self.table.len();
-        for step in 0..sets {
-            let at = self.next_fetch + step;
-            let set = if at < sets { at } else { at - sets };
-            if self.bits(set, wanting) == 0 {
-                continue;
-            }
-            for gang in self.table.gangs(set) {
-                let mut warps = slices(*gang).map(|slice| self.warp(set, slice)).filter(|w| wanting.contains(*w));
-                let Some(warp) = warps.next() else { continue };
-                let pc = on.warps.front(warp).next_pc;
-                let alike = warps.filter(|other| on.warps.front(*other).next_pc == pc);
-                let behind = alike.fold(0, |mask, other| mask | 1 << (other.0 - warp.0));
-                let last = self.table.gangs(set).last() == Some(gang);
-                self.next_fetch = if last { (set + 1) % sets } else { set };
-                return Some((warp, behind));
-            }
-        }
-        None
+        self.turns.next(on, &self.table, self.layout)
     }
 }
 

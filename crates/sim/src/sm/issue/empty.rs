@@ -101,7 +101,7 @@ impl EmptySlots {
         };
         let (cause, has_ready) = find_idle_cause(on, scheduler, unit_cause);
         let drops = on.warps.sets().has(scheduler, Place::Hazard);
-        on.warps.looked(scheduler);
+        on.warps.sets_mut().looked(scheduler);
         self.0[scheduler] = Idle { is_known: true, cause, state, is_quiet: !has_ready && !drops, drops, since: now };
     }
 

@@ -6,6 +6,7 @@
 //!
 //! What others want to know of warps that come and go is left for them in `News`, in the order in which it happened.
 
+mod flow;
 pub mod front;
 pub(super) mod news;
 pub mod places;
@@ -18,16 +19,15 @@ use super::blocks::phases::SeenBlocks;
 use super::build::Build;
 use super::in_flight::InFlight;
 use crate::config::SmConfig;
-use crate::event::EventKind;
 use crate::kernel::{TimedKernel, TimedOp};
 use crate::packet::Cycle;
 use crate::saved;
-use crate::seam::{Divergence, Leaving, Outcome, SchedulerView, WarpId, WarpInfo, WarpTable};
+use crate::seam::{Divergence, Outcome, SchedulerView, WarpId, WarpInfo, WarpTable};
+use flow::Flow;
 use front::Front;
 use news::{News, Notice};
 use places::Sets;
-use raddle_exec::core::{Lanes, lanes_in};
-use raddle_ptx::num::fit;
+use raddle_exec::core::Lanes;
 use readiness::Readiness;
 use rules::Held;
 use scoreboard::Hazard;
@@ -36,22 +36,17 @@ use slots::Slots;
 /// The warps of an SM.
 pub(super) struct Warps<'k, B> {
     kernel: &'k TimedKernel<'k>,
-    table: WarpTable,
-    divergence: Box<dyn Divergence>,
-    /// When the divergence model next acts on its own.
-    due: Cycle,
+    /// Who is in which warp, and where it goes on.
+    pub(super) flow: Flow,
     ready: Readiness<'k, B>,
     /// Which slots are in use, since when, and what was issued from them.
     pub(super) slots: Slots,
-    /// The block of each row of registers, and the row's number in it.
-    rows: Vec<(u32, u32)>,
     /// What others want to know.
     pub(super) news: News,
 }
 
 saved!(impl['k, B] Warps<'k, B> {
-    values: table, due, rows;
-    parts: divergence, ready, slots, news;
+    parts: flow, ready, slots, news;
     fixed: kernel;
 });
 
@@ -68,34 +63,29 @@ impl<'k, B: Build> Warps<'k, B> {
     ) -> Self {
         Self {
             kernel,
-            table: WarpTable::new(slots),
-            due: divergence.next_event(),
             ready: Readiness::new(kernel, sm, slots, [divergence.regroups(), is_pool, fetch_waiting]),
-            divergence,
+            flow: Flow::new(divergence, slots),
             slots: Slots::new(slots, sm.schedulers() as usize),
-            rows: Vec::new(),
             news: News::default(),
         }
     }
 
-    // What others may look at.
-
     /// Control flow of all warps.
     #[inline]
     pub(super) fn table(&self) -> &WarpTable {
-        &self.table
+        &self.flow.table
     }
 
     /// A warp's control flow.
     #[inline]
     pub(super) fn get(&self, warp: WarpId) -> &WarpInfo {
-        self.table.get(warp)
+        self.flow.table.get(warp)
     }
 
     /// Whose registers a warp works on.
     #[inline]
     pub(super) fn lanes(&self, warp: WarpId) -> Lanes<'_> {
-        self.table.lanes(warp)
+        self.flow.table.lanes(warp)
     }
 
     /// Warps by what they could do next.
@@ -132,13 +122,7 @@ impl<'k, B: Build> Warps<'k, B> {
     /// The operation a warp is at.
     #[inline]
     pub(super) fn op(&self, warp: WarpId) -> &'k TimedOp {
-        &self.kernel.ops[self.table.get(warp).pc as usize]
-    }
-
-    /// The block a row of registers belongs to.
-    #[inline]
-    pub(super) fn block_of_row(&self, row: u32) -> u32 {
-        self.rows[row as usize].0
+        &self.kernel.ops[self.flow.table.get(warp).pc as usize]
     }
 
     /// What an issue scheduler may look at.
@@ -148,7 +132,7 @@ impl<'k, B: Build> Warps<'k, B> {
             now,
             warps: self.slots.used(scheduler),
             places: self.sets().places(),
-            table: &self.table,
+            table: &self.flow.table,
             age: self.slots.ages(),
             issued: self.slots.issued(),
             blocks: blocks.states,
@@ -169,28 +153,12 @@ impl<'k, B: Build> Warps<'k, B> {
         self.ready.is_pool()
     }
 
-    /// Entries of a reconvergence stack at most.
-    pub(super) fn stack_depth(&self) -> u32 {
-        self.divergence.stack_depth()
-    }
-
-    /// The divergence model, for reports.
-    pub(super) fn divergence(&self) -> &dyn Divergence {
-        &*self.divergence
-    }
-
     // Blocks.
 
     /// Rows of registers belong to a block.
     pub(super) fn give_rows(&mut self, slot: u32, first: u32, count: u32) {
-        let end = (first + count) as usize;
-        self.ready.scoreboard.reserve_rows(end);
-        if self.rows.len() < end {
-            self.rows.resize(end, (0, 0));
-        }
-        for (number, row) in (0..).zip(&mut self.rows[first as usize..end]) {
-            *row = (slot, number);
-        }
+        self.ready.scoreboard.reserve_rows((first + count) as usize);
+        self.flow.give_rows(slot, first, count);
     }
 
     /// Whether rows of registers have nothing in flight.
@@ -201,60 +169,35 @@ impl<'k, B: Build> Warps<'k, B> {
     /// A slot is used by a warp of a block that starts.
     pub(super) fn start(&mut self, warp: WarpId) {
         *self.ready.front(warp) = Front::default();
-        self.use_slot(warp);
-    }
-
-    /// Gives the warps of a block that starts to the divergence model: slot, row, first lane and lanes of each.
-    pub(super) fn start_block(&mut self, slot: u32, warps: &[(WarpId, u32, u8, u32)]) {
-        self.divergence.start_cta(slot, warps, &mut self.table);
+        self.use_slot(warp, true);
     }
 
     /// Says who is in the warps of a block that has started, and what these can do.
     pub(super) fn block_started(&mut self, warps: &[(WarpId, u32, u8, u32)]) {
         if !self.pooled() {
-            warps.iter().for_each(|(warp, ..)| self.tell_threads(*warp));
+            warps.iter().for_each(|(warp, ..)| self.flow.tell_threads::<B>(&mut self.news, *warp));
         }
         self.refresh_touched();
-    }
-
-    /// A block has ended.
-    pub(super) fn end_block(&mut self, slot: u32) {
-        self.divergence.end_cta(slot, &mut self.table);
     }
 
     /// A warp that has ended leaves its slot.
     pub(super) fn free(&mut self, warp: WarpId) {
         self.ready.refresh_free(warp);
-        self.leave_slot(warp);
-        self.table.free(warp);
+        self.use_slot(warp, false);
+        self.flow.table.free(warp);
     }
 
-    fn use_slot(&mut self, warp: WarpId) {
-        self.slots.begin(warp);
-        self.news.notice(Notice::Changed(warp, true));
+    fn use_slot(&mut self, warp: WarpId, used: bool) {
+        self.slots.set_used(warp, used);
+        self.news.notice(Notice::Changed(warp, used));
     }
-
-    fn leave_slot(&mut self, warp: WarpId) {
-        self.slots.set_used(warp, false);
-        self.news.notice(Notice::Changed(warp, false));
-    }
-
-    // Time.
 
     /// A cycle begins.
     #[inline]
     pub(super) fn begin_cycle(&mut self, now: Cycle) {
-        self.table.set_now(now);
-        if self.due <= now {
-            self.divergence.tick(&mut self.table);
+        if self.flow.begin_cycle(now) {
             self.refresh_touched();
         }
-    }
-
-    /// When the divergence model next acts on its own.
-    #[inline]
-    pub(super) fn next_event(&self) -> Cycle {
-        self.due
     }
 
     // Instructions.
@@ -262,7 +205,7 @@ impl<'k, B: Build> Warps<'k, B> {
     /// A warp issues an instruction, which is `entry` from now on: its registers are reserved.
     #[inline(always)]
     pub(super) fn enter(&mut self, warp: WarpId, op: &TimedOp, entry: &mut InFlight) {
-        self.ready.enter(&self.table, warp, op, entry);
+        self.ready.enter(&self.flow.table, warp, op, entry);
     }
 
     /// An instruction is done: its registers are written, its warp may go on.
@@ -308,8 +251,8 @@ impl<'k, B: Build> Warps<'k, B> {
     /// The warp goes on behind its instruction.
     #[inline]
     pub(super) fn go_behind(&mut self, warp: WarpId) {
-        if self.table.step(warp) {
-            self.ready.refresh_running(&self.table, warp);
+        if self.flow.table.step(warp) {
+            self.ready.refresh_running(&self.flow.table, warp);
         } else {
             self.go_on(warp, Outcome::Next);
         }
@@ -317,35 +260,8 @@ impl<'k, B: Build> Warps<'k, B> {
 
     /// The warp goes on as its instruction says.
     pub(super) fn go_on(&mut self, warp: WarpId, outcome: Outcome<'_>) {
-        self.divergence.issued(warp, outcome, &mut self.table);
+        self.flow.issued(warp, outcome);
         self.refresh_touched();
-    }
-
-    /// Nothing of an ended warp is to be fetched or issued.
-    pub(super) fn flush_ended(&mut self, warp: WarpId) {
-        if self.table.get(warp).ended {
-            self.ready.front(warp).flush(0);
-        }
-    }
-
-    /// A warp has come to a barrier and waits.
-    pub(super) fn arrives(&mut self, warp: WarpId) {
-        self.news.notice(Notice::Barrier(warp, true));
-    }
-
-    /// A warp leaves a barrier.
-    pub(super) fn leaves(&mut self, warp: WarpId) {
-        self.news.notice(Notice::Barrier(warp, false));
-    }
-
-    /// Lets everyone at a barrier go on; `leave` is called with them.
-    pub(super) fn release(&mut self, slot: u32, barrier: u8, leave: &mut dyn FnMut(Leaving<'_>)) {
-        self.divergence.release(slot, barrier, &mut self.table, leave);
-    }
-
-    /// Lanes of a warp that wait at the same warp-wide operation and whose partners have all come.
-    pub(super) fn take_sync(&mut self, warp: WarpId) -> Option<(u32, u32)> {
-        self.divergence.take_sync(warp, &mut self.table)
     }
 
     // Fetched instructions.
@@ -368,7 +284,7 @@ impl<'k, B: Build> Warps<'k, B> {
     pub(super) fn decode(&mut self, warp: WarpId, pc: u32, width: u32) {
         let front = self.ready.front(warp);
         front.fetching = false;
-        if self.table.get(warp).valid && !self.table.get(warp).ended {
+        if self.flow.table.get(warp).valid && !self.flow.table.get(warp).ended {
             // What lies behind the program is fetched too: the warp is found to be elsewhere and drops it.
             for next in pc..pc + width {
                 front.push(next);
@@ -380,56 +296,40 @@ impl<'k, B: Build> Warps<'k, B> {
 
     /// The decoded instructions of a warp are wrong: it drops them.
     pub(super) fn drop_decoded(&mut self, warp: WarpId) {
-        let pc = self.table.get(warp).pc;
+        let pc = self.flow.table.get(warp).pc;
         self.ready.front(warp).flush(pc);
         self.refresh(warp);
     }
 
     // Places.
 
-    /// A scheduler has looked where its warps are.
+    /// The sets, for schedulers that look at them and for what they do not show.
     #[inline]
-    pub(super) fn looked(&mut self, scheduler: usize) {
-        self.ready.sets.looked(scheduler);
-    }
-
-    /// Something about the warps of all schedulers has changed that the sets do not show.
-    pub(super) fn touch(&mut self) {
-        self.ready.sets.touch();
+    pub(super) fn sets_mut(&mut self) -> &mut Sets<B> {
+        &mut self.ready.sets
     }
 
     /// Brings the sets up to date for every warp whose control flow changed.
     pub(super) fn refresh_touched(&mut self) {
-        while let Some(warp) = self.table.take_formed() {
-            self.tell_threads(warp);
-            let pc = self.table.get(warp).pc;
+        while let Some(warp) = self.flow.table.take_formed() {
+            self.flow.tell_threads::<B>(&mut self.news, warp);
+            let pc = self.flow.table.get(warp).pc;
             let front = self.ready.front(warp);
             if front.head().unwrap_or(front.next_pc) != pc {
                 front.flush(pc);
             }
             if self.pooled() && !self.slots.is_used(warp) {
-                self.use_slot(warp);
+                self.use_slot(warp, true);
             }
         }
-        while let Some(warp) = self.table.take_touched() {
+        while let Some(warp) = self.flow.table.take_touched() {
             if !B::PLAIN {
                 self.news.moved(warp);
             }
             self.refresh(warp);
         }
         if self.regroups() {
-            self.due = self.divergence.next_event();
-        }
-    }
-
-    /// Tells who listens which threads are in a warp.
-    fn tell_threads(&mut self, warp: WarpId) {
-        let Some(told) = self.news.listeners().filter(|_| !B::PLAIN) else { return };
-        for lane in lanes_in(self.table.get(warp).mask) {
-            let home = self.table.lanes(warp).home(lane);
-            let (slot, row) = self.rows[home.row as usize];
-            let thread = fit(row * 32 + u32::from(home.lane));
-            told.push(EventKind::Thread { warp: warp.0, lane: fit(lane), slot, thread });
+            self.flow.look_ahead();
         }
     }
 
@@ -437,21 +337,14 @@ impl<'k, B: Build> Warps<'k, B> {
     fn finish(&mut self, warp: WarpId) {
         let front = self.front(warp);
         if self.pooled() && front.in_flight == 0 && !front.waits_in_order() {
-            self.divergence.finished(warp, &mut self.table);
+            self.flow.finished(warp);
             self.refresh_touched();
         }
         // In the order of their numbers, also those that an earlier one makes wait.
-        for n in 0..self.sets().word_count() {
-            let mut behind = u64::MAX;
-            while behind != 0 {
-                let waiting = self.sets().waiting_for_results(n) & behind;
-                if waiting == 0 {
-                    break;
-                }
-                let bit = waiting.trailing_zeros();
-                behind = (u64::MAX - 1) << bit;
-                self.refresh_waiting(WarpId::at(n * 64 + bit as usize));
-            }
+        let mut from = 0;
+        while let Some(warp) = self.sets().next_waiting_for_results(from) {
+            from = warp.index() + 1;
+            self.refresh_waiting(warp);
         }
     }
 
@@ -461,9 +354,9 @@ impl<'k, B: Build> Warps<'k, B> {
         if !self.ready.sets.place(warp).waits_for_results() {
             return;
         }
-        let info = self.table.get(warp);
+        let info = self.flow.table.get(warp);
         if info.valid && info.blocked.is_none() && !self.front(warp).is_ordered() {
-            self.ready.refresh_place(&self.table, warp);
+            self.ready.refresh_place(&self.flow.table, warp);
         } else {
             self.refresh(warp);
         }
@@ -490,12 +383,12 @@ impl<'k, B: Build> Warps<'k, B> {
         if self.front(warp).is_ordered() && self.end_order(warp) {
             return;
         }
-        let info = self.table.get(warp);
+        let info = self.flow.table.get(warp);
         if info.valid && info.blocked.is_none() {
-            self.ready.refresh_running(&self.table, warp);
+            self.ready.refresh_running(&self.flow.table, warp);
         } else if self.pooled() && !info.valid {
             if self.slots.is_used(warp) {
-                self.leave_slot(warp);
+                self.use_slot(warp, false);
             }
             self.ready.refresh_free(warp);
         } else {

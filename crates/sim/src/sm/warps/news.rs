@@ -50,6 +50,16 @@ impl News {
         self.notices.push(notice);
     }
 
+    /// A warp has come to a barrier and waits.
+    pub(in super::super) fn arrives(&mut self, warp: WarpId) {
+        self.notice(Notice::Barrier(warp, true));
+    }
+
+    /// A warp leaves a barrier.
+    pub(in super::super) fn leaves(&mut self, warp: WarpId) {
+        self.notice(Notice::Barrier(warp, false));
+    }
+
     /// A warp may be elsewhere than behind its instruction.
     #[inline]
     pub(super) fn moved(&mut self, warp: WarpId) {

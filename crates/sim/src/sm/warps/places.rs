@@ -132,12 +132,19 @@ impl<B: Build> Sets<B> {
         self.at(Place::ready(unit))
     }
 
-    /// The warps that the end of an instruction may move, of 64.
-    #[inline]
+    /// The first warp from this one on that the end of an instruction may move.
     #[must_use]
-    pub fn waiting_for_results(&self, n: usize) -> u64 {
+    pub fn next_waiting_for_results(&self, from: usize) -> Option<WarpId> {
         let places = [Place::DataMemory, Place::DataAlu, Place::Fence, Place::Ended];
-        places.into_iter().fold(0, |all, place| all | self.at(place).word(n))
+        let mut ahead = u64::MAX << (from % 64);
+        for n in from / 64..self.word_count() {
+            let waiting = places.into_iter().fold(0, |all, place| all | self.at(place).word(n)) & ahead;
+            if waiting != 0 {
+                return Some(WarpId::at(n * 64 + waiting.trailing_zeros() as usize));
+            }
+            ahead = u64::MAX;
+        }
+        None
     }
 
     /// The lowest warp at a place.

@@ -27,17 +27,14 @@ impl Slots {
         }
     }
 
-    /// A slot is used by a warp that was not there before.
-    pub(super) fn begin(&mut self, warp: WarpId) {
-        self.ages[warp.index()] = self.next_age;
-        self.next_age += 1;
-        self.issued[warp.index()] = 0;
-        self.issued_threads[warp.index()] = 0;
-        self.set_used(warp, true);
-    }
-
-    /// A slot is used, or not any more.
+    /// A slot is used by a warp that was not there before, or not any more.
     pub(super) fn set_used(&mut self, warp: WarpId, used: bool) {
+        if used {
+            self.ages[warp.index()] = self.next_age;
+            self.next_age += 1;
+            self.issued[warp.index()] = 0;
+            self.issued_threads[warp.index()] = 0;
+        }
         let scheduler = warp.index() % self.used.len();
         self.used[scheduler].set(warp, used);
     }
