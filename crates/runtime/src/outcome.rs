@@ -181,7 +181,7 @@ impl Timed {
     pub(crate) fn report(&self) -> Report {
         let total = self.result.total().sm;
         let output = self.result.output.clone();
-        Report { thread_insts: total.thread_insts, warp_insts: total.warp_insts, output }
+        Report { thread_insts: total.thread_insts, warp_insts: total.warp_insts, output, ..Report::default() }
     }
 }
 
