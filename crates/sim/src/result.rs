@@ -1,5 +1,6 @@
 //! What a launch left behind: how it ended, and every counter.
 
+use crate::gpu::part::Skipped;
 use crate::kernel::TimedKernel;
 use crate::mem::crossbar::CrossbarCounters;
 use crate::mem::dram::DramCounters;
@@ -79,6 +80,8 @@ pub struct LaunchResult {
     pub pcs: Vec<[u64; 2]>,
     /// What the kernel printed.
     pub output: String,
+    /// What was executed without time; everything else is then of the other blocks.
+    pub skipped: Option<Skipped>,
 }
 
 /// What the GPU knows at the end.
@@ -90,6 +93,7 @@ pub(crate) struct Summary {
     pub(crate) ctas: u64,
     pub(crate) residency: u32,
     pub(crate) output: String,
+    pub(crate) skipped: Option<Skipped>,
 }
 
 impl LaunchResult {
@@ -99,7 +103,7 @@ impl LaunchResult {
         summary: Summary,
         kernel: &TimedKernel<'_>,
     ) -> Self {
-        let Summary { ending, cycles, trailing, ctas, residency, output } = summary;
+        let Summary { ending, cycles, trailing, ctas, residency, output, skipped } = summary;
         let mut pcs = vec![[0; 2]; kernel.ops.len()];
         let mut results = Vec::new();
         for sm in sms {
@@ -125,6 +129,7 @@ impl LaunchResult {
             dispatch: Vec::new(),
             pcs,
             output,
+            skipped,
         }
     }
 

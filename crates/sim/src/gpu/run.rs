@@ -1,5 +1,6 @@
 //! A launch under way: SMs and memory partitions, window by window.
 
+use super::part::Gaps;
 use super::{Gpu, Progress, RunOptions, SmOrder};
 use crate::event::Event;
 use crate::kernel::TimedKernel;
@@ -47,7 +48,7 @@ impl<'k, B: Build> Seat<'k, B> {
         }
     }
 
-    fn mail(&self) -> MutexGuard<'_, Mail> {
+    pub(super) fn mail(&self) -> MutexGuard<'_, Mail> {
         lock(&self.mail.0)
     }
 
@@ -118,6 +119,7 @@ pub(super) struct Run<'r, 'm, 'k, 'o, B> {
     pub(super) printed_bytes: usize,
     /// An SM came to a fault.
     pub(super) has_fault: bool,
+    pub(super) gaps: Gaps<'k>,
     pub(super) options: RunOptions<'o>,
     pub(super) scratch: Scratch,
     pub(super) residency: u32,
@@ -136,6 +138,9 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
                 to = to.min(self.start + most.max(1));
             }
             self.dispatch(from, to);
+            if let Some(ending) = self.fill_gap(from) {
+                return ending;
+            }
             self.run_parts(from, to);
             self.exchange(from, to);
             self.gpu.now = to;
@@ -149,7 +154,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
             if self.options.max_cycles.is_some_and(|most| to - self.start >= most) {
                 return Ending::CycleLimit;
             }
-            let insts = || self.sms.iter().map(|s| s.mail().thread_insts).sum::<u64>();
+            let insts = || self.sms.iter().map(|s| s.mail().thread_insts).sum::<u64>() + self.gaps.skipped().1;
             if self.options.max_thread_insts.is_some_and(|most| insts() >= most) {
                 return Ending::InstructionLimit(self.blocked());
             }
@@ -190,12 +195,13 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
             room.push(occupancy.most - occupancy.resident);
             resident.push(occupancy.resident);
         }
+        let most = self.gaps.limit(self.total);
         for now in from..to {
-            if self.next >= self.total || room.iter().all(|r| *r == 0) {
+            if self.next >= most || room.iter().all(|r| *r == 0) {
                 break;
             }
             assignments.clear();
-            let view = DispatchView { now, room, resident, next: self.next, total: self.total };
+            let view = DispatchView { now, room, resident, next: self.next, total: most };
             self.dispatcher.dispatch(&view, assignments);
             for &Assignment { sm, cta } in assignments.iter() {
                 room[sm as usize] -= 1;
@@ -253,7 +259,8 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
             for (at, request) in mail.requests.drain(..) {
                 system.send(number, at, request);
             }
-            for (at, _) in mail.ended.drain(..) {
+            for (at, cta) in mail.ended.drain(..) {
+                self.gaps.ended(cta, at - self.start);
                 self.done += 1;
                 self.last_end = self.last_end.max(at);
             }
@@ -381,9 +388,10 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
                 ending,
                 cycles: end - self.start,
                 trailing,
-                ctas: self.done,
+                ctas: self.done - self.gaps.skipped().0,
                 residency: self.residency,
                 output,
+                skipped: self.gaps.finish(),
             },
             kernel,
         );

@@ -10,6 +10,9 @@
 //! sectors makes one write to DRAM. Without an L2 (no sets) sectors go straight to DRAM and back.
 
 mod access;
+mod warm;
+
+pub use warm::Warm;
 
 use std::collections::VecDeque;
 
@@ -106,6 +109,8 @@ pub struct Slice {
     port_at: u64,
     /// The access at the head failed and nothing it waits for has changed.
     stuck: bool,
+    /// How far uses of lines are ahead of time, from accesses that were made without any.
+    ahead: Cycle,
     /// What it did.
     pub counters: L2Counters,
 }
@@ -133,6 +138,7 @@ impl Slice {
             output: VecDeque::with_capacity(config.output_queue as usize),
             port_at: 0,
             stuck: false,
+            ahead: 0,
             counters: L2Counters::default(),
             config: config.clone(),
         }

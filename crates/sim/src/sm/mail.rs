@@ -50,6 +50,8 @@ pub struct Mail {
     pub waits_for_flits: bool,
     /// Thread-instructions issued so far.
     pub thread_insts: u64,
+    /// Warp-instructions issued so far.
+    pub warp_insts: u64,
     /// Cycle before which it has run.
     pub ran_until: Cycle,
 }

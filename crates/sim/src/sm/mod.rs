@@ -196,6 +196,7 @@ impl<'k, B: Build> Sm<'k, B> {
         mail.occupancy = self.blocks.occupancy(facts.most_ctas);
         mail.is_idle = self.blocks.is_empty() && is_answered && !self.memory.wants_to_send();
         mail.thread_insts = account.counters.thread_insts;
+        mail.warp_insts = account.counters.warp_insts;
         mail.next = match account.has_just_issued(now) {
             true => Some(now),
             false => Some(self.stages().sleep_until(now).unwrap_or(now)).filter(|at| *at != Cycle::MAX),
