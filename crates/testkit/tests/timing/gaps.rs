@@ -131,7 +131,7 @@ fn what_is_executed_is_in_the_l2() {
     assert!(warm_hits > cold_hits + 1500, "{cold_hits} cold, {warm_hits} warm");
     assert!(warm[0].cycles < cold[0].cycles && again[1].cycles < warm[0].cycles);
     // In the midst of a launch the gap's lines are there too: nobody accesses them, so nothing is counted.
-    let (part, memory) = steps(SWEEP, "sweep", &small(), &[Some(&[8..56])]);
+    let (part, memory) = steps(SWEEP, "sweep", &small(), &[Some(&[8..56, 60..60])]);
     assert_eq!(memory, after);
     assert!(part[0].l2_total().accesses * 3 < cold[0].l2_total().accesses);
 }
@@ -158,7 +158,7 @@ fn a_fault_in_a_gap_ends_the_launch() {
     let (config, registry) = (small(), raddle_mech::registry());
     let mechanisms = registry.check(&config).unwrap();
     let mut gpu = Gpu::new(&config).unwrap();
-    let options = RunOptions { gaps: &[16..32], ..RunOptions::default() };
+    let options = RunOptions { gaps: &[16..32, 40..40], ..RunOptions::default() };
     let result = gpu.launch(&mechanisms, &program, &launch, &mut memory, options).unwrap();
     let Ending::Fault(_, fault) = &result.ending else { panic!("{:?}", result.ending) };
     assert_eq!(fault.thread.map(|thread| thread.cta), Some([20, 0, 0]));
