@@ -37,6 +37,7 @@ const GENERATORS: &[Generator] = &[
         path: "docs/src/reference/config.md",
         text: crate::machine_keys::page,
     },
+    Generator { name: "the page on sampling", path: crate::sampling::PAGE, text: crate::sampling::page },
     Generator { name: "the counters", path: "docs/src/reference/counters.md", text: || Ok(crate::counters::page()) },
     Generator { name: "the mechanisms", path: "docs/src/reference/mechanisms.md", text: crate::mechanisms::page },
     Generator { name: "the workloads", path: "docs/src/reference/workloads.md", text: crate::workload_table::page },

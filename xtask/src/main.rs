@@ -30,6 +30,7 @@ mod page_sample;
 mod pages;
 mod registers;
 mod results;
+mod sampling;
 mod screenshots;
 mod slurm;
 mod tidy;
@@ -131,6 +132,8 @@ enum Command {
     },
     /// Run experiments and write their tables to the pages under `docs/src/results`
     Results(results::Args),
+    /// Compare sampled runs of the workloads with whole ones and write the page about them
+    Sampling(sampling::Args),
     /// Take the pictures of a report in the book; needs Chromium
     Screenshots,
     /// Check the repository rules
@@ -155,6 +158,7 @@ fn main() -> ExitCode {
         Command::MeasureWorkloads { table, check } => workload_table::measure(&table, check),
         Command::Pages { write } => pages::run(write),
         Command::Results(args) => results::run(&args),
+        Command::Sampling(args) => sampling::run(&args),
         Command::Screenshots => screenshots::run(),
         Command::Tidy => tidy::run(),
     };

@@ -5,6 +5,7 @@ mod energy;
 mod figures;
 mod launches;
 mod report;
+mod sample;
 mod spec;
 mod stop;
 mod timing_json;
@@ -23,6 +24,7 @@ use raddle_ptx::Diagnostic;
 use raddle_ptx::diag::Severity;
 use raddle_ptx::transform;
 use raddle_runtime::device::{RunOptions, Setup};
+use raddle_runtime::sample::{Estimates, Sample, Sampling};
 use raddle_runtime::stats_table::{self, Format};
 use raddle_runtime::timing::{LaunchObserver, TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions, Error, Outcome, Plan, Problem, PtxFile, Session, input};
@@ -33,6 +35,7 @@ use spec::{Printed, Shape};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 #[derive(clap::Args)]
 #[command(after_help = GRAMMAR)]
@@ -107,6 +110,9 @@ pub struct Args {
     /// Host threads; all cores when left out. Results do not depend on it
     #[arg(long, value_name = "N", help_heading = "Execution", value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: Option<u32>,
+    /// Simulate a part in time and execute the rest: cycles are then an estimate, see below
+    #[arg(long, value_name = "blocks=P%|launches=N", help_heading = "Execution")]
+    sample: Option<Sample>,
     /// Stop where a register or memory is read that was never written
     #[arg(long, help_heading = "Execution")]
     report_uninitialised: bool,
@@ -151,6 +157,11 @@ Types: u8 u16 u32 u64 s8 s16 s32 s64 b8 b16 b32 b64 f16 bf16 f32 f64
 Engines: timing runs the kernel on a machine, cycle by cycle. The others know no time: fast runs the
 lanes of a warp together; gather does the same with each lane fetched from its thread's registers;
 reference runs one thread at a time and is there to check the others.
+
+Sampling: blocks=5% simulates at least this share of every grid that is large enough, in units spread over
+it, and launches=5 at least so many launches of every kernel and block size. The rest is executed without
+time, memory is as it should be, and the L2 as if it had run. Cycles are then an estimate with an interval,
+and counters are those of the part that was simulated.
 
 A workload is a program that comes with Raddle, see `raddle list workloads`. What has no extension and
 no slash is the name of one, everything else is a file: for a file `bfs`, write ./bfs. Its launches are
@@ -209,6 +220,9 @@ impl Args {
         if self.checkpoints.is_chosen() {
             return Err(Problem::new("--checkpoint is for `raddle run`").into());
         }
+        if self.sample.is_some() {
+            return Err(Problem::new("--sample is for `raddle run`").into());
+        }
         match self.engine {
             Engine::Timing => Ok(()),
             other => Err(Problem::new(format!("there is nothing to measure on the engine `{other}`")).into()),
@@ -217,6 +231,7 @@ impl Args {
 
     /// The machine, when the engine is one with time.
     fn machine(&self, registry: &Registry) -> Result<Option<Machine>, Failure> {
+        sample::refuse(self)?;
         if self.engine == Engine::Timing {
             return self.machine.load_checked(self.warp_width, registry).map(Some);
         }
@@ -225,6 +240,7 @@ impl Args {
             ("--max-cycles", self.max_cycles.is_some()),
             ("--no-skip", self.no_skip),
             ("--threads", self.threads.is_some()),
+            ("--sample", self.sample.is_some()),
             ("--energy", self.energy.is_some()),
             ("--stats", self.stats.is_some()),
             ("--checkpoint", self.checkpoints.is_chosen()),
@@ -250,7 +266,7 @@ impl Args {
         Ok(file)
     }
 
-    fn options(&self, machine: Option<&Machine>) -> RunOptions {
+    fn options(&self, machine: Option<&Machine>, sample: Option<Sampling>) -> RunOptions {
         let timing = machine.map(|machine| {
             Box::new(TimingOptions {
                 machine: machine.config.clone(),
@@ -258,6 +274,7 @@ impl Args {
                 max_cycles: self.max_cycles,
                 never_skip: self.no_skip,
                 threads: self.threads.map_or_else(cores, |n| n as usize),
+                sample,
             })
         });
         RunOptions {
@@ -269,6 +286,13 @@ impl Args {
             heap_offset: 0,
             virtual_blocks: self.virtual_blocks,
         }
+    }
+
+    /// As [`Args::options`], without time: what a profile is made with.
+    fn profile_options(&self, machine: Option<&Machine>) -> RunOptions {
+        let width = machine.map(|machine| machine.config.sm.warp_width);
+        let engine = EngineOptions { engine: Engine::Fast, warp_width: width.unwrap_or(32) };
+        RunOptions { engine, timing: None, check: false, ..self.options(None, None) }
     }
 }
 
@@ -346,7 +370,13 @@ fn execute(
     let stats = args.stats.as_deref().map(|path| Ok::<_, Error>((path, Format::of(path)?))).transpose()?;
     let machine = args.machine(registry)?;
     let energies = energy::energies(args.energy.as_ref())?;
-    let setup = Setup::with_registry(args.options(machine.as_ref()), Arc::clone(registry));
+    let start = Instant::now();
+    let sampling = sample::sampling(args, machine.as_ref(), || {
+        let setup = Setup::with_registry(args.profile_options(machine.as_ref()), Arc::clone(registry));
+        Ok(Session::new(plan, ptx, &setup)?.profile()?)
+    })?;
+    let profile = start.elapsed();
+    let setup = Setup::with_registry(args.options(machine.as_ref(), sampling), Arc::clone(registry));
     let setup = setup.with_checkpoints(args.checkpoints.start());
     let line = RefCell::new(Line::new(args.json));
     let mut progress = |number, progress| line.borrow_mut().show(number, progress);
@@ -365,10 +395,17 @@ fn execute(
         let energy =
             energies.zip(machine).map(|(table, machine)| energy::breakdown(&table, machine, &outcome.launches));
         let full = machine.and_then(|machine| fill::fullness(&machine.config, &outcome.launches));
-        let report = report::Report { plan, ptx, session: &session, outcome: &outcome, printed: &printed, machine };
+        let estimates = Estimates::new(&outcome.launches);
+        let sampled = estimates.as_ref();
+        let total = sampled.map(|estimates| estimates.total(&outcome.launches, |_| true));
+        let report =
+            report::Report { plan, ptx, session: &session, outcome: &outcome, printed: &printed, machine, sampled };
         if args.json {
             let mut value = report.json();
             value["fill"] = full.as_ref().map(fill::json).into();
+            if let (Some(asked), Some(total)) = (args.sample, &total) {
+                value["sample"] = sample::total_json(asked, total, profile);
+            }
             if let Some(energy) = &energy {
                 value["energy"] = energy::json(energy);
             }
@@ -376,6 +413,7 @@ fn execute(
         } else {
             out::data(&report.data())?;
             out::talk(&report.summary());
+            total.iter().for_each(|total| out::talk(&sample::total_line(total)));
             energy.iter().for_each(|energy| out::talk(&energy::text(energy)));
             if let (Some(full), Some(machine), None) = (&full, machine, outcome.stop()) {
                 fill::lines(full, &machine.config, Some("a larger grid"), false)

@@ -75,6 +75,8 @@ pub struct Report {
     pub thread_insts: u64,
     /// Instructions executed, counted per warp, guard true or not.
     pub warp_insts: u64,
+    /// The most of these that one block executed; not known to the reference interpreter and where time is simulated.
+    pub most_of_a_cta: u64,
     /// What the kernel printed.
     pub output: String,
 }

@@ -40,4 +40,4 @@ pub use image::{Image, KernelLayout, LoadError};
 pub use lanes::Level;
 pub use launch::{Launch, Logical, Report};
 pub use memory::DeviceMemory;
-pub use run::{RunError, RunOptions, run};
+pub use run::{RunError, RunOptions, Stretches, Touch, run};

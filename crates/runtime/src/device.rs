@@ -25,7 +25,7 @@ use crate::outcome::{Launched, MemoryCheck, Stop, timeless};
 use crate::params;
 use crate::plan::ArgValue;
 use crate::ptx_file::PtxFile;
-use crate::timing::{Asked, Timer, TimingOptions, Watch};
+use crate::timing::{Asked, Made, Timer, TimingOptions, Watch};
 use crate::value::{Value, from_bytes, to_bytes};
 use crate::virtual_blocks;
 use raddle_exec::texture::Texture;
@@ -543,20 +543,20 @@ impl<'d> Device<'d> {
         self.prepare(name)?;
         let Prepared { kernel, reference, .. } = &self.kernels[name];
         let start = Instant::now();
-        let (mut report, stop, mut timed) = match (&mut self.timer, kernel.program()) {
+        let made = match (&mut self.timer, kernel.program()) {
             (Some(timer), Some(program)) => {
                 if self.keep.is_some() && self.watch.observer.is_some() {
                     return Err(Problem::new("there are no checkpoints of runs whose events are recorded").into());
                 }
                 let asked = Asked { number: self.launches.len(), kernel: name, program, launch, ptx: self.ptx };
-                let (stop, timed) = timer.launch(&asked, &mut self.memory, &mut self.watch, self.keep.as_mut())?;
-                (timed.report(), stop, Some(Box::new(timed)))
+                timer.make(&asked, &mut self.memory, &mut self.watch, self.keep.as_mut())?
             }
             _ => {
                 let (report, stop) = timeless(kernel.launch(launch, &mut self.memory)?);
-                (report, stop, None)
+                Made { report, stop, timed: None, sample: None }
             }
         };
+        let Made { mut report, stop, mut timed, sample } = made;
         self.printed = self.printed.saturating_add(report.output.len());
         if self.printed > MAX_PRINTED && !report.output.is_empty() {
             report.output = format!("[all launches printed more than {MAX_PRINTED} bytes; this one's is dropped]\n");
@@ -566,7 +566,7 @@ impl<'d> Device<'d> {
         let kernel = name.to_owned();
         let (grid, block, ending) = (launch.grid, launch.block, stop.as_ref().map(Stop::name));
         let shared = launch.dynamic_shared;
-        self.launches.push(Launched { kernel, grid, block, shared, report, stop, timed, wall });
+        self.launches.push(Launched { kernel, grid, block, shared, report, stop, timed, sample, wall });
         if let Some(ending) = ending {
             return Err(Error::Stopped { kernel: name.to_owned(), ending });
         }

@@ -19,6 +19,7 @@
 //! * [`virtual_blocks`]: launches of kernels that loop over logical blocks.
 //! * [`engine`], [`timing`]: the executors under one name each, and the timing model.
 //! * [`checkpoint`]: going on where a run was stopped.
+//! * [`sample`](mod@sample): a part of a run in time, and what that says of the whole.
 //! * [`numbers`]: numbers as people read them.
 //! * [`outcome`]: what a run did; [`stats_table`]: its counters as a table; [`measure`]: how its warps waited;
 //!   [`issue_record`]: what lanes did.
@@ -47,6 +48,7 @@ pub mod outcome;
 pub mod params;
 pub mod plan;
 pub mod ptx_file;
+pub mod sample;
 pub mod session;
 pub mod stats_table;
 pub mod texture;

@@ -1,8 +1,10 @@
 //! What a run did.
 
 use crate::compare::Comparison;
+use crate::sample::LaunchSample;
 use crate::timing::Timed;
 use raddle_exec::{DeviceMemory, Fault, FaultKind, Program, Report};
+use raddle_sim::gpu::part::Skipped;
 use raddle_sim::sm::BlockedWarp;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -77,8 +79,10 @@ pub struct Launched {
     pub report: Report,
     /// Why it did not complete.
     pub stop: Option<Stop>,
-    /// What the timing model measured, if it ran there.
+    /// What the timing model measured, if it ran there; of a launch of which a part was simulated, of that part.
     pub timed: Option<Box<Timed>>,
+    /// How it was made in a sampled run.
+    pub sample: Option<LaunchSample>,
     /// Time on this machine.
     pub wall: Duration,
 }
@@ -180,8 +184,10 @@ impl Timed {
     /// Counts and printed text, as the other executors report them.
     pub(crate) fn report(&self) -> Report {
         let total = self.result.total().sm;
+        let [warp_insts, thread_insts] = self.result.skipped.as_ref().map_or([0; 2], Skipped::insts);
         let output = self.result.output.clone();
-        Report { thread_insts: total.thread_insts, warp_insts: total.warp_insts, output }
+        let (thread_insts, warp_insts) = (total.thread_insts + thread_insts, total.warp_insts + warp_insts);
+        Report { thread_insts, warp_insts, output, ..Report::default() }
     }
 }
 

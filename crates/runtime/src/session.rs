@@ -4,7 +4,7 @@ use crate::compare::compare;
 use crate::device::{Device, Setup};
 use crate::error::{Error, Problem};
 use crate::fill::Fill;
-use crate::outcome::{Checked, Outcome};
+use crate::outcome::{Checked, Launched, Outcome};
 use crate::params;
 use crate::plan::{Buffer, Expect, LaunchPlan, Plan, Want};
 use crate::ptx_file::PtxFile;
@@ -129,6 +129,18 @@ impl<'a> Session<'a> {
             outcome.written.push((output.buffer, output.file.path.display().to_string()));
         }
         Ok(outcome)
+    }
+
+    /// Makes all launches and nothing else: what they are and what work they have. Ends early where a launch does not
+    /// complete.
+    ///
+    /// # Errors
+    /// When the executor cannot run a kernel.
+    pub fn profile(&mut self) -> Result<Vec<Launched>, Error> {
+        match self.launch_all() {
+            Ok(()) | Err(Error::Stopped { .. }) => Ok(self.device.take_launches()),
+            Err(error) => Err(error),
+        }
     }
 
     fn launch_all(&mut self) -> Result<(), Error> {

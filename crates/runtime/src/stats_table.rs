@@ -5,12 +5,14 @@
 //! | `launch` | number of the launch, from 0 |
 //! | `kernel` | its kernel |
 //! | `kind` | `launch`, `sm`, `int`, `fp`, `l1i`, `l1d`, `l1c`, `l1t`, `l2`, `dram`, `network-up`, `network-down`, `pc`, or a mechanism with counters of its own, as `issue.two-level` |
+//! | | in a sampled run also `estimate`: cycles with their interval, and instructions, which are not estimated; where a part of a launch was simulated, all other kinds begin with `part-` |
 //! | `number` | which of its kind: SM, slice, channel; for `pc` the operation |
 //! | `counter`, `unit` | what was counted, and in what |
 //! | `value` | how much |
 
 use crate::error::{Error, Problem};
 use crate::outcome::{Launched, Outcome};
+use crate::sample::{Estimate, Estimates, LaunchSample};
 use crate::timing::Timed;
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::ParquetError;
@@ -78,19 +80,29 @@ impl Format {
 #[must_use]
 pub fn rows(outcome: &Outcome) -> Vec<Row> {
     let mut table = Table::default();
+    let estimates = Estimates::new(&outcome.launches);
     for (number, launched) in outcome.launches.iter().enumerate() {
+        (table.launch, table.kernel, table.is_part) = (number as u64, launched.kernel.clone(), false);
+        if let Some(estimates) = &estimates {
+            table.sample(launched, &estimates.launch(number));
+        }
         if let Some(timed) = &launched.timed {
-            table.launch(number as u64, launched, timed);
+            table.launch(timed);
         }
     }
     table.rows
 }
+
+/// What kinds begin with whose counters are of a part of a launch.
+const PART: &str = "part-";
 
 #[derive(Default)]
 struct Table {
     rows: Vec<Row>,
     launch: u64,
     kernel: String,
+    /// What is counted is of a part of the launch.
+    is_part: bool,
 }
 
 impl Table {
@@ -102,6 +114,8 @@ impl Table {
         value: u64,
     ) {
         let (launch, kernel, kind) = (self.launch, self.kernel.clone(), kind.into());
+        // What is of a part must not be taken for the whole.
+        let kind = if self.is_part { format!("{PART}{kind}").into() } else { kind };
         self.rows.push(Row { launch, kernel, kind, number, counter, unit, value });
     }
 
@@ -118,8 +132,18 @@ impl Table {
         }
     }
 
-    fn launch(&mut self, number: u64, launched: &Launched, timed: &Timed) {
-        (self.launch, self.kernel) = (number, launched.kernel.clone());
+    /// What is estimated of a launch of a sampled run.
+    fn sample(&mut self, launched: &Launched, estimate: &Estimate) {
+        let [low, high] = estimate.interval();
+        self.push("estimate", 0, ("cycles", "cycles"), estimate.cycles.round() as u64);
+        self.push("estimate", 0, ("cycles_low", "cycles"), low);
+        self.push("estimate", 0, ("cycles_high", "cycles"), high);
+        self.push("estimate", 0, ("warp_insts", "warp instructions"), launched.report.warp_insts);
+        self.push("estimate", 0, ("thread_insts", "thread instructions"), launched.report.thread_insts);
+        self.is_part = matches!(launched.sample, Some(LaunchSample::Part(_)));
+    }
+
+    fn launch(&mut self, timed: &Timed) {
         let Timed { result, residency, pcs } = timed;
         self.push("launch", 0, ("cycles", "cycles"), result.cycles);
         self.push("launch", 0, ("ctas", "events"), result.ctas);

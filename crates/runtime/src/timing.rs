@@ -2,9 +2,11 @@
 
 use crate::checkpoint::{Keep, Start};
 use crate::error::{Error, Problem};
-use crate::outcome::{Stop, Stuck};
+use crate::outcome::{Stop, Stuck, timeless};
 use crate::ptx_file::PtxFile;
-use raddle_exec::{DeviceMemory, Launch, Program};
+use crate::sample::blocks::{self, Work};
+use crate::sample::{LaunchSample, Profiled, Sampling};
+use raddle_exec::{DeviceMemory, Launch, Program, Report};
 use raddle_ptx::source::LineIndex;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::event::Event;
@@ -16,9 +18,10 @@ use raddle_sim::residency::Residency;
 use raddle_sim::result::{Ending, LaunchResult};
 use raddle_sim::saved;
 use raddle_sim::saved::{Pass, Saved};
-use raddle_sim::seam::{Mechanisms, Registry};
+use raddle_sim::seam::{Mechanisms, Registry, Seam};
 use raddle_sim::sm::BlockedWarp;
 use raddle_sim::stats::Counters;
+use std::ops::Range;
 
 /// How the timing model runs launches.
 #[derive(Clone, Debug)]
@@ -33,13 +36,15 @@ pub struct TimingOptions {
     pub never_skip: bool,
     /// Host threads; results do not depend on it.
     pub threads: usize,
+    /// Simulate a part only.
+    pub sample: Option<Sampling>,
 }
 
 impl TimingOptions {
     /// A machine with nothing else said.
     #[must_use]
     pub fn new(machine: MachineConfig) -> Self {
-        Self { machine, registers: None, max_cycles: None, never_skip: false, threads: 1 }
+        Self { machine, registers: None, max_cycles: None, never_skip: false, threads: 1, sample: None }
     }
 
     /// Blocks of a launch that an SM holds at once.
@@ -110,6 +115,8 @@ pub(crate) struct Timer<'m> {
     mechanisms: Mechanisms<'m>,
     options: &'m TimingOptions,
     before: MemoryCounters,
+    /// A sampled run has taken another way than its profile: all that follows is simulated.
+    is_off_profile: bool,
 }
 
 /// One launch as the timer is asked for it.
@@ -121,6 +128,34 @@ pub(crate) struct Asked<'a> {
     pub(crate) ptx: &'a PtxFile,
 }
 
+impl Asked<'_> {
+    fn profiled(&self) -> Profiled {
+        let &Launch { grid, block, dynamic_shared: shared, .. } = self.launch;
+        let kernel = self.program.image.module.func(self.program.layout.kernel).name.clone();
+        Profiled { kernel, grid, block, shared, work: 0 }
+    }
+}
+
+/// A launch as it was made.
+pub(crate) struct Made {
+    pub(crate) report: Report,
+    pub(crate) stop: Option<Stop>,
+    pub(crate) timed: Option<Box<Timed>>,
+    pub(crate) sample: Option<LaunchSample>,
+}
+
+impl Made {
+    fn new((stop, timed): (Option<Stop>, Timed), sample: Option<LaunchSample>) -> Self {
+        Self { report: timed.report(), stop, timed: Some(Box::new(timed)), sample }
+    }
+}
+
+/// Why a grid was not sampled.
+fn too_few(blocks: u64, places: u64) -> String {
+    let waves = blocks as f64 / places.max(1) as f64;
+    format!("its {blocks} blocks are {waves:.1} times what the machine holds, too few to leave some out")
+}
+
 impl<'m> Timer<'m> {
     pub(crate) fn new(options: &'m TimingOptions, registry: &'m Registry) -> Result<Self, Error> {
         let wrong = |list: Vec<(String, String)>| {
@@ -129,7 +164,7 @@ impl<'m> Timer<'m> {
         };
         let mechanisms = registry.check(&options.machine).map_err(wrong)?;
         let gpu = Gpu::new(&options.machine).map_err(|e| Error::Machine(e.to_string()))?;
-        Ok(Self { gpu, mechanisms, options, before: MemoryCounters::default() })
+        Ok(Self { gpu, mechanisms, options, before: MemoryCounters::default(), is_off_profile: false })
     }
 
     /// Whether its state can be saved.
@@ -137,10 +172,74 @@ impl<'m> Timer<'m> {
         self.mechanisms.can_be_saved().map_err(|why| Problem::new(format!("no checkpoints: {why}")).into())
     }
 
-    /// Makes a launch: how it ended, if it did not complete, and what was measured.
-    pub(crate) fn launch(
+    /// Makes a launch, all of it or a part in time, as the options say.
+    pub(crate) fn make(
         &mut self,
         asked: &Asked<'_>,
+        memory: &mut DeviceMemory,
+        watch: &mut Watch<'_>,
+        keep: Option<&mut Keep<'_>>,
+    ) -> Result<Made, Error> {
+        let options = self.options;
+        if keep.is_some() && options.sample.is_some() {
+            return Err(Problem::new("there are no checkpoints of sampled runs").into());
+        }
+        match &options.sample {
+            None => Ok(Made::new(self.launch(asked, &[], memory, watch, keep)?, None)),
+            Some(Sampling::Blocks(share)) => {
+                let places = u64::from(options.residency(asked.program, asked.launch)?.ctas)
+                    * u64::from(options.machine.gpu.sms);
+                let gaps = match asked.launch.logical {
+                    None => blocks::gaps(asked.launch.ctas(), places, *share),
+                    Some(_) => Vec::new(),
+                };
+                let (stop, timed) = self.launch(asked, &gaps, memory, watch, None)?;
+                let sample = match timed.result.skipped.as_ref().filter(|_| stop.is_none()) {
+                    Some(skipped) => LaunchSample::Part(blocks::estimate(skipped, self.work())),
+                    None => {
+                        let why = (*share < 1.0 && stop.is_none()).then(|| too_few(asked.launch.ctas(), places));
+                        LaunchSample::Whole { work: timed.report().warp_insts, why }
+                    }
+                };
+                Ok(Made::new((stop, timed), Some(sample)))
+            }
+            Some(Sampling::Launches(choice)) => {
+                let found = choice.look_up(asked.number, &asked.profiled()).filter(|_| !self.is_off_profile);
+                self.is_off_profile |= found.is_none();
+                match found {
+                    Some((work, false)) => self.execute(asked, work, memory),
+                    _ => {
+                        let (stop, timed) = self.launch(asked, &[], memory, watch, None)?;
+                        let work = found.map_or_else(|| timed.report().warp_insts, |found| found.0);
+                        let why = found.is_none().then(|| "it was not so in the profile".to_owned());
+                        Ok(Made::new((stop, timed), Some(LaunchSample::Whole { work, why })))
+                    }
+                }
+            }
+        }
+    }
+
+    /// What blocks are compared by: the functional engine counts the warp-instructions of static warps that reconverge as
+    /// PTX says.
+    fn work(&self) -> Work {
+        match Seam::Divergence.choice(&self.options.machine.mechanism).name() {
+            "pdom" => Work::WarpInsts,
+            _ => Work::ThreadInsts,
+        }
+    }
+
+    /// Executes a launch without time.
+    fn execute(&mut self, asked: &Asked<'_>, work: u64, memory: &mut DeviceMemory) -> Result<Made, Error> {
+        let done = self.gpu.execute(asked.program, asked.launch, memory).map_err(refused)?;
+        let (report, stop) = timeless(done.map_err(|fault| *fault));
+        Ok(Made { report, stop, timed: None, sample: Some(LaunchSample::Executed { work }) })
+    }
+
+    /// Makes a launch but for some blocks, which have no time: how it ended, if it did not complete, and what was measured.
+    fn launch(
+        &mut self,
+        asked: &Asked<'_>,
+        gaps: &[Range<u64>],
         memory: &mut DeviceMemory,
         watch: &mut Watch<'_>,
         mut keep: Option<&mut Keep<'_>>,
@@ -166,6 +265,7 @@ impl<'m> Timer<'m> {
             registers: options.registers,
             never_skip: options.never_skip,
             threads: options.threads,
+            gaps,
             observer: observer.as_mut().map(|o| o as &mut dyn Observer),
             progress: tell.as_mut().map(|t| t as &mut dyn FnMut(Progress)),
             keeper: keeper.as_mut().map(|k| k as &mut dyn Keeper),

@@ -1,5 +1,6 @@
 //! What a launch left behind: how it ended, and every counter.
 
+use crate::gpu::part::Skipped;
 use crate::kernel::TimedKernel;
 use crate::mem::crossbar::CrossbarCounters;
 use crate::mem::dram::DramCounters;
@@ -80,6 +81,8 @@ pub struct LaunchResult {
     pub pcs: Vec<[u64; 2]>,
     /// What the kernel printed.
     pub output: String,
+    /// What was executed without time; everything else is then of the other blocks.
+    pub skipped: Option<Skipped>,
 }
 
 saved!(SmResult { parts: sm, int, fp, l1i, l1d, l1c, l1t, own });
@@ -87,7 +90,7 @@ saved!(LaunchResult {
     values: cycles, ctas, residency, pcs, output;
     parts: sms, up, down, dispatch;
     lists: l2, dram;
-    fixed: ending;
+    fixed: ending, skipped;
 });
 
 /// What the GPU knows at the end.
@@ -99,6 +102,7 @@ pub(crate) struct Summary {
     pub(crate) ctas: u64,
     pub(crate) residency: u32,
     pub(crate) output: String,
+    pub(crate) skipped: Option<Skipped>,
 }
 
 impl LaunchResult {
@@ -108,7 +112,7 @@ impl LaunchResult {
         summary: Summary,
         kernel: &TimedKernel<'_>,
     ) -> Self {
-        let Summary { ending, cycles, trailing, ctas, residency, output } = summary;
+        let Summary { ending, cycles, trailing, ctas, residency, output, skipped } = summary;
         let mut pcs = vec![[0; 2]; kernel.ops.len()];
         let mut results = Vec::new();
         for sm in sms {
@@ -134,6 +138,7 @@ impl LaunchResult {
             dispatch: Vec::new(),
             pcs,
             output,
+            skipped,
         }
     }
 
@@ -154,6 +159,7 @@ impl LaunchResult {
             dispatch,
             pcs: Vec::new(),
             output: String::new(),
+            skipped: None,
         }
     }
 

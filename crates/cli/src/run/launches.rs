@@ -1,12 +1,13 @@
 //! What there is to say about launches, whoever made them.
 
 use super::figures::Figures;
-use super::timing_json;
+use super::{sample, timing_json};
 use crate::out::grouped;
 use raddle_exec::Fault;
 use raddle_runtime::PtxFile;
 use raddle_runtime::outcome::{Launched, MemoryCheck, Stop};
 use raddle_runtime::params::shape_text;
+use raddle_runtime::sample::{Estimates, LaunchSample};
 use raddle_sim::config::Machine;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -17,6 +18,8 @@ pub struct Launches<'a> {
     /// The machine, if there was one.
     pub machine: Option<&'a Machine>,
     pub launches: &'a [Launched],
+    /// The estimates of a sampled run.
+    pub sampled: Option<&'a Estimates>,
 }
 
 impl Launches<'_> {
@@ -44,10 +47,10 @@ impl Launches<'_> {
 
     /// Everything, for machines.
     pub fn json(&self) -> Vec<Value> {
-        self.launches.iter().map(|l| self.launch_json(l)).collect()
+        self.launches.iter().enumerate().map(|(number, l)| self.launch_json(number, l)).collect()
     }
 
-    fn launch_json(&self, launch: &Launched) -> Value {
+    fn launch_json(&self, number: usize, launch: &Launched) -> Value {
         let mut value = json!({
             "kernel": launch.kernel,
             "grid": launch.grid,
@@ -70,7 +73,13 @@ impl Launches<'_> {
             Some(Stop::CycleLimit) | None => {}
         }
         if let (Some(timed), Some(machine)) = (&launch.timed, self.machine) {
-            value["timing"] = timing_json::timed(timed, &machine.config);
+            // Of a part it must not be taken for the whole.
+            let is_part = matches!(launch.sample, Some(LaunchSample::Part(_)));
+            let key = if is_part { "timing_of_part" } else { "timing" };
+            value[key] = timing_json::timed(timed, &machine.config);
+        }
+        if let Some(estimates) = self.sampled {
+            value["sample"] = sample::launch_json(launch, estimates, number);
         }
         value
     }
@@ -103,6 +112,13 @@ impl Launches<'_> {
         let wall: Duration = launches.iter().map(|l| l.wall).sum();
         if let Some(machine) = self.machine {
             let timed: Vec<_> = launches.iter().filter_map(|l| l.timed.as_deref()).collect();
+            if let Some(estimates) = self.sampled {
+                let total = estimates.total(self.launches, |l| l.kernel == first.kernel);
+                match total.is_whole() {
+                    true => lines.extend(sample::whole_line(launches)),
+                    false => lines.extend(sample::lines(&total, launches, wall)),
+                }
+            }
             lines.extend(Figures::sum(&timed).map(|f| f.text(&machine.config, wall)).unwrap_or_default());
         } else if first.stop.is_none() {
             lines.push(timeless_line(launches, wall));

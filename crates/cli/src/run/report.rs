@@ -3,6 +3,7 @@
 use super::launches::{Launches, memory_json, memory_line};
 use super::timing_json;
 use raddle_runtime::compare::{Comparison, Difference};
+use raddle_runtime::sample::Estimates;
 use raddle_runtime::{Outcome, Plan, PtxFile, Session};
 use raddle_sim::config::Machine;
 use serde_json::{Map, Value, json};
@@ -17,11 +18,13 @@ pub struct Report<'a> {
     pub printed: &'a [(usize, Option<usize>)],
     /// The machine, if there was one.
     pub machine: Option<&'a Machine>,
+    /// The estimates of a sampled run.
+    pub sampled: Option<&'a Estimates>,
 }
 
 impl Report<'_> {
     fn launches(&self) -> Launches<'_> {
-        Launches { ptx: self.ptx, machine: self.machine, launches: &self.outcome.launches }
+        Launches { ptx: self.ptx, machine: self.machine, launches: &self.outcome.launches, sampled: self.sampled }
     }
 
     fn name(&self, buffer: usize) -> &str {
@@ -45,7 +48,8 @@ impl Report<'_> {
 
     /// A few lines for people.
     pub fn summary(&self) -> String {
-        let mut lines = self.launches().lines();
+        let launches = self.launches();
+        let mut lines = if self.sampled.is_some() { launches.lines_by_kernel() } else { launches.lines() };
         lines.extend(self.outcome.memory.as_ref().map(memory_line));
         for check in &self.outcome.checks {
             lines.extend(self.check_lines(check.buffer, &check.comparison));

@@ -1,13 +1,14 @@
 //! `raddle run WORKLOAD`.
 
 use super::launches::{Launches, memory_json, memory_line};
-use super::{Args, Ran, Then, energy, spec, stop, timing_json};
+use super::{Args, Ran, Then, energy, sample, spec, stop, timing_json};
 use crate::exit::{Exit, Failure};
 use crate::fill;
 use crate::out;
 use crate::progress::Line;
 use crate::render::{self, Text};
 use raddle_runtime::device::Setup;
+use raddle_runtime::sample::Estimates;
 use raddle_runtime::stats_table::{self, Format};
 use raddle_runtime::timing::{LaunchObserver, Watch};
 use raddle_runtime::{Error, Outcome};
@@ -16,6 +17,7 @@ use raddle_workloads::{Request, Size};
 use serde_json::json;
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Runs a workload, with somebody who listens; `then` is done instead of reporting the run.
 pub fn run(
@@ -34,11 +36,17 @@ pub fn run(
     let machine = args.machine(registry)?;
     let machine = machine.as_ref();
     let energies = energy::energies(args.energy.as_ref())?;
-    let setup = Setup::with_registry(args.options(machine), Arc::clone(registry));
-    let setup = setup.with_checkpoints(args.checkpoints.start());
     let module = args.virtualized(workload.module()?)?;
     let mut request = Request::new(args.size.unwrap_or(Size::Small));
     request.seed = args.seed.unwrap_or(request.seed);
+    let start = Instant::now();
+    let sampling = sample::sampling(args, machine, || {
+        let setup = Setup::with_registry(args.profile_options(machine), Arc::clone(registry));
+        Ok(workload.run(&module, &setup, Watch::default(), &request)?.launches)
+    })?;
+    let profile = start.elapsed();
+    let setup = Setup::with_registry(args.options(machine, sampling), Arc::clone(registry));
+    let setup = setup.with_checkpoints(args.checkpoints.start());
 
     let line = RefCell::new(Line::new(args.json));
     let mut progress = |number, progress| line.borrow_mut().show(number, progress);
@@ -62,7 +70,9 @@ pub fn run(
     if let Some(then) = then {
         then(&Ran { machine, outcome: &outcome, source: &module.source })?;
     } else {
-        let launches = Launches { ptx: &module, machine, launches: &outcome.launches };
+        let estimates = Estimates::new(&outcome.launches);
+        let total = estimates.as_ref().map(|estimates| estimates.total(&outcome.launches, |_| true));
+        let launches = Launches { ptx: &module, machine, launches: &outcome.launches, sampled: estimates.as_ref() };
         let energy =
             energies.zip(machine).map(|(table, machine)| energy::breakdown(&table, machine, &outcome.launches));
         let full = machine.and_then(|machine| fill::fullness(&machine.config, &outcome.launches));
@@ -79,6 +89,9 @@ pub fn run(
                 "checked": checked,
                 "wrong": wrong,
             });
+            if let (Some(asked), Some(total)) = (args.sample, &total) {
+                value["sample"] = sample::total_json(asked, total, profile);
+            }
             if let Some(energy) = &energy {
                 value["energy"] = energy::json(energy);
             }
@@ -86,6 +99,7 @@ pub fn run(
         } else {
             out::data(&launches.output())?;
             let mut lines = launches.lines_by_kernel();
+            lines.extend(total.as_ref().map(sample::total_line));
             lines.extend(energy.as_ref().map(energy::text));
             if let (Some(full), Some(machine), None) = (&full, machine, outcome.stop()) {
                 let larger = Size::ALL.into_iter().find(|size| *size > request.size);

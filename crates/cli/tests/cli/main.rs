@@ -10,6 +10,7 @@ mod lab_store;
 mod outside;
 mod ptx;
 mod run;
+mod sampling;
 mod timing;
 mod workloads;
 

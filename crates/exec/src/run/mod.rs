@@ -4,6 +4,7 @@
 //! up its quantum without finishing lets the next one start, up to the number that may be resident;
 //! so spin locks, work queues and barriers across the grid finish.
 
+mod stretch;
 mod wait;
 mod warp;
 
@@ -12,13 +13,16 @@ use crate::decode::Program;
 use crate::fault::{Fault, FaultKind};
 use crate::lanes::ROW_THREADS;
 use crate::launch::{Launch, Report};
-use crate::memory::{DeviceMemory, Global};
+use crate::memory::DeviceMemory;
 use crate::op::{Class, NO_PC, NONE, Op};
 use crate::reference;
 use crate::splits::{Group, Meeting, State, add_by_target};
 use raddle_ptx::num::fit;
+use std::ops::Range;
 use std::sync::Arc;
 use warp::Warp;
+
+pub use stretch::{Stretches, Touch};
 
 /// How to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,27 +76,17 @@ pub fn run(
     memory: &mut DeviceMemory,
     options: &RunOptions,
 ) -> Result<Report, RunError> {
-    let core = Core::new(program, launch, options.warp_width)?;
+    let mut all = Stretches::new(program, launch, *options)?;
     if launch.report_uninitialised {
         // Only the interpreter keeps every register apart and knows which were written.
         let options = reference::Options { warp_width: options.warp_width, ..reference::Options::default() };
         return Ok(reference::run(&program.image, &program.layout, launch, memory, &options)?);
     }
-    let mut runner = Runner {
-        core,
-        program,
-        launch,
-        memory,
-        options,
-        report: Report::default(),
-        finished: Vec::new(),
-        arrivals: Vec::new(),
-    };
-    let finished = runner.grid();
-    let Runner { core: Core { output, .. }, report, .. } = runner;
+    let finished = all.run(&mut (0..launch.ctas()), memory, u64::MAX, None);
+    let report = all.take_report();
     match finished {
-        Ok(()) => Ok(Report { output, ..report }),
-        Err(fault) => Err(Fault { output, ..*fault }.into()),
+        Ok(_) => Ok(report),
+        Err(fault) => Err(Fault { output: report.output, ..*fault }.into()),
     }
 }
 
@@ -100,6 +94,8 @@ pub fn run(
 struct Block {
     slot: u32,
     warps: Vec<Warp>,
+    /// Warp-instructions it has executed.
+    warp_insts: u64,
 }
 
 impl Block {
@@ -121,45 +117,54 @@ enum Turn {
     Stuck,
 }
 
-struct Runner<'r> {
-    core: Core<'r>,
-    program: &'r Program,
-    launch: &'r Launch,
+/// What executes blocks for a while: the state of [`Stretches`], and memory.
+struct Runner<'r, 'p> {
+    core: &'r mut Core<'p>,
+    program: &'p Program,
+    launch: &'p Launch,
     memory: &'r mut DeviceMemory,
-    options: &'r RunOptions,
-    report: Report,
+    options: RunOptions,
+    report: &'r mut Report,
     /// Blocks that have ended, for their warps to be used again.
-    finished: Vec<Block>,
+    finished: &'r mut Vec<Block>,
     /// Kept for its memory.
-    arrivals: Vec<Arrival>,
+    arrivals: &'r mut Vec<Arrival>,
+    touch: Option<&'r mut dyn Touch>,
 }
 
 type Ran<T> = Result<T, Box<Fault>>;
 
-impl Runner<'_> {
-    fn grid(&mut self) -> Ran<()> {
-        let total = self.launch.ctas();
-        let mut next = 0;
-        let mut resident: Vec<Block> = Vec::new();
+impl Runner<'_, '_> {
+    /// Executes blocks from `next` on. False when none has ended for `patience` warp-instructions: they may be waiting for
+    /// others.
+    fn grid(&mut self, resident: &mut Vec<Block>, next: &mut Range<u64>, patience: u64) -> Ran<bool> {
         let mut turn = 0;
+        let mut last_end = self.report.warp_insts;
         loop {
             if turn >= resident.len() {
                 let room = resident.len() < self.options.resident_ctas.max(1) as usize;
-                if room && next < total {
-                    resident.push(self.start(next));
-                    next += 1;
+                if room && let Some(index) = next.next() {
+                    resident.push(self.start(index));
                 } else if resident.is_empty() {
-                    return Ok(());
+                    return Ok(true);
                 } else {
                     turn = 0;
                 }
             }
-            if self.block(&mut resident[turn])? {
+            let before = self.report.warp_insts;
+            let is_over = self.block(&mut resident[turn])?;
+            resident[turn].warp_insts += self.report.warp_insts - before;
+            if is_over {
                 let done = resident.remove(turn);
+                self.report.most_of_a_cta = self.report.most_of_a_cta.max(done.warp_insts);
                 self.core.end_cta(done.slot);
                 self.finished.push(done);
+                last_end = self.report.warp_insts;
             } else {
                 turn += 1;
+            }
+            if self.report.warp_insts - last_end > patience {
+                return Ok(false);
             }
         }
     }
@@ -170,6 +175,7 @@ impl Runner<'_> {
         if let Some(i) = self.finished.iter().position(|b| b.slot == slot) {
             let mut block = self.finished.swap_remove(i);
             block.warps.iter_mut().for_each(Warp::restart);
+            block.warp_insts = 0;
             return block;
         }
         let cta = &self.core.ctas[slot as usize];
@@ -192,7 +198,7 @@ impl Runner<'_> {
                 }
             }
         }
-        Block { slot, warps }
+        Block { slot, warps, warp_insts: 0 }
     }
 
     /// Gives a block its turns; true when it is done.
@@ -293,7 +299,7 @@ impl Runner<'_> {
                     self.collective(warp, split, active);
                     return Ok(false);
                 }
-                class => match self.core.execute(&mut Global::Direct(self.memory), op, lanes, active) {
+                class => match self.execute(pc, lanes, active) {
                     Ok(Effect::Next) => {
                         pc += 1;
                         if class == Class::Atomic && warp.patience.count_atomic() {

@@ -7,7 +7,7 @@ use crate::decode::{BarrierOp, MEMBERS, WarpOp};
 use crate::splits::{Group, Meeting, Split, State};
 use raddle_ptx::num::fit;
 
-impl Runner<'_> {
+impl Runner<'_, '_> {
     pub(super) fn collective(&mut self, warp: &mut Warp, split: usize, active: u32) {
         let s = warp.parts.splits[split];
         let op = &self.program.ops[s.pc as usize];
@@ -71,7 +71,7 @@ impl Runner<'_> {
         let op = &self.program.ops[s.pc as usize];
         let homes = warp.homes.clone();
         let lanes = Warp::lanes(warp.row, homes.as_ref());
-        let mut arrivals = std::mem::take(&mut self.arrivals);
+        let mut arrivals = std::mem::take(self.arrivals);
         if let Err(fault) = self.core.arrivals(op, lanes, active, &mut arrivals) {
             return Err(Box::new(self.core.fault(s.pc, lanes, fault)));
         }
@@ -95,7 +95,7 @@ impl Runner<'_> {
                 }
             }
         }
-        self.arrivals = arrivals;
+        *self.arrivals = arrivals;
         self.release_barriers(block);
         Ok(())
     }

@@ -3,3 +3,4 @@
 mod early_exit;
 mod forms;
 mod gtx480;
+mod stretches;

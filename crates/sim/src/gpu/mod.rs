@@ -9,6 +9,7 @@
 //! makes up for the cycles between them then.
 
 mod keep;
+pub mod part;
 mod run;
 
 use crate::config::MachineConfig;
@@ -25,10 +26,12 @@ use crate::sm::Sm;
 use crate::sm::build::{Build, General, Plain, is_plain};
 use crate::sm::kept::Kept;
 pub use keep::{Keeper, Wish, WriteState};
+use part::Gaps;
 use raddle_exec::memory::DeviceMemory;
 use raddle_exec::{Launch, Program};
 use raddle_ptx::num::fit;
 use run::{Parts, Run, Scratch, Seat};
+use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
 
 /// Why a launch could not start.
@@ -101,6 +104,9 @@ pub struct RunOptions<'o> {
     pub threads: usize,
     /// Order of SMs and partitions, when one thread runs them.
     pub order: SmOrder,
+    /// Blocks that are executed at once, without time, when their turn comes: in ascending order, and not touching each
+    /// other. An empty one leaves a mark only. Not for launches of virtual blocks.
+    pub gaps: &'o [Range<u64>],
     /// Listens to events.
     pub observer: Option<&'o mut dyn Observer>,
     /// Told how far it has come, now and then.
@@ -209,6 +215,7 @@ impl<'m> Gpu<'m> {
             printed: Vec::new(),
             printed_bytes: 0,
             has_fault: false,
+            gaps: Gaps::new(options.gaps, kernel, launch),
             options,
             scratch: Scratch::default(),
             residency: most,

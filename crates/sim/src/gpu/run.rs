@@ -1,5 +1,6 @@
 //! A launch under way: SMs and memory partitions, window by window.
 
+use super::part::Gaps;
 use super::{Gpu, RunOptions, SmOrder};
 use crate::event::Event;
 use crate::kernel::TimedKernel;
@@ -133,6 +134,7 @@ pub(super) struct Run<'r, 'm, 'k, 'o, B> {
     pub(super) printed_bytes: usize,
     /// An SM came to a fault.
     pub(super) has_fault: bool,
+    pub(super) gaps: Gaps<'k>,
     pub(super) options: RunOptions<'o>,
     pub(super) scratch: Scratch,
     pub(super) residency: u32,
@@ -158,6 +160,9 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
                 to = to.min(self.start + most.max(1));
             }
             self.dispatch(from, to);
+            if let Some(ending) = self.fill_gap(from) {
+                return Some(ending);
+            }
             self.run_parts(from, to);
             self.exchange(from, to);
             self.gpu.now = to;
@@ -171,7 +176,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
             if self.options.max_cycles.is_some_and(|most| to - self.start >= most) {
                 return Some(Ending::CycleLimit);
             }
-            let insts = || self.sms.iter().map(|s| s.mail().thread_insts).sum::<u64>();
+            let insts = || self.sms.iter().map(|s| s.mail().thread_insts).sum::<u64>() + self.gaps.skipped().1;
             if self.options.max_thread_insts.is_some_and(|most| insts() >= most) {
                 return Some(Ending::InstructionLimit(self.blocked()));
             }
@@ -207,12 +212,13 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
             (0..self.sms.len()).for_each(|number| self.scratch.note(number, self.sms[number].mail().occupancy));
         }
         let Scratch { room, resident, assignments, .. } = &mut self.scratch;
+        let most = self.gaps.limit(self.total);
         for now in from..to {
-            if self.next >= self.total || room.iter().all(|r| *r == 0) {
+            if self.next >= most || room.iter().all(|r| *r == 0) {
                 break;
             }
             assignments.clear();
-            let view = DispatchView { now, room, resident, next: self.next, total: self.total };
+            let view = DispatchView { now, room, resident, next: self.next, total: most };
             self.dispatcher.dispatch(&view, assignments);
             for &Assignment { sm, cta } in assignments.iter() {
                 room[sm as usize] -= 1;
@@ -271,9 +277,10 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
             for (at, request) in mail.requests.drain(..) {
                 system.send(number, at, request);
             }
-            if !mail.ended.is_empty() {
-                self.done += mail.ended.len() as u64;
-                self.last_end = mail.ended.drain(..).fold(self.last_end, |last, (at, _)| last.max(at));
+            for (at, cta) in mail.ended.drain(..) {
+                self.gaps.ended(cta, at - self.start);
+                self.done += 1;
+                self.last_end = self.last_end.max(at);
             }
             self.logical.ask(id, mail);
             if !mail.printed.is_empty() {
@@ -400,9 +407,10 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
                 ending,
                 cycles: end - self.start,
                 trailing,
-                ctas: self.done,
+                ctas: self.done - self.gaps.skipped().0,
                 residency: self.residency,
                 output,
+                skipped: self.gaps.finish(),
             },
             kernel,
         );

@@ -170,6 +170,12 @@ impl TagArray {
         }
     }
 
+    /// Whether a fill of a sector will come.
+    #[must_use]
+    pub fn is_coming(&self, number: u32, sector: u8) -> bool {
+        self.lines[number as usize].coming & sector != 0
+    }
+
     /// Marks a line as used.
     pub fn touch(&mut self, number: u32, now: Cycle) {
         self.lines[number as usize].used = now;

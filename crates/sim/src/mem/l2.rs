@@ -12,6 +12,9 @@
 mod access;
 mod replies;
 mod steps;
+mod warm;
+
+pub use warm::Warm;
 
 use crate::saved;
 pub use replies::ReplyFlits;
@@ -123,13 +126,15 @@ pub struct Slice {
     wake: Cycle,
     /// It has sent something to the channel, or made room for a reply of it, since that was last asked.
     dram_news: bool,
+    /// How far uses of lines are ahead of time, from accesses that were made without any.
+    ahead: Cycle,
     /// What it did.
     pub counters: L2Counters,
 }
 
 saved!(Slice {
     values: inbox, served, free, rop, input, mshr, filling, miss_queue, to_dram, from_dram, port_at, stuck,
-        counted, dram_side, wake, dram_news;
+        counted, dram_side, wake, dram_news, ahead;
     parts: tags, output, counters;
     fixed: config, clock, map, burst_bytes, local, input_limit;
 });
@@ -166,6 +171,7 @@ impl Slice {
             dram_side: 0,
             wake: Cycle::MAX,
             dram_news: false,
+            ahead: 0,
             counters: L2Counters::default(),
             config: config.clone(),
         }

@@ -26,7 +26,7 @@ use crate::config::MachineConfig;
 use crate::mem::address::AddressMap;
 use crate::mem::clock::{Clock, Ticker};
 use crate::mem::dram::{Channel, DramCounters};
-use crate::mem::l2::{L2Counters, ReplyFlits, Slice};
+use crate::mem::l2::{L2Counters, ReplyFlits, Slice, Warm};
 use crate::packet::{Cycle, Reply, Request};
 use crate::stats::Counters;
 
@@ -119,6 +119,11 @@ impl Partition {
     #[must_use]
     pub fn can_be_left(&self) -> bool {
         self.skipping && !self.slices.iter().any(Slice::has_reply)
+    }
+
+    /// A request to a slice without time: it changes what lies in the L2 and nothing else.
+    pub fn warm(&mut self, slice: u32, now: Cycle, address: u64, bytes: u32, what: Warm) {
+        self.slices[slice as usize].warm(now, address, bytes, what);
     }
 
     /// Takes a slice's next reply, with the core cycle at which it left.

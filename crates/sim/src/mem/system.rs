@@ -100,6 +100,12 @@ impl MemorySystem {
         })
     }
 
+    /// Where addresses live.
+    #[must_use]
+    pub fn map(&self) -> &AddressMap {
+        &self.map
+    }
+
     /// Runs every cycle instead of skipping those in which nothing moves.
     pub fn never_skip(&mut self) {
         self.partitions.iter().for_each(|berth| berth.lock().set_skipping(false));

@@ -52,13 +52,15 @@ pub struct Mail {
     pub waits_for_flits: bool,
     /// Thread-instructions issued so far.
     pub thread_insts: u64,
+    /// Warp-instructions issued so far.
+    pub warp_insts: u64,
     /// Cycle before which it has run.
     pub ran_until: Cycle,
 }
 
 saved!(Mail {
     values: replies, starts, logical_blocks, is_last, free_flits, requests, asking, logical_total, log, ended, printed,
-        reply_room, occupancy, is_idle, next, waits_for_flits, thread_insts, ran_until;
+        reply_room, occupancy, is_idle, next, waits_for_flits, thread_insts, warp_insts, ran_until;
     fixed: events, fault;
 });
 
@@ -84,6 +86,7 @@ impl Mail {
         self.occupancy = sm.blocks.occupancy(facts.most_ctas);
         self.is_idle = sm.blocks.is_empty() && is_answered && !sm.memory.wants_to_send();
         self.thread_insts = account.counters.thread_insts;
+        self.warp_insts = account.counters.warp_insts;
         self.next = match account.has_just_issued(now) {
             true => Some(now),
             false => Some(sm.stages().sleep_until(now).unwrap_or(now)).filter(|at| *at != Cycle::MAX),

@@ -9,6 +9,7 @@ mod digests;
 mod divergence;
 mod ending;
 mod fetch;
+mod gaps;
 mod gating;
 mod golden;
 mod launches;

@@ -36,6 +36,7 @@ impl Slice {
 
     /// Does an access, or says that it has to wait.
     pub(super) fn try_access(&mut self, sector: Sector, tick: u64, now: Cycle, memory: &mut Global<'_>) -> bool {
+        let now = now + self.ahead;
         let served = self.served(sector);
         let (line, set, write) = (served.line, served.set, served.request.purpose.is_write());
         let is_atomic = served.request.atomic.is_some();

@@ -1,0 +1,105 @@
+//! A launch executed a stretch of blocks at a time, by somebody who executes the other blocks elsewhere.
+
+use super::{Block, Ran, RunOptions, Runner};
+use crate::core::{Arrival, Core, Effect, LaneFault, Lanes, lanes_in};
+use crate::decode::Program;
+use crate::image::LoadError;
+use crate::lanes::LANES;
+use crate::launch::{Launch, Report};
+use crate::memory::{DeviceMemory, Global};
+use crate::op::{Class, MemSpace};
+use std::ops::Range;
+
+/// Told of what blocks read and write outside their SM.
+pub trait Touch {
+    /// The lanes of `mask` have accessed these addresses, by the operation at `pc`. Generic addresses may lie anywhere.
+    fn touch(&mut self, pc: u32, addresses: &[u64; LANES], mask: u32);
+}
+
+/// The functional machine between two stretches of a launch's blocks.
+pub struct Stretches<'p> {
+    core: Core<'p>,
+    program: &'p Program,
+    launch: &'p Launch,
+    options: RunOptions,
+    report: Report,
+    resident: Vec<Block>,
+    finished: Vec<Block>,
+    arrivals: Vec<Arrival>,
+}
+
+impl<'p> Stretches<'p> {
+    /// With no block yet.
+    ///
+    /// # Errors
+    /// When the launch does not fit the kernel.
+    pub fn new(program: &'p Program, launch: &'p Launch, options: RunOptions) -> Result<Self, LoadError> {
+        let core = Core::new(program, launch, options.warp_width)?;
+        let (report, resident, finished, arrivals) = Default::default();
+        Ok(Self { core, program, launch, options, report, resident, finished, arrivals })
+    }
+
+    /// Executes blocks, those it still has first, and takes from `blocks` what it starts. Gives up when no block has ended
+    /// for `patience` warp-instructions, as they may be waiting for blocks that are not here: false; it can be called again.
+    ///
+    /// # Errors
+    /// When a thread does something it must not.
+    pub fn run<'a>(
+        &'a mut self,
+        blocks: &mut Range<u64>,
+        memory: &'a mut DeviceMemory,
+        patience: u64,
+        touch: Option<&'a mut (dyn Touch + 'a)>,
+    ) -> Ran<bool> {
+        let mut runner = Runner {
+            core: &mut self.core,
+            program: self.program,
+            launch: self.launch,
+            memory,
+            options: self.options,
+            report: &mut self.report,
+            finished: &mut self.finished,
+            arrivals: &mut self.arrivals,
+            touch,
+        };
+        runner.grid(&mut self.resident, blocks, patience)
+    }
+
+    /// What was counted and printed since this was last asked.
+    pub fn take_report(&mut self) -> Report {
+        Report { output: self.core.take_output(), ..std::mem::take(&mut self.report) }
+    }
+}
+
+impl Runner<'_, '_> {
+    /// Executes an operation, and tells whoever listens what it accessed.
+    #[inline]
+    pub(super) fn execute(&mut self, pc: u32, lanes: Lanes<'_>, active: u32) -> Result<Effect, LaneFault> {
+        let op = &self.program.ops[pc as usize];
+        let memory = &mut Global::Direct(self.memory);
+        let Some(touch) = self.touch.as_mut().filter(|_| active != 0) else {
+            return self.core.execute(memory, op, lanes, active);
+        };
+        let goes_out = matches!(op.access.space, MemSpace::Global | MemSpace::Generic);
+        match op.class {
+            Class::Load | Class::Store if goes_out => {
+                let mut addresses = [0; LANES];
+                self.core.access(memory, op, lanes, active, &mut addresses)?;
+                touch.touch(pc, &addresses, active);
+                Ok(Effect::Next)
+            }
+            Class::Atomic if goes_out => {
+                let addresses = self.core.addresses(op, lanes, active);
+                touch.touch(pc, &addresses, active);
+                self.core.execute(memory, op, lanes, active)
+            }
+            Class::Texture => {
+                let texels = self.core.texels(op, lanes, active);
+                let found = lanes_in(active).filter(|lane| texels[*lane].is_some()).fold(0, |m, lane| m | 1 << lane);
+                touch.touch(pc, &texels.map(Option::unwrap_or_default), found);
+                self.core.execute(memory, op, lanes, active)
+            }
+            _ => self.core.execute(memory, op, lanes, active),
+        }
+    }
+}
