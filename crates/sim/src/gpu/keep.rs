@@ -1,6 +1,7 @@
 //! Checkpoints of a launch: all there is between two windows.
 
-use super::run::{Run, Seat};
+use super::run::Run;
+use super::seat::Seat;
 use super::{GpuError, Progress};
 use crate::parallel::lock;
 use crate::saved::{self, Pass, Saved};

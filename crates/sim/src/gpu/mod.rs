@@ -11,6 +11,7 @@
 mod keep;
 pub mod part;
 mod run;
+mod seat;
 
 use crate::config::MachineConfig;
 use crate::event::Event;
@@ -30,7 +31,8 @@ use part::Gaps;
 use raddle_exec::memory::DeviceMemory;
 use raddle_exec::{Launch, Program};
 use raddle_ptx::num::fit;
-use run::{Parts, Run, Scratch, Seat};
+use run::{Run, Scratch};
+use seat::{Parts, Seat};
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
 
