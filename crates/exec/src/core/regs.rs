@@ -104,10 +104,10 @@ impl RegFile {
             Bank::R64 => move_plane(&mut self.r64, slot, n64, homes, mask, way),
             Bank::Pred => {
                 for lane in lanes_in(mask) {
-                    let (home, own) = (homes[lane].row as usize * np + slot, u32::from(homes[lane].lane));
+                    let (home, own) = (homes[lane].row as usize * np + slot, usize::from(homes[lane].lane) % LANES);
                     let ((from, at), (to, bit)) = match way {
-                        Way::ToFirst => ((home, own), (slot, lane as u32)),
-                        Way::Home => ((slot, lane as u32), (home, own)),
+                        Way::ToFirst => ((home, own), (slot, lane)),
+                        Way::Home => ((slot, lane), (home, own)),
                     };
                     let value = self.preds[from] >> at & 1;
                     self.preds[to] = self.preds[to] & !(1 << bit) | value << bit;
