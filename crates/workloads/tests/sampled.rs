@@ -42,7 +42,7 @@ fn check(sampling: impl Fn(&Ran) -> Sampling, kind: impl Fn(&LaunchSample) -> bo
         }
         let total = Estimates::new(&sampled.launches).unwrap().total(&sampled.launches, |_| true);
         assert_eq!(total.thread_insts[0], sampled.thread_insts(), "{name}");
-        assert!(total.is_whole() || total.estimate.half > 0.0, "{name}: {total:?}");
+        assert!(total.is_whole() || total.estimate.half() > 0.0, "{name}: {total:?}");
         assert!(total.is_whole() || total.share() < 1.0, "{name}: {total:?}");
         count += usize::from(sampled.launches.iter().any(|l| l.sample.as_ref().is_some_and(&kind)));
     }
@@ -74,7 +74,7 @@ fn all_of_it_is_the_run_itself() {
         assert!(text(&alone) == text(&all), "{name}");
         assert!(all.launches.iter().all(|l| matches!(l.sample, Some(LaunchSample::Whole { why: None, .. }))));
         let total = Estimates::new(&all.launches).unwrap().total(&all.launches, |_| true);
-        assert_eq!((total.is_whole(), total.estimate.half), (true, 0.0));
+        assert_eq!((total.is_whole(), total.estimate.half()), (true, 0.0));
         assert!(Estimates::new(&alone.launches).is_none());
     }
 }

@@ -13,7 +13,7 @@
 //! take longer for it, so measuring begins when a wave of blocks has started after the gap, and they have ended. What was
 //! simulated until then counts as if it belonged to the gap: by its work, not by its time.
 
-use super::estimate::{Estimate, at_least, spread, student};
+use super::estimate::{Estimate, spread, student};
 use raddle_sim::gpu::part::{Gap, Mark, Skipped};
 use std::ops::Range;
 
@@ -136,17 +136,21 @@ pub fn estimate(skipped: &Skipped, work: Work) -> PartEstimate {
         let each = own / near.len() as f64;
         resting[number.saturating_sub(1)..=number].iter_mut().for_each(|resting| *resting += each);
     }
-    let half = match spread(&rates) {
-        None => taken.iter().sum(),
+    let left_out: f64 = taken.iter().sum();
+    let reach = match spread(&rates) {
+        None => left_out,
         Some((variance, freedom)) => {
             let mean = units.iter().map(|unit| unit.work).sum::<f64>() / units.len() as f64;
             let of_units: f64 = resting.iter().map(|resting| resting * resting).sum();
-            let half = student(freedom) * (variance * (of_units + not_measured * mean)).sqrt();
-            at_least(half, taken.iter().sum())
+            student(freedom) * (variance * (of_units + not_measured * mean)).sqrt()
         }
     };
     let cycles = last_end(skipped, taken);
-    PartEstimate { estimate: Estimate { cycles, half }, units: units.len(), has_waited: skipped.has_waited }
+    PartEstimate {
+        estimate: Estimate::new(cycles, reach, left_out),
+        units: units.len(),
+        has_waited: skipped.has_waited,
+    }
 }
 
 /// What was measured after each gap, up to the next or to the start of the last block.
@@ -229,7 +233,7 @@ mod tests {
             has_waited: false,
         };
         // 30 * 5 - 80 and 30 * 5 cycles more than were simulated; no spread, but the least there is.
-        assert_eq!(estimate(&skipped, Work::WarpInsts).estimate, Estimate { cycles: 525.0, half: 4.4 });
+        assert_eq!(estimate(&skipped, Work::WarpInsts).estimate, Estimate::new(525.0, 0.0, 220.0));
     }
 
     #[test]
@@ -243,7 +247,7 @@ mod tests {
         };
         let part = estimate(&skipped, Work::WarpInsts);
         // 20 * 5 + 30 * 5 = 250 cycles more.
-        assert_eq!(part.estimate, Estimate { cycles: 475.0, half: 5.0 });
+        assert_eq!(part.estimate, Estimate { cycles: 475.0, spread: 0.0, state: 5.0 });
         assert_eq!(part.units, 2);
         assert_eq!(estimate(&skipped, Work::ThreadInsts).estimate.cycles, 475.0);
     }
@@ -262,8 +266,8 @@ mod tests {
         // The variance of a rate is 2^2 / 2 = 2, with 2 * 1 / 2 = 1 degree of freedom. On the first unit rest 20 + 15, on
         // the second 15; the gaps themselves spread as five units of 10.
         let by_hand = 12.706 * (2.0f64 * (35.0 * 35.0 + 15.0 * 15.0 + 10.0 * 50.0)).sqrt();
-        let by_hand = by_hand.hypot(0.02 * 230.0);
-        assert!((estimate.half - by_hand).abs() < 1e-9, "{} {by_hand}", estimate.half);
+        assert!((estimate.spread - by_hand).abs() < 1e-9, "{} {by_hand}", estimate.spread);
+        assert!((estimate.state - 0.02 * 230.0).abs() < 1e-9);
     }
 
     #[test]
@@ -289,7 +293,7 @@ mod tests {
             has_waited: true,
         };
         let part = estimate(&skipped, Work::WarpInsts);
-        assert_eq!(part.estimate, Estimate { cycles: 260.0, half: 100.0 });
+        assert_eq!(part.estimate, Estimate::new(260.0, 100.0, 100.0));
         assert!(part.has_waited);
     }
 }

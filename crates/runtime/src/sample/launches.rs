@@ -10,7 +10,7 @@
 //! proportion to where it lies between them: time need not be in proportion to work, as every launch takes time to start
 //! and to end.
 
-use super::estimate::{Estimate, at_least, student};
+use super::estimate::{Estimate, student};
 use crate::outcome::Launched;
 use raddle_sim::config::MachineConfig;
 use std::collections::BTreeMap;
@@ -149,18 +149,16 @@ pub(super) fn estimate(members: &[Member]) -> (Vec<Estimate>, Estimate) {
         own += cycles * cycles;
         not_measured += cycles;
         sum += cycles;
-        let half = spread.map_or(cycles, |variance| {
-            at_least(reach * cycles * (variance * (1.0 + part.powi(2) + (1.0 - part).powi(2))).sqrt(), cycles)
-        });
-        each[*n] = Estimate { cycles, half };
+        let own = spread.map(|variance| (variance * (1.0 + part.powi(2) + (1.0 - part).powi(2))).sqrt());
+        each[*n] = Estimate::new(cycles, own.map_or(cycles, |own| reach * cycles * own), cycles);
     }
     let of_known: f64 = known.iter().zip(&resting).map(|(known, resting)| (known.cycles * resting).powi(2)).sum();
     let half = match spread {
-        Some(variance) => at_least(reach * (variance * (own + of_known)).sqrt(), not_measured),
+        Some(variance) => reach * (variance * (own + of_known)).sqrt(),
         // Nothing is known of the spread: all of what was not simulated.
-        None => own.sqrt().max(each.iter().map(|e| e.half).sum()),
+        None => not_measured,
     };
-    (each, Estimate { cycles: sum, half })
+    (each, Estimate::new(sum, half, not_measured))
 }
 
 /// A launch that was simulated, and its place among all by ascending work.
@@ -267,7 +265,7 @@ mod tests {
         assert_eq!(each[1..].iter().map(|e| e.cycles).collect::<Vec<_>>(), [120.0, 180.0, 140.0, 130.0, 220.0]);
         assert_eq!(sum.cycles, 999.0 + 790.0, "the first says nothing of the others");
         // The middle one lies a fifth of the way: 0.8 * 120 + 0.2 * 220 = 140. No spread, but the least there is.
-        assert!((sum.half - 0.02 * 310.0).abs() < 1e-9, "{}", sum.half);
+        assert!(sum.spread < 1e-9 && (sum.state - 0.02 * 310.0).abs() < 1e-9, "{sum:?}");
     }
 
     #[test]
@@ -280,15 +278,15 @@ mod tests {
         // The fourth is estimated from the second and the last, two thirds of the way, as 100: 0.3 off.
         let variance = 0.09 / (1.0 + 4.0 / 9.0 + 1.0 / 9.0);
         let by_hand = 12.706 * (variance * (115.0f64.powi(2) + 50.0f64.powi(2) + 65.0f64.powi(2))).sqrt();
-        assert!((sum.half - by_hand.hypot(2.3)).abs() < 1e-9, "{} {by_hand}", sum.half);
+        assert!((sum.half() - by_hand.hypot(2.3)).abs() < 1e-9, "{sum:?} {by_hand}");
         let of_one = 12.706 * 115.0 * (variance * 1.5).sqrt();
-        assert!((each[2].half - of_one.hypot(2.3)).abs() < 1e-9);
+        assert!((each[2].half() - of_one.hypot(2.3)).abs() < 1e-9);
     }
 
     #[test]
     fn without_neighbours_nothing_is_sure() {
         let (each, sum) = estimate(&members(&[(10, Some(100)), (20, None)]));
-        assert_eq!(each[1], Estimate { cycles: 200.0, half: 200.0 });
-        assert_eq!(sum, Estimate { cycles: 300.0, half: 200.0 });
+        assert_eq!(each[1], Estimate::new(200.0, 200.0, 200.0));
+        assert_eq!(sum, Estimate::new(300.0, 200.0, 200.0));
     }
 }
