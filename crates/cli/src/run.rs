@@ -110,8 +110,8 @@ pub struct Args {
     /// Host threads; all cores when left out. Results do not depend on it
     #[arg(long, value_name = "N", help_heading = "Execution", value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: Option<u32>,
-    /// Simulate a part in time and execute the rest: cycles are then an estimate, see below
-    #[arg(long, value_name = "blocks=P%|launches=N", help_heading = "Execution")]
+    /// Simulate blocks=5% or launches=5 in time, and estimate the cycles of the whole
+    #[arg(long, value_name = "PART", conflicts_with = "checkpoint", help_heading = "Execution")]
     sample: Option<Sample>,
     /// Stop where a register or memory is read that was never written
     #[arg(long, help_heading = "Execution")]
