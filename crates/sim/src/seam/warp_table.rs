@@ -150,8 +150,8 @@ impl WarpTable {
         self.set_until(warp, pc, mask, pc + 1);
     }
 
-    /// Puts a warp at an operation with these lanes. [`Divergence::issued`] is not called for instructions whose
-    /// outcome is [`Outcome::Next`] and behind which is not `until`: the table alone then says where the warp is.
+    /// Puts a warp at an operation with these lanes. [`Divergence::issued`](super::Divergence::issued) is not called for instructions whose
+    /// outcome is [`Outcome::Next`](super::Outcome::Next) and behind which is not `until`: the table alone then says where the warp is.
     #[inline]
     pub fn set_until(&mut self, warp: WarpId, pc: u32, mask: u32, until: u32) {
         let info = &mut self.warps[warp.index()];

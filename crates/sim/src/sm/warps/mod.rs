@@ -1,7 +1,7 @@
 //! The warps of an SM: which threads they are made of, where they are, and what each could do next.
 //!
 //! The divergence model says who is in which warp and where it goes on (`Warps::go_on`). What follows from that for a
-//! warp, its [`Place`], is kept in sets which events bring up to date: an instruction that is issued or done, decoded
+//! warp, its [`Place`](crate::seam::Place), is kept in sets which events bring up to date: an instruction that is issued or done, decoded
 //! instructions that come, a barrier that opens. No stage looks at all warps to find one that can move.
 //!
 //! What others want to know of warps that come and go is left for them in `News`, in the order in which it happened.
