@@ -270,11 +270,15 @@ impl Cluster {
         wait("a running task", || Ok(!self.running()?.is_empty()))?;
         let mut second = self.raddle("second", &args)?;
         self.wait_for_text("second", "of an earlier run found in the queue and taken over")?;
-        wait("a running task", || Ok(!self.running()?.is_empty()))?;
-        let running = self.running()?;
-        let task = running.first().ok_or("the tasks have ended")?;
+        // One that has just begun: another might end by itself before it is cancelled.
+        let (older, mut newer) = (self.running()?, None);
+        wait("another running task", || {
+            newer = self.running()?.into_iter().find(|task| !older.contains(task));
+            Ok(newer.is_some())
+        })?;
+        let task = newer.ok_or("the tasks have ended")?;
         println!("cancelling task {task}");
-        self.ask("scancel", &[task])?;
+        self.ask("scancel", &[&task])?;
         self.wait_for_text("second", "1 task was lost")?;
         let nodes = self.ask("sinfo", &["-h", "-N", "-o", "%N %T"])?;
         check(nodes.contains("n1 drain"), "the node was not drained")?;

@@ -410,7 +410,7 @@ fn barriers_come_to_an_end_whoever_is_preferred_and_fetched_for() {
     }
 }
 
-/// Looks at what it is told of blocks, and issues from the first warp it finds.
+/// Looks at what it is told of blocks and warps, and issues from the first warp it finds.
 struct Watchful;
 
 impl IssueScheduler for Watchful {
@@ -426,10 +426,22 @@ impl IssueScheduler for Watchful {
         }
         order.extend(view.warps.iter());
     }
+
+    fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, scratch: &mut Vec<WarpId>) -> Option<WarpId> {
+        // Each warp that can issue is said to be ready, and each other one waits for something that is named.
+        let is_ready = |w: WarpId| matches!(view.place(w), Place::ReadySp | Place::ReadySfu | Place::ReadyMem);
+        assert!(eligible.iter().all(is_ready), "cycle {}", view.now);
+        for warp in view.warps.iter() {
+            let at_barrier = view.table.get(warp).blocked == Some(raddle_sim::seam::Cause::Barrier);
+            assert_eq!(at_barrier, view.place(warp) == Place::Barrier, "cycle {}", view.now);
+            assert_ne!(view.place(warp), Place::Free, "cycle {}", view.now);
+        }
+        self.first_of(view, eligible, scratch)
+    }
 }
 
 #[test]
-fn schedulers_are_told_how_many_warps_of_a_block_wait() {
+fn schedulers_are_told_how_many_warps_of_a_block_wait_and_what_each_warp_waits_for() {
     use raddle_sim::config::Choice;
     use raddle_sim::seam::{MechanismInfo, Seam};
     let info =
