@@ -10,16 +10,16 @@ use std::collections::BTreeMap;
 const STAGES: &[(&str, &[&str])] = &[
     ("issue", &["/sm/issue/", "mech/src/issue/", "/seam/schedule.rs", "/sm/power.rs", "/sm/gangs/"]),
     ("warps: places, scoreboard", &["/sm/warps/", "/seam/set.rs", "/seam/divergence.rs"]),
-    ("operand collector", &["/sm/collector.rs"]),
+    ("operand collector", &["/sm/collector"]),
     ("pipelines, write-back", &["/sm/datapath.rs", "/sm/units.rs", "/sm/in_flight.rs", "/sm/shared.rs"]),
     ("execution", &["crates/exec/", "crates/ptx/", "/sm/threads.rs"]),
     (
         "fetch, decode, caches of the SM",
-        &["/sm/fetch.rs", "mech/src/fetch/", "/sm/memory/cache.rs", "/sm/memory/texture_cache.rs"],
+        &["/sm/fetch.rs", "mech/src/fetch/", "/sm/memory/cache", "/sm/memory/texture_cache.rs"],
     ),
     ("load-store unit, coalescing", &["/sm/memory/", "/sm/footprint.rs", "/sm/port.rs"]),
     ("divergence model", &["mech/src/divergence/", "mech/"]),
-    ("crossbar", &["/mem/crossbar.rs", "/mem/ports.rs"]),
+    ("crossbar", &["/mem/crossbar", "/mem/ports.rs"]),
     ("L2, DRAM", &["sim/src/mem/"]),
     (
         "edge of a window",
