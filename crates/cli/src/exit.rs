@@ -20,7 +20,7 @@ pub enum Exit {
     InstructionLimit,
     /// The limit of cycles ended a kernel.
     CycleLimit,
-    /// The run was told to stop and has written a checkpoint, from which it can go on.
+    /// The run was told to stop and has written a checkpoint, from which it can be resumed.
     Checkpoint,
     /// Somebody pressed Ctrl-C.
     Stopped,

@@ -118,7 +118,7 @@ pub enum Error {
         /// How it ended.
         ending: &'static str,
     },
-    /// The run was told to stop; it can go on from the checkpoint, if one could be written.
+    /// The run was told to stop; it can be resumed from the checkpoint, if one could be written.
     #[error("the run was stopped")]
     Interrupted {
         /// The checkpoint, or why there is none.

@@ -4,7 +4,7 @@ use crate::compare::Comparison;
 use crate::sample::LaunchSample;
 use crate::timing::Timed;
 use raddle_exec::{DeviceMemory, Fault, FaultKind, Program, Report};
-use raddle_sim::gpu::part::Skipped;
+use raddle_sim::gpu::gaps::Skipped;
 use raddle_sim::sm::BlockedWarp;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! What a launch left behind: how it ended, and every counter.
 
-use crate::gpu::part::Skipped;
+use crate::gpu::gaps::Skipped;
 use crate::kernel::TimedKernel;
 use crate::mem::crossbar::CrossbarCounters;
 use crate::mem::dram::DramCounters;

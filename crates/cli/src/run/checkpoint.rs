@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The options about checkpoints.
 #[derive(clap::Args)]
 pub struct CheckpointArgs {
-    /// Write the state of the run to a folder now and then, to go on from
+    /// Write the state of the run to a folder now and then, to resume from
     #[arg(long, value_name = "FOLDER", help_heading = "Checkpoints")]
     checkpoint: Option<PathBuf>,
     /// Time between two checkpoints, such as 90s, 10m or 2h [default: 10m]

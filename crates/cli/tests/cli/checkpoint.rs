@@ -2,21 +2,11 @@
 
 use super::Folder;
 use super::lab::start;
+use super::lab_store::Random;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % n
-    }
-}
 
 /// The output of `--json` without the time on this machine.
 fn timeless(text: &str) -> Value {
@@ -108,7 +98,7 @@ fn a_run_goes_on_after_kills() {
 
 /// All of it: `cargo nextest run -p raddle-cli --run-ignored only twenty_kills`.
 #[test]
-#[ignore = "takes a while"]
+#[ignore = "takes two minutes; a sample of it always runs"]
 fn every_mechanism_goes_on_after_twenty_kills() {
     kill(&["bfs"], 20);
     for (n, what) in RUNS.into_iter().enumerate() {

@@ -14,7 +14,7 @@
 //! simulated until then counts as if it belonged to the gap: by its work, not by its time.
 
 use super::estimate::{Estimate, spread, student};
-use raddle_sim::gpu::part::{Gap, Mark, Skipped};
+use raddle_sim::gpu::gaps::{Gap, Mark, Skipped};
 use std::ops::Range;
 
 /// Waves before the first gap: one that starts on an empty machine, and one that starts as that one ends.

@@ -8,8 +8,8 @@
 //! An SM that only waits is left alone: it is not run again before the window in which it moves or is told something, and
 //! makes up for the cycles between them then.
 
-mod keep;
-pub mod part;
+mod checkpoint;
+pub mod gaps;
 mod run;
 mod seat;
 
@@ -26,8 +26,8 @@ use crate::seam::{Dispatcher, Mechanisms};
 use crate::sm::Sm;
 use crate::sm::build::{Build, General, Plain, is_plain};
 use crate::sm::kept::Kept;
-pub use keep::{Keeper, Wish, WriteState};
-use part::Gaps;
+pub use checkpoint::{Keeper, Wish, WriteState};
+use gaps::Gaps;
 use raddle_exec::memory::DeviceMemory;
 use raddle_exec::{Launch, Program};
 use raddle_ptx::num::fit;

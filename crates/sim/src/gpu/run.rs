@@ -1,6 +1,6 @@
 //! A launch under way: SMs and memory partitions, window by window.
 
-use super::part::Gaps;
+use super::gaps::Gaps;
 use super::seat::{Parts, Seat};
 use super::{Gpu, RunOptions, SmOrder};
 use crate::event::Event;

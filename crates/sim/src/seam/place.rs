@@ -39,6 +39,9 @@ pub enum Place {
 }
 
 impl Place {
+    /// Those from which the end of an instruction may move a warp.
+    pub(crate) const WAITS_FOR_RESULTS: [Self; 4] = [Self::DataMemory, Self::DataAlu, Self::Fence, Self::Ended];
+
     /// Ready to issue to a unit.
     #[inline]
     #[must_use]
@@ -54,7 +57,7 @@ impl Place {
     #[inline]
     #[must_use]
     pub fn waits_for_results(self) -> bool {
-        matches!(self, Self::DataMemory | Self::DataAlu | Self::Fence | Self::Ended)
+        Self::WAITS_FOR_RESULTS.contains(&self)
     }
 
     /// What schedulers see as waiting: at a barrier, a fence, held, or ended.

@@ -21,6 +21,16 @@ impl WarpId {
         Self(fit(index))
     }
 
+    /// The warps that are bits of a word whose lowest is warp `first`.
+    #[inline]
+    pub(crate) fn in_word(mut word: u64, first: u16) -> impl Iterator<Item = Self> {
+        std::iter::from_fn(move || {
+            let bit = word.trailing_zeros();
+            word &= word.wrapping_sub(1);
+            (bit < 64).then(|| Self(first + fit::<u16, _>(bit)))
+        })
+    }
+
     /// The first `count` warps.
     #[inline]
     pub fn first(count: usize) -> impl Iterator<Item = Self> {
@@ -142,14 +152,7 @@ impl WarpSet {
     /// The members, lowest first.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = WarpId> + '_ {
-        self.words().iter().zip((0u16..).step_by(64)).flat_map(|(word, first)| {
-            let mut word = *word;
-            std::iter::from_fn(move || {
-                let bit = word.trailing_zeros();
-                word &= word.wrapping_sub(1);
-                (bit < 64).then(|| WarpId(first + fit::<u16, _>(bit)))
-            })
-        })
+        self.words().iter().zip((0..).step_by(64)).flat_map(|(word, first)| WarpId::in_word(*word, first))
     }
 
     /// The first member at or behind `from`, going around once.

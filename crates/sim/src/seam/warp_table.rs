@@ -24,9 +24,9 @@ pub struct WarpInfo {
     pub pc: u32,
     /// The machine moves the warp behind straight-line instructions by itself until it would come here.
     until: u32,
-    /// Lanes that are active there; 0 when nothing of the warp can go on.
+    /// Lanes that are active there; 0 when all of them wait or have ended.
     pub mask: u32,
-    /// What it waits for when nothing can go on.
+    /// What it waits for when no lane can issue.
     pub blocked: Option<Cause>,
     /// Every lane has ended.
     pub ended: bool,
@@ -162,7 +162,7 @@ impl WarpTable {
         self.touched.push(warp);
     }
 
-    /// Nothing of a warp can go on, for this reason; it stands at `pc`.
+    /// No lane of a warp can issue, for this reason; it stands at `pc`.
     pub fn block(&mut self, warp: WarpId, pc: u32, cause: Cause) {
         let info = &mut self.warps[warp.index()];
         info.pc = pc;

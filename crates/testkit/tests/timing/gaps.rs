@@ -91,11 +91,7 @@ fn steps(
     config: &MachineConfig,
     steps: &[Option<&[Range<u64>]>],
 ) -> (Vec<LaunchResult>, Vec<u8>) {
-    let (module, problems) = raddle_ptx::load(&format!("{HEAD}{source}"));
-    assert!(problems.is_empty(), "{problems:?}");
-    let mut memory = DeviceMemory::new();
-    let image = Image::load(Arc::new(module), &mut memory).unwrap();
-    let buffer = memory.alloc("buffer", 1 << 16).unwrap();
+    let (mut memory, image, buffer) = crate::launches::load(&format!("{HEAD}{source}"));
     let registry = raddle_mech::registry();
     let mechanisms = registry.check(config).unwrap();
     let mut gpu = Gpu::new(config).unwrap();

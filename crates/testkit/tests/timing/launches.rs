@@ -7,13 +7,19 @@ use raddle_sim::result::{Ending, LaunchResult};
 use raddle_testkit::timing::machine;
 use std::sync::Arc;
 
-/// Launches kernels of a module one after the other on one GPU; each gets a buffer of 64 KiB.
-pub fn launch(source: &str, kernels: &[&str], grid: u32, config: &MachineConfig) -> Vec<LaunchResult> {
+/// A module in memory, with a buffer of 64 KiB.
+pub fn load(source: &str) -> (DeviceMemory, Image, u64) {
     let (module, problems) = raddle_ptx::load(source);
     assert!(problems.is_empty(), "{problems:?}");
     let mut memory = DeviceMemory::new();
     let image = Image::load(Arc::new(module), &mut memory).unwrap();
     let buffer = memory.alloc("buffer", 1 << 16).unwrap();
+    (memory, image, buffer)
+}
+
+/// Launches kernels of a module one after the other on one GPU; each gets a buffer of 64 KiB.
+pub fn launch(source: &str, kernels: &[&str], grid: u32, config: &MachineConfig) -> Vec<LaunchResult> {
+    let (mut memory, image, buffer) = load(source);
     let registry = raddle_mech::registry();
     let mechanisms = registry.check(config).unwrap();
     let mut gpu = Gpu::new(config).unwrap();

@@ -1,6 +1,6 @@
 //! The issue stage: each scheduler picks a warp, or its slot is charged to the cause that kept it from doing so.
 
-mod empty;
+mod empty_slots;
 pub mod path;
 
 use super::build::Build;
@@ -12,7 +12,7 @@ use crate::kernel::UnitKind;
 use crate::packet::Cycle;
 use crate::saved;
 use crate::seam::{Cause, IssueScheduler, Place, WarpId, WarpSet};
-use empty::{EmptySlots, UnitState};
+use empty_slots::{EmptySlots, UnitState};
 use path::Path;
 use raddle_ptx::num::fit;
 

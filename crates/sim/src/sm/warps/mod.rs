@@ -6,7 +6,7 @@
 //!
 //! What others want to know of warps that come and go is left for them in `News`, in the order in which it happened.
 
-mod flow;
+mod control_flow;
 pub mod front;
 pub(super) mod news;
 pub mod places;
@@ -23,7 +23,7 @@ use crate::kernel::{TimedKernel, TimedOp};
 use crate::packet::Cycle;
 use crate::saved;
 use crate::seam::{Divergence, Outcome, SchedulerView, WarpId, WarpInfo, WarpTable};
-use flow::Flow;
+use control_flow::Flow;
 use front::Front;
 use news::{News, Notice};
 use places::Sets;

@@ -61,14 +61,7 @@ impl At<'_> {
 
     /// The warps, lowest first.
     pub fn iter(self) -> impl Iterator<Item = WarpId> {
-        (0..self.used).flat_map(move |n| {
-            let mut word = self.word(n);
-            std::iter::from_fn(move || {
-                let bit = word.trailing_zeros() as usize;
-                word &= word.wrapping_sub(1);
-                (bit < 64).then(|| WarpId::at(n * 64 + bit))
-            })
-        })
+        (0..self.used).flat_map(move |n| WarpId::in_word(self.word(n), fit(n * 64)))
     }
 }
 
@@ -135,10 +128,10 @@ impl<B: Build> Sets<B> {
     /// The first warp from this one on that the end of an instruction may move.
     #[must_use]
     pub fn next_waiting_for_results(&self, from: usize) -> Option<WarpId> {
-        let places = [Place::DataMemory, Place::DataAlu, Place::Fence, Place::Ended];
         let mut ahead = u64::MAX << (from % 64);
         for n in from / 64..self.word_count() {
-            let waiting = places.into_iter().fold(0, |all, place| all | self.at(place).word(n)) & ahead;
+            let waiting =
+                Place::WAITS_FOR_RESULTS.into_iter().fold(0, |all, place| all | self.at(place).word(n)) & ahead;
             if waiting != 0 {
                 return Some(WarpId::at(n * 64 + waiting.trailing_zeros() as usize));
             }

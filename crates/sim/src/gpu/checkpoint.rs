@@ -11,10 +11,10 @@ use std::sync::PoisonError;
 /// What a [`Keeper`] wants now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wish {
-    /// To go on.
+    /// To continue.
     #[default]
     None,
-    /// The state, and to go on.
+    /// The state, and to continue.
     Save,
     /// The state, and the end of the run.
     Stop,
@@ -23,7 +23,7 @@ pub enum Wish {
 /// Writes the state of a launch.
 pub type WriteState<'a> = &'a mut dyn FnMut(&mut Pass<'_>) -> Result<(), saved::Error>;
 
-/// Keeps the state of launches, from which they can go on later ([`RunOptions::resume`](super::RunOptions::resume)).
+/// Keeps the state of launches, from which they can be resumed ([`RunOptions::resume`](super::RunOptions::resume)).
 pub trait Keeper {
     /// Asked at the start of a launch and every [`Keeper::windows`].
     fn wish(&mut self) -> Wish;
@@ -50,7 +50,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
         wish != Wish::Stop
     }
 
-    /// Goes on from a state that was kept.
+    /// Continues from a state that was kept.
     pub(super) fn resume(&mut self) -> Result<(), GpuError> {
         let Some(state) = self.options.resume.take() else { return Ok(()) };
         let mut pass = Pass::reading(state);
