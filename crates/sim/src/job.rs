@@ -99,6 +99,21 @@ impl Job {
         blocks: u32,
         threads: u32,
     ) -> Result<LaunchResult, JobError> {
+        self.run_with(registry, config, blocks, threads, RunOptions::default())
+    }
+
+    /// The same with options.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_with(
+        &mut self,
+        registry: &Registry,
+        config: &MachineConfig,
+        blocks: u32,
+        threads: u32,
+        options: RunOptions<'_>,
+    ) -> Result<LaunchResult, JobError> {
         let first = |wrong: Vec<(String, String)>| {
             let (key, text) = wrong.into_iter().next().unwrap_or_default();
             JobError::Mechanism(key, text)
@@ -108,7 +123,7 @@ impl Job {
         let launch =
             Launch { grid: [blocks, 1, 1], block: [threads, 1, 1], params: self.params.clone(), ..Launch::default() };
         let mut gpu = Gpu::new(config)?;
-        Ok(gpu.launch(&mechanisms, &program, &launch, &mut self.memory, RunOptions::default())?)
+        Ok(gpu.launch(&mechanisms, &program, &launch, &mut self.memory, options)?)
     }
 
     /// The words of a buffer, counted among the buffers.

@@ -411,6 +411,7 @@ fn barriers_come_to_an_end_whoever_is_preferred_and_fetched_for() {
 }
 
 /// Looks at what it is told of blocks and warps, and issues from the first warp it finds.
+#[derive(Default)]
 struct Watchful;
 
 impl IssueScheduler for Watchful {
@@ -440,21 +441,54 @@ impl IssueScheduler for Watchful {
     }
 }
 
+/// Wants none of its warps four times out of five.
+#[derive(Default)]
+struct Hesitant {
+    asked: u32,
+}
+
+impl IssueScheduler for Hesitant {
+    fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>) {
+        order.extend(view.warps.iter());
+    }
+
+    fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, scratch: &mut Vec<WarpId>) -> Option<WarpId> {
+        self.asked += 1;
+        if self.asked.is_multiple_of(5) { self.first_of(view, eligible, scratch) } else { None }
+    }
+}
+
+/// Runs [`BARRIERS`] with a scheduler; returns the cycles, with every cycle run or not.
+fn run_barriers<S: IssueScheduler + Default + 'static>(config: &MachineConfig, every_cycle: bool) -> u64 {
+    use raddle_sim::seam::{MechanismInfo, Seam};
+    let info = MechanismInfo { seam: Seam::Issue, name: "mine", summary: "", source: "", counters: &[], refuses: &[] };
+    let mut registry = raddle_mech::registry();
+    registry.issue(info, |_: raddle_mech::NoConfig, _: &MachineConfig| S::default());
+    let config = with_issue(config, "mine");
+    let job = raddle_sim::job::Job::new(BARRIERS, "k").unwrap();
+    let mut job = job.buffer(&[0; 9]).unwrap();
+    let options = RunOptions { max_cycles: Some(1_000_000), never_skip: every_cycle, ..RunOptions::default() };
+    let result = job.run_with(&registry, &config, 9, 256, options).unwrap();
+    assert!(matches!(result.ending, Ending::Completed), "{:?}", result.ending);
+    assert_eq!(job.words(0), [255 * 128; 9]);
+    assert!(result.total().sm.barrier_wait > 0);
+    result.cycles
+}
+
 #[test]
 fn schedulers_are_told_how_many_warps_of_a_block_wait_and_what_each_warp_waits_for() {
-    use raddle_sim::config::Choice;
-    use raddle_sim::seam::{MechanismInfo, Seam};
-    let info =
-        MechanismInfo { seam: Seam::Issue, name: "watchful", summary: "", source: "", counters: &[], refuses: &[] };
-    let mut registry = raddle_mech::registry();
-    registry.issue(info, |_: raddle_mech::NoConfig, _: &MachineConfig| Watchful);
-    for (_, mut config) in presets() {
-        config.mechanism.issue = Choice::Name("watchful".to_owned());
-        let job = raddle_sim::job::Job::new(BARRIERS, "k").unwrap();
-        let mut job = job.buffer(&[0; 9]).unwrap();
-        let result = job.run(&registry, &config, 9, 256).unwrap();
-        assert!(matches!(result.ending, Ending::Completed));
-        assert_eq!(job.words(0), [255 * 128; 9]);
-        assert!(result.total().sm.barrier_wait > 0);
+    for (_, config) in presets() {
+        run_barriers::<Watchful>(&config, false);
+    }
+}
+
+#[test]
+fn a_scheduler_that_wants_none_of_its_warps_is_asked_again_in_the_next_cycle() {
+    for (preset, config) in presets() {
+        let eager = run_barriers::<Watchful>(&config, false);
+        let cycles = run_barriers::<Hesitant>(&config, false);
+        assert_eq!(run_barriers::<Hesitant>(&config, true), cycles, "{preset}: every cycle run");
+        // One in five is taken: never five times as long, as much of the time goes to what nobody waits for.
+        assert!(cycles > eager && cycles < 5 * eager, "{preset}: {eager} cycles became {cycles}");
     }
 }

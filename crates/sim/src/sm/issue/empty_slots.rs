@@ -21,8 +21,9 @@ struct Idle {
     state: UnitState,
     /// None of its warps can issue, whatever the units do.
     is_quiet: bool,
-    /// One of its warps has wrong instructions to drop.
-    drops: bool,
+    /// It must look again in every cycle: one of its warps has wrong instructions to drop, or its policy wanted none of those
+    /// that could issue, and may want one later.
+    is_restless: bool,
     /// The first cycle that has not been charged; [`Cycle::MAX`] before the first look.
     since: Cycle,
 }
@@ -34,7 +35,7 @@ impl Idle {
         cause: Cause::NoWarp,
         state: UnitState(0),
         is_quiet: false,
-        drops: false,
+        is_restless: false,
         since: Cycle::MAX,
     };
 }
@@ -63,14 +64,14 @@ impl EmptySlots {
         Self(vec![Idle::UNKNOWN; schedulers])
     }
 
-    /// Whether none of the schedulers has wrong instructions to drop.
-    pub(super) fn drop_nothing(&self) -> bool {
-        self.0.iter().all(|idle| !idle.drops)
+    /// Whether none of the schedulers must look again while nothing changes.
+    pub(super) fn can_rest(&self) -> bool {
+        self.0.iter().all(|idle| !idle.is_restless)
     }
 
     /// Finds out why a scheduler cannot issue from now on, from the sets. Where its warps are held up by different things, the
     /// one closest to issue counts: a warp that only waits for its unit before one that waits for data, that before one
-    /// whose instruction is not there, and so on.
+    /// whose instruction is not there, and so on. `declined` says that its policy wanted none of those that could issue.
     #[inline]
     pub(super) fn look<B: Build>(
         &mut self,
@@ -80,6 +81,7 @@ impl EmptySlots {
         memory: MemoryState,
         scheduler: usize,
         now: Cycle,
+        declined: bool,
     ) {
         let (known, state) = (self.0[scheduler], UnitState::new::<B>(datapath, memory));
         if known.is_known && known.state == state && on.warps.sets().moved() >> scheduler & 1 == 0 {
@@ -100,13 +102,14 @@ impl EmptySlots {
             UnitKind::Sp => Cause::UnitSp,
         };
         let (cause, has_ready) = find_idle_cause(on, scheduler, unit_cause);
-        let drops = on.warps.sets().has(scheduler, Place::Hazard);
+        let is_restless = declined || on.warps.sets().has(scheduler, Place::Hazard);
+        let is_quiet = !has_ready && !is_restless;
         on.warps.sets_mut().looked(scheduler);
-        self.0[scheduler] = Idle { is_known: true, cause, state, is_quiet: !has_ready && !drops, drops, since: now };
+        self.0[scheduler] = Idle { is_known: true, cause, state, is_quiet, is_restless, since: now };
     }
 
     /// Whether a scheduler has nothing to do, as when it last looked: none of its warps can issue or has wrong instructions to
-    /// drop, whatever the units do or because they are as they were.
+    /// drop, whatever the units do or because they are as they were. A policy that wanted none of its warps is asked again.
     #[inline]
     pub(super) fn stays_idle<B: Build>(
         &self,
@@ -116,7 +119,7 @@ impl EmptySlots {
         scheduler: usize,
     ) -> bool {
         let known = &self.0[scheduler];
-        let is_alike = || B::PLAIN && !known.drops && known.state == UnitState::new::<B>(datapath, memory);
+        let is_alike = || B::PLAIN && !known.is_restless && known.state == UnitState::new::<B>(datapath, memory);
         known.is_known && on.warps.sets().moved() >> scheduler & 1 == 0 && (known.is_quiet || is_alike())
     }
 
@@ -150,7 +153,7 @@ impl EmptySlots {
         to: Cycle,
     ) {
         for scheduler in 0..self.0.len() {
-            self.look(on, datapath, gangs, memory, scheduler, now);
+            self.look(on, datapath, gangs, memory, scheduler, now, false);
             self.tell(on, scheduler, to);
         }
     }

@@ -35,7 +35,7 @@ pub(super) struct Schedulers {
     eligible: WarpSet,
     scratch: Vec<WarpId>,
     empty: EmptySlots,
-    /// In plain builds: nobody could issue or had wrong instructions to drop with the units like this.
+    /// In plain builds: nobody could issue or had to look again with the units like this.
     rests: Option<UnitState>,
 }
 
@@ -128,7 +128,7 @@ impl Schedulers {
         }
         if B::PLAIN {
             let has_issued = path.on.account.has_just_issued(now + 1);
-            let rests = !has_issued && path.on.warps.sets().moved() == 0 && self.empty.drop_nothing();
+            let rests = !has_issued && path.on.warps.sets().moved() == 0 && self.empty.can_rest();
             self.rests = rests.then(|| UnitState::new::<B>(path.datapath, memory));
         }
     }
@@ -167,7 +167,7 @@ impl Schedulers {
                     self.empty.settle(path.on, scheduler, now, now + 1);
                     path.on.charge(scheduler, cause, now, 1);
                 }
-                None => self.empty.look(path.on, path.datapath, gangs, memory, scheduler, now),
+                None => self.empty.look(path.on, path.datapath, gangs, memory, scheduler, now, any != 0),
             }
             return self.empty.tell(path.on, scheduler, now + 1);
         };
