@@ -35,13 +35,17 @@ impl Purpose {
     }
 }
 
+/// What an SM calls a request; only the SM that made it knows what it stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Token(pub u32);
+
 /// An SM's request for (part of) one line. It is answered by one [`Reply`] for each of its sectors.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct Request {
     /// Who asks.
     pub sm: u16,
     /// Chosen by the SM; comes back in the replies.
-    pub token: u32,
+    pub token: Token,
     /// Why.
     pub purpose: Purpose,
     /// First byte; a multiple of the L2 sector.
@@ -70,7 +74,7 @@ pub struct Reply {
     /// For whom.
     pub sm: u16,
     /// The request's token.
-    pub token: u32,
+    pub token: Token,
     /// The request's purpose.
     pub purpose: Purpose,
     /// The atomic with its results, in the last reply of its request.

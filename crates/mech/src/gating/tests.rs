@@ -6,6 +6,7 @@ use raddle_sim::config::{Machine, MachineConfig, Source};
 use raddle_sim::kernel::{Pipe, TimedKernel, TimedOp};
 use raddle_sim::packet::Cycle;
 use raddle_sim::seam::{Cause, Census, Entry, Gating, GatingView, Shape};
+use raddle_sim::sm::in_flight::InstId;
 use raddle_sim::sm::lanes::LaneCounters;
 use std::sync::Arc;
 
@@ -231,7 +232,7 @@ fn enters(machine: &MachineConfig, config: FoldingConfig, wanted: &[Cycle]) -> (
             let shape = bench.gating.issued(bench.now, &op, u32::MAX);
             let latency = op.timing.latency + shape.extra_latency;
             if units.accepts(0, latency, bench.now) && bench.enter(Pipe::Int, 0, u32::MAX).is_some() {
-                units.enter(0, inst as u32, latency, op.timing.interval * shape.passes, bench.now);
+                units.enter(0, InstId(inst as u32), latency, op.timing.interval * shape.passes, bench.now);
                 entered.push(bench.now);
                 break;
             }

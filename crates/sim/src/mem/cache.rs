@@ -121,18 +121,23 @@ impl TagArray {
     #[inline]
     #[must_use]
     pub fn probe(&mut self, set: u32, line: u64, sector: u8, write: bool) -> Probe {
-        if self.addresses[self.last as usize] == line {
-            return self.found(self.last, sector, write);
+        match self.find(set, line) {
+            Some(number) => self.found(number, sector, write),
+            None => self.victim(set).map_or(Probe::Full, Probe::Miss),
         }
-        let first = set * self.ways;
-        let ways = first as usize..(first + self.ways) as usize;
-        match self.addresses[ways].iter().position(|address| *address == line) {
-            Some(way) => {
-                self.last = first + fit::<u32, _>(way);
-                self.found(self.last, sector, write)
-            }
-            None => self.victim(first),
+    }
+
+    /// Looks for the line at an address.
+    #[inline]
+    #[must_use]
+    pub fn find(&mut self, set: u32, line: u64) -> Option<u32> {
+        if self.addresses[self.last as usize] != line {
+            let first = set * self.ways;
+            let ways = first as usize..(first + self.ways) as usize;
+            let way = self.addresses[ways].iter().position(|address| *address == line)?;
+            self.last = first + fit::<u32, _>(way);
         }
+        Some(self.last)
     }
 
     /// What a look-up finds whose line is there.
@@ -148,9 +153,11 @@ impl TagArray {
         }
     }
 
-    /// The line of a set to replace: the last empty one, or that used longest ago.
+    /// The line of a set to replace: the last empty one, or that used longest ago. `None` when all wait for data.
     #[inline(never)]
-    fn victim(&self, first: u32) -> Probe {
+    #[must_use]
+    pub fn victim(&self, set: u32) -> Option<u32> {
+        let first = set * self.ways;
         let mut empty = None;
         let mut oldest: Option<(Cycle, u32)> = None;
         for (number, entry) in (first..).zip(&self.lines[first as usize..(first + self.ways) as usize]) {
@@ -163,11 +170,7 @@ impl TagArray {
                 oldest = Some((entry.used, number));
             }
         }
-        match (empty, oldest) {
-            (Some(number), _) => Probe::Miss(number),
-            (None, Some((_, number))) => Probe::Miss(number),
-            (None, None) => Probe::Full,
-        }
+        empty.or(oldest.map(|(_, number)| number))
     }
 
     /// Whether a fill of a sector will come.
@@ -266,6 +269,15 @@ impl TagArray {
         debug_assert_eq!(entry.coming, 0);
         *entry = Line::default();
         self.addresses[number as usize] = NO_LINE;
+    }
+
+    /// Drops the lines that wait for data, or all others.
+    pub fn drop_lines(&mut self, waiting: bool) {
+        for (entry, address) in self.lines.iter_mut().zip(&mut self.addresses) {
+            if (entry.coming != 0) == waiting {
+                (*entry, *address) = (Line::default(), NO_LINE);
+            }
+        }
     }
 
     /// Drops everything.

@@ -22,8 +22,9 @@ pub struct Mshr<W> {
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Entry {
     address: u64,
+    /// Where its ring of waiters begins, and how many there are.
+    first: u32,
     waiting: u32,
-    served: u32,
     ready: bool,
 }
 
@@ -40,7 +41,7 @@ impl<W: Copy + Default> Mshr<W> {
             merges,
             table: vec![NONE; slots as usize],
             shift: u64::BITS - slots.ilog2(),
-            entries: vec![Entry { address: 0, waiting: 0, served: 0, ready: false }; entries as usize],
+            entries: vec![Entry { address: 0, first: 0, waiting: 0, ready: false }; entries as usize],
             waiters: vec![W::default(); (entries * merges) as usize],
             free: (0..entries).rev().collect(),
             ready: Ring::new(entries),
@@ -88,11 +89,25 @@ impl<W: Copy + Default> Mshr<W> {
         self.len() == 0
     }
 
-    /// One more can wait: the list has room and its data have not come yet.
+    /// One more can wait: the list has room.
+    #[inline]
     #[must_use]
-    pub fn can_merge(&self, entry: u32) -> bool {
-        let entry = &self.entries[entry as usize];
-        !entry.ready && entry.waiting < self.merges
+    pub fn has_room(&self, entry: u32) -> bool {
+        self.entries[entry as usize].waiting < self.merges
+    }
+
+    /// Its data have come, and not all who waited have been served.
+    #[inline]
+    #[must_use]
+    pub fn is_ready(&self, entry: u32) -> bool {
+        self.entries[entry as usize].ready
+    }
+
+    /// The address an entry is for.
+    #[inline]
+    #[must_use]
+    pub fn address(&self, entry: u32) -> u64 {
+        self.entries[entry as usize].address
     }
 
     /// Opens an entry for an address that has none.
@@ -103,7 +118,7 @@ impl<W: Copy + Default> Mshr<W> {
         let (slot, found) = self.slot(address);
         debug_assert!(!found, "{address:#x} is already outstanding");
         let entry = self.free.pop().expect("an MSHR entry is free");
-        self.entries[entry as usize] = Entry { address, waiting: 0, served: 0, ready: false };
+        self.entries[entry as usize] = Entry { address, first: 0, waiting: 0, ready: false };
         self.table[slot] = entry;
         self.merge(entry, waiter);
         entry
@@ -112,8 +127,10 @@ impl<W: Copy + Default> Mshr<W> {
     /// Adds a waiter.
     pub fn merge(&mut self, entry: u32, waiter: W) {
         let state = &mut self.entries[entry as usize];
-        debug_assert!(state.waiting < self.merges && !state.ready);
-        self.waiters[(entry * self.merges + state.waiting) as usize] = waiter;
+        debug_assert!(state.waiting < self.merges);
+        let place = state.first + state.waiting;
+        let place = if place < self.merges { place } else { place - self.merges };
+        self.waiters[(entry * self.merges + place) as usize] = waiter;
         state.waiting += 1;
     }
 
@@ -134,9 +151,10 @@ impl<W: Copy + Default> Mshr<W> {
     pub fn pop_ready(&mut self) -> Option<W> {
         let &entry = self.ready.front()?;
         let state = &mut self.entries[entry as usize];
-        let waiter = self.waiters[(entry * self.merges + state.served) as usize];
-        state.served += 1;
-        if state.served == state.waiting {
+        let waiter = self.waiters[(entry * self.merges + state.first) as usize];
+        state.first = if state.first + 1 == self.merges { 0 } else { state.first + 1 };
+        state.waiting -= 1;
+        if state.waiting == 0 {
             let address = state.address;
             self.ready.drop_front();
             self.close(address);
@@ -185,12 +203,12 @@ mod tests {
         let mut mshr = Mshr::<u32>::new(2, 2);
         let first = mshr.open(0x80, 1);
         let second = mshr.open(0x100, 2);
-        assert!(mshr.is_full() && mshr.can_merge(first));
+        assert!(mshr.is_full() && mshr.has_room(first));
         mshr.merge(first, 3);
-        assert!(!mshr.can_merge(first));
+        assert!(!mshr.has_room(first));
         mshr.fill(second);
         mshr.fill(first);
-        assert!(!mshr.can_merge(second));
+        assert!(mshr.is_ready(second) && mshr.has_room(second));
         assert_eq!(
             [mshr.pop_ready(), mshr.pop_ready(), mshr.pop_ready(), mshr.pop_ready()],
             [Some(2), Some(1), Some(3), None]
@@ -199,6 +217,19 @@ mod tests {
         mshr.open(0x80, 4);
         mshr.clear();
         assert!(mshr.is_empty() && mshr.find(0x80).is_none() && !mshr.has_ready());
+    }
+
+    #[test]
+    fn who_comes_while_others_are_served_is_served_behind_them() {
+        let mut mshr = Mshr::<u32>::new(1, 2);
+        let entry = mshr.open(0x80, 1);
+        mshr.merge(entry, 2);
+        mshr.fill(entry);
+        assert_eq!(mshr.pop_ready(), Some(1));
+        mshr.merge(entry, 3);
+        assert!(!mshr.has_room(entry));
+        assert_eq!([mshr.pop_ready(), mshr.pop_ready(), mshr.pop_ready()], [Some(2), Some(3), None]);
+        assert!(mshr.is_empty());
     }
 
     proptest! {

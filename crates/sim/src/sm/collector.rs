@@ -8,13 +8,11 @@ mod queue;
 use crate::config::{CollectorConfig, UnitsConfig};
 use crate::kernel::{MAX_READS, UNITS, UnitKind};
 use crate::saved;
+use crate::sm::in_flight::InstId;
 use queue::Queue;
 use raddle_ptx::num::fit;
 
 pub use queue::MAX_WIDTH;
-
-/// An instruction in the pipeline, by its number in the SM's table.
-pub type InstId = u32;
 
 /// The collector units of one pipeline.
 #[derive(Clone, Debug)]
@@ -143,7 +141,7 @@ impl Collector {
             enabled: config.enabled,
             banks: config.banks as usize,
             bank_bits: config.banks.is_power_of_two().then(|| config.banks as usize - 1),
-            units: [0; MOST],
+            units: [InstId::default(); MOST],
             missing: [0; MOST],
             busy: 0,
             ready: 0,

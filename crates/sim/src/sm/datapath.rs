@@ -4,7 +4,8 @@
 //! wide as a wide warp; any other machine has one.
 
 use super::build::Build;
-use super::collector::{Collector, InstId};
+use super::collector::Collector;
+use super::in_flight::InstId;
 use super::power::Power;
 use super::shared::Shared;
 use super::units::{HORIZON, Units, place};

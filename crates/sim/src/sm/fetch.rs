@@ -8,7 +8,7 @@ use super::memory::cache::{Answer, Cache, CacheCounters};
 use super::port::Port;
 use super::shared::Shared;
 use crate::config::MachineConfig;
-use crate::packet::{Cycle, Purpose};
+use crate::packet::{Cycle, Purpose, Token};
 use crate::saved;
 use crate::seam::{FetchScheduler, FetchView, WarpId, WarpSet};
 use raddle_ptx::num::{fit, low8, low16};
@@ -31,11 +31,11 @@ impl Want {
         Self { warp, behind: 0 }
     }
 
-    fn token(self) -> u32 {
-        u32::from(self.warp.0) | u32::from(self.behind) << 16
+    fn token(self) -> Token {
+        Token(u32::from(self.warp.0) | u32::from(self.behind) << 16)
     }
 
-    fn of(token: u32) -> Self {
+    fn of(Token(token): Token) -> Self {
         Self { warp: WarpId(low16(token.into())), behind: low8((token >> 16).into()) }
     }
 
@@ -180,12 +180,12 @@ impl Fetch {
     }
 
     /// A sector of a line will arrive; whether it is not the last, all of which count at once.
-    pub(super) fn absorbs(&mut self, token: u32) -> bool {
+    pub(super) fn absorbs(&mut self, token: Token) -> bool {
         self.cache.absorb(token)
     }
 
     /// A line has come.
-    pub(super) fn line_came(&mut self, token: u32, now: Cycle) {
+    pub(super) fn line_came(&mut self, token: Token, now: Cycle) {
         self.cache.fill(token, now);
     }
 

@@ -1,13 +1,36 @@
 //! Instructions between issue and completion.
 
-use super::collector::InstId;
 use super::footprint::Footprint;
 use super::memory::coalesce::Access;
 use crate::packet::Cycle;
+use crate::saved;
+use crate::saved::{Pass, Saved};
 use crate::seam::Shape;
 use raddle_exec::atomics::AtomicWork;
 use raddle_exec::core::{Home, Lanes};
 use raddle_ptx::num::fit;
+
+/// The number of an instruction in flight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct InstId(pub u32);
+
+impl InstId {
+    /// No instruction.
+    pub const NONE: Self = Self(u32::MAX);
+
+    /// As an index.
+    #[inline]
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Saved for InstId {
+    fn visit(&mut self, pass: &mut Pass<'_>) -> Result<(), saved::Error> {
+        pass.value(self)
+    }
+}
 
 /// An instruction between issue and completion.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -81,12 +104,9 @@ pub struct InFlightTable {
     pub spare_work: Vec<Box<AtomicWork>>,
 }
 
-/// No entry.
-const NONE: InstId = InstId::MAX;
-
 impl Default for InFlightTable {
     fn default() -> Self {
-        Self { slots: Vec::new(), free: NONE, spare_work: Vec::new() }
+        Self { slots: Vec::new(), free: InstId::NONE, spare_work: Vec::new() }
     }
 }
 
@@ -95,7 +115,7 @@ impl InFlightTable {
     #[inline]
     pub fn alloc(&mut self) -> InstId {
         let id = self.free;
-        match self.slots.get(id as usize) {
+        match self.slots.get(id.index()) {
             Some(slot) => self.free = slot.next,
             None => return self.grow(),
         }
@@ -105,13 +125,13 @@ impl InFlightTable {
     #[cold]
     fn grow(&mut self) -> InstId {
         self.slots.push(InFlight::default());
-        fit(self.slots.len() - 1)
+        InstId(fit(self.slots.len() - 1))
     }
 
     /// Ends an instruction.
     #[inline]
     pub fn release(&mut self, id: InstId) {
-        let slot = &mut self.slots[id as usize];
+        let slot = &mut self.slots[id.index()];
         slot.accesses.clear();
         slot.work.clear();
         slot.members.clear();
@@ -122,7 +142,7 @@ impl InFlightTable {
     #[inline]
     #[must_use]
     pub fn get(&self, id: InstId) -> &InFlight {
-        &self.slots[id as usize]
+        &self.slots[id.index()]
     }
 
     /// Whether an instruction stands for those of several slices.
@@ -135,6 +155,6 @@ impl InFlightTable {
     /// An instruction, to be changed.
     #[inline]
     pub fn get_mut(&mut self, id: InstId) -> &mut InFlight {
-        &mut self.slots[id as usize]
+        &mut self.slots[id.index()]
     }
 }

@@ -27,7 +27,7 @@ mod facts;
 mod fetch;
 mod footprint;
 mod gangs;
-mod in_flight;
+pub mod in_flight;
 mod issue;
 pub mod kept;
 pub mod lanes;

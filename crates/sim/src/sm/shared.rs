@@ -2,9 +2,9 @@
 
 use super::account::Account;
 use super::build::Build;
-use super::collector::InstId;
 use super::facts::Facts;
 use super::in_flight::InFlightTable;
+use super::in_flight::InstId;
 use super::threads::Threads;
 use super::warps::Warps;
 use crate::event::EventKind;

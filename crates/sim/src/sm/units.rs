@@ -7,7 +7,7 @@ use crate::config::UnitsConfig;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
 use crate::saved;
-use crate::sm::collector::InstId;
+use crate::sm::in_flight::InstId;
 use raddle_ptx::num::fit;
 
 /// Longest latency there can be, with everything that adds to it.
@@ -83,9 +83,6 @@ saved!(Pipeline { values: free_at; fixed: kind });
 /// Pipelines of an SM or slice at most: sets of them are bits of a word.
 pub const MAX_PIPELINES: u32 = u64::BITS;
 
-/// No instruction.
-const NONE: InstId = InstId::MAX;
-
 /// The arithmetic pipelines of an SM.
 #[derive(Clone, Debug)]
 pub struct Units {
@@ -114,7 +111,7 @@ impl Units {
             pipelines,
             leaving: [0; HORIZON],
             writeback: config.writeback,
-            done: [NONE; HORIZON],
+            done: [InstId::NONE; HORIZON],
             also: Vec::new(),
             pending: Ring::new(),
             count: 0,
@@ -151,10 +148,10 @@ impl Units {
         self.pipelines[pipeline].free_at = now + Cycle::from(interval);
         self.leaving[place(leaves)] |= 1 << (pipeline % 64);
         let written = leaves + 2;
-        if self.also.len() <= inst as usize {
-            self.also.resize(inst as usize + 1, NONE);
+        if self.also.len() <= inst.index() {
+            self.also.resize(inst.index() + 1, InstId::NONE);
         }
-        self.also[inst as usize] = std::mem::replace(&mut self.done[place(written)], inst);
+        self.also[inst.index()] = std::mem::replace(&mut self.done[place(written)], inst);
         self.pending.set(written, true);
         self.count += 1;
         written
@@ -165,13 +162,13 @@ impl Units {
     pub fn next_done(&mut self, now: Cycle) -> Option<InstId> {
         let at = place(now);
         let inst = self.done[at];
-        if inst == NONE {
+        if inst == InstId::NONE {
             return None;
         }
-        let next = self.also[inst as usize];
+        let next = self.also[inst.index()];
         self.done[at] = next;
         self.count -= 1;
-        if next == NONE {
+        if next == InstId::NONE {
             self.pending.set(now, false);
             // The bus and the pipelines let go of the cycle in which the results left.
             self.leaving[place(now - 2)] = 0;
@@ -204,17 +201,17 @@ mod tests {
     #[test]
     fn results_come_after_their_latency() {
         let mut u = units();
-        u.enter(0, 7, 4, 1, 100);
+        u.enter(0, InstId(7), 4, 1, 100);
         assert_eq!(u.next_event(101), Some(106));
-        assert_eq!((u.next_done(105), u.next_done(106), u.next_done(106)), (None, Some(7), None));
+        assert_eq!((u.next_done(105), u.next_done(106), u.next_done(106)), (None, Some(InstId(7)), None));
         assert!(u.is_empty() && u.next_event(107).is_none());
     }
 
     #[test]
     fn the_result_bus_is_shared_and_an_interval_occupies() {
         let mut u = units();
-        u.enter(0, 1, 4, 1, 10);
-        u.enter(1, 2, 4, 2, 10);
+        u.enter(0, InstId(1), 4, 1, 10);
+        u.enter(1, InstId(2), 4, 2, 10);
         assert!(!u.accepts(2, 4, 10), "two results already leave at 14");
         assert!(u.accepts(2, 5, 10));
         assert!(u.accepts(0, 4, 11) && !u.accepts(1, 4, 11), "the second is occupied for two cycles");

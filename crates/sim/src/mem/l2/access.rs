@@ -113,7 +113,7 @@ impl Slice {
         let line = self.served(sector).line;
         let address = line + u64::from(sector.number) * u64::from(self.config.sector);
         let outstanding = self.mshr.find(address);
-        if outstanding.map_or(self.mshr.is_full(), |entry| !self.mshr.can_merge(entry)) {
+        if outstanding.map_or(self.mshr.is_full(), |entry| self.mshr.is_ready(entry) || !self.mshr.has_room(entry)) {
             return false;
         }
         let evicted = if replace { self.tags.replace(number, line, now) } else { None };

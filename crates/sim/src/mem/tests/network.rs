@@ -110,7 +110,7 @@ fn soak(machine: &MachineConfig, requests: u64) -> (Vec<(Cycle, u32)>, Cycle) {
                 next += 1;
             }
         }
-        replies.extend(memory.window().into_iter().map(|(at, reply)| (at, reply.token)));
+        replies.extend(memory.window().into_iter().map(|(at, reply)| (at, reply.token.0)));
         assert!(memory.now < 1_000_000, "stuck");
     }
     (replies, memory.now)

@@ -92,7 +92,7 @@ fn run(machine: &MachineConfig, steps: &[Step], credit: u32, skipping: bool) -> 
         now += 5;
         for slice in 0..2 {
             let taken = std::iter::from_fn(|| partition.pop_reply(slice));
-            replies.extend(taken.map(|(at, reply)| (slice, at, reply.token)));
+            replies.extend(taken.map(|(at, reply)| (slice, at, reply.token.0)));
         }
         assert!(now < 2_000_000, "stuck with {} in flight, {} sent", partition.in_flight(), next);
     }

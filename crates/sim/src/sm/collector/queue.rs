@@ -1,6 +1,6 @@
 //! Short queues of instructions.
 
-use super::InstId;
+use crate::sm::in_flight::InstId;
 
 /// Instructions a queue in front of or behind the collector holds at most.
 pub const MAX_WIDTH: u8 = 16;

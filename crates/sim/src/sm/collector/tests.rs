@@ -9,7 +9,7 @@ fn collector() -> Collector {
 /// Cycles until instruction 0 comes out.
 fn cycles(registers: &[u16]) -> u32 {
     let mut c = collector();
-    c.push(UnitKind::Sp, 0);
+    c.push(UnitKind::Sp, InstId(0));
     for cycle in 1..50 {
         c.step(|_| (registers, 0));
         if c.take(UnitKind::Sp).is_some() {
@@ -32,7 +32,7 @@ fn operands_cost_a_cycle_and_conflicts_one_more_each() {
 #[test]
 fn writes_go_before_reads() {
     let mut c = collector();
-    c.push(UnitKind::Sp, 0);
+    c.push(UnitKind::Sp, InstId(0));
     c.step(|_| (&[3], 0));
     assert!(c.write(19, 0), "same bank as register 3");
     assert!(!c.write(3, 0), "one write in a cycle");
@@ -40,5 +40,5 @@ fn writes_go_before_reads() {
     assert_eq!(c.conflicts, 1);
     c.step(|_| (&[3], 0));
     c.step(|_| (&[3], 0));
-    assert_eq!(c.take(UnitKind::Sp), Some(0));
+    assert_eq!(c.take(UnitKind::Sp), Some(InstId(0)));
 }

@@ -71,7 +71,7 @@ impl EmptySlots {
 
     /// Finds out why a scheduler cannot issue from now on, from the sets. Where its warps are held up by different things, the
     /// one closest to issue counts: a warp that only waits for its unit before one that waits for data, that before one
-    /// whose instruction is not there, and so on. `declined` says that its policy wanted none of those that could issue.
+    /// whose instruction is not there, and so on.
     #[inline]
     pub(super) fn look<B: Build>(
         &mut self,
@@ -81,7 +81,6 @@ impl EmptySlots {
         memory: MemoryState,
         scheduler: usize,
         now: Cycle,
-        declined: bool,
     ) {
         let (known, state) = (self.0[scheduler], UnitState::new::<B>(datapath, memory));
         if known.is_known && known.state == state && on.warps.sets().moved() >> scheduler & 1 == 0 {
@@ -102,10 +101,15 @@ impl EmptySlots {
             UnitKind::Sp => Cause::UnitSp,
         };
         let (cause, has_ready) = find_idle_cause(on, scheduler, unit_cause);
-        let is_restless = declined || on.warps.sets().has(scheduler, Place::Hazard);
+        let is_restless = on.warps.sets().has(scheduler, Place::Hazard);
         let is_quiet = !has_ready && !is_restless;
         on.warps.sets_mut().looked(scheduler);
         self.0[scheduler] = Idle { is_known: true, cause, state, is_quiet, is_restless, since: now };
+    }
+
+    /// The policy of a scheduler wanted none of the warps that could issue: it is asked again.
+    pub(super) fn declined(&mut self, scheduler: usize) {
+        self.0[scheduler].is_restless = true;
     }
 
     /// Whether a scheduler has nothing to do, as when it last looked: none of its warps can issue or has wrong instructions to
@@ -153,7 +157,7 @@ impl EmptySlots {
         to: Cycle,
     ) {
         for scheduler in 0..self.0.len() {
-            self.look(on, datapath, gangs, memory, scheduler, now, false);
+            self.look(on, datapath, gangs, memory, scheduler, now);
             self.tell(on, scheduler, to);
         }
     }

@@ -167,7 +167,12 @@ impl Schedulers {
                     self.empty.settle(path.on, scheduler, now, now + 1);
                     path.on.charge(scheduler, cause, now, 1);
                 }
-                None => self.empty.look(path.on, path.datapath, gangs, memory, scheduler, now, any != 0),
+                None => {
+                    self.empty.look(path.on, path.datapath, gangs, memory, scheduler, now);
+                    if any != 0 {
+                        self.empty.declined(scheduler);
+                    }
+                }
             }
             return self.empty.tell(path.on, scheduler, now + 1);
         };

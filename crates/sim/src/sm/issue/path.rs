@@ -3,8 +3,8 @@
 
 use super::super::blocks::Blocks;
 use super::super::build::Build;
-use super::super::collector::InstId;
 use super::super::datapath::Datapath;
+use super::super::in_flight::InstId;
 use super::super::memory::access;
 use super::super::power::Power;
 use super::super::shared::{Issuing, Shared};

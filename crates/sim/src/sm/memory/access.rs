@@ -1,11 +1,11 @@
 //! The requests of a memory instruction: what its lanes touch, put together.
 
 use super::super::build::Build;
-use super::super::collector::InstId;
 use super::super::counters::SmCounters;
 use super::super::facts::Facts;
 use super::super::footprint::Footprint;
 use super::super::in_flight::InFlight;
+use super::super::in_flight::InstId;
 use super::super::shared::{Issuing, Shared};
 use super::coalesce::{Access, Rules, bank_cycles, coalesce};
 use crate::kernel::MemKind;

@@ -1,20 +1,20 @@
 //! A first-level cache of the SM: tags, outstanding lines, requests waiting for the interconnect.
 //!
-//! There are no data in it: values come from the functional memory. A read hits, joins a line that is outstanding,
+//! Tags and outstanding misses are those of all caches (`mem/cache.rs`, `mem/mshr.rs`). There are no data in it: values come
+//! from the functional memory. A read hits, joins a line that is outstanding,
 //! sends for one, or is refused and tried again in the next cycle.
 
-mod outstanding;
 mod refusal;
 
 use crate::config::{CacheConfig, WritePolicy};
 use crate::counters;
-use crate::mem::cache::{NO_LINE, set_of};
-use crate::packet::{Cycle, Purpose, Request};
+use crate::mem::cache::{TagArray, set_of};
+use crate::mem::mshr::Mshr;
+use crate::packet::{Cycle, Purpose, Request, Token};
 use crate::saved;
-use outstanding::Outstanding;
+use raddle_ptx::num::fit;
 use refusal::{Changes, Why};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 counters! {
     /// What a first-level cache counts.
@@ -41,32 +41,27 @@ pub enum Answer {
     Fail,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-enum State {
-    Invalid,
-    Reserved,
-    Valid,
-    Modified,
-}
+/// A line of the tags is one sector: it comes as a whole.
+const WHOLE: u8 = 1;
 
-#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
-struct Line {
-    state: State,
-    /// The entry that has reserved it.
-    entry: u32,
-    last: Cycle,
+/// A line that has been sent for.
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
+struct Sent {
+    /// The line of the tags that is kept for it, if that is chosen when it is sent for.
+    line: u32,
+    /// Replies still to come.
+    left: u32,
 }
 
 /// A first-level cache.
 pub struct Cache {
     config: CacheConfig,
     sector: u32,
-    lines: Vec<Line>,
-    /// Address of each line, [`NO_LINE`] of those that are invalid: searched without touching the lines.
-    addresses: Vec<u64>,
-    /// The line that was hit last: most accesses are to it again.
-    last: usize,
-    outstanding: Outstanding,
+    tags: TagArray,
+    /// Who waits for outstanding lines.
+    mshr: Mshr<Token>,
+    /// Outstanding lines, by entry of `mshr`, which is the token of the request.
+    sent: Vec<Sent>,
     /// Requests waiting for the interconnect.
     pub queue: VecDeque<Request>,
     sm: u16,
@@ -79,8 +74,8 @@ pub struct Cache {
 }
 
 saved!(Cache {
-    values: lines, addresses, last, queue, changes, refusal;
-    parts: outstanding, counters;
+    values: mshr, sent, queue, changes, refusal;
+    parts: tags, counters;
     fixed: config, sector, sm;
 });
 
@@ -88,14 +83,13 @@ impl Cache {
     /// An empty cache of SM number `sm`; replies come in sectors of `sector` bytes.
     #[must_use]
     pub fn new(config: &CacheConfig, sm: u16, sector: u32) -> Self {
-        let lines = (config.sets * config.ways).max(1) as usize;
+        let entries = config.mshr_entries.max(1);
         Self {
             config: config.clone(),
             sector,
-            lines: vec![Line { state: State::Invalid, entry: 0, last: 0 }; lines],
-            addresses: vec![NO_LINE; lines],
-            last: 0,
-            outstanding: Outstanding::new(config.mshr_entries, config.mshr_merges),
+            tags: TagArray::new(config.sets, config.ways, config.line, config.line),
+            mshr: Mshr::new(entries, config.mshr_merges.max(1)),
+            sent: vec![Sent::default(); entries as usize],
             queue: VecDeque::with_capacity(config.miss_queue as usize + 2),
             sm,
             changes: Changes::new(config.sets),
@@ -133,8 +127,11 @@ impl Cache {
 
     /// A sector that is not the last of its line is outstanding and counts as come: nobody can tell. False when it is
     /// the last.
-    pub fn absorb(&mut self, token: u32) -> bool {
-        self.outstanding.absorb(token)
+    pub fn absorb(&mut self, token: Token) -> bool {
+        let left = &mut self.sent[token.0 as usize].left;
+        let more = *left > 1;
+        *left -= u32::from(more);
+        more
     }
 
     /// Whether there is a cache at all.
@@ -159,44 +156,6 @@ impl Cache {
         set_of(index, sets, bytes, line)
     }
 
-    /// The lines of a set.
-    #[inline]
-    fn lines_of(&self, set: u32) -> Range<usize> {
-        let first = (set * self.config.ways) as usize;
-        first..first + self.config.ways as usize
-    }
-
-    /// Whether a line is there, for an access like the last one.
-    #[inline]
-    fn is_last(&self, line: u64) -> bool {
-        self.addresses[self.last] == line && self.lines[self.last].state != State::Reserved
-    }
-
-    /// A line in the tag array, in its set.
-    #[inline]
-    fn find(&self, set: u32, line: u64) -> Option<usize> {
-        let lines = self.lines_of(set);
-        let first = lines.start;
-        self.addresses[lines].iter().position(|address| *address == line).map(|way| first + way)
-    }
-
-    /// Where another line of a set could go: to the last place that is free, or to that used longest ago. `None` when every line
-    /// is reserved.
-    fn room(&self, set: u32) -> Option<usize> {
-        let lines = self.lines_of(set);
-        let (mut free, mut oldest) = (None, None);
-        let mut since = Cycle::MAX;
-        for (place, entry) in (lines.start..).zip(&self.lines[lines]) {
-            match entry.state {
-                State::Invalid => free = Some(place),
-                State::Reserved => {}
-                State::Valid | State::Modified if entry.last < since => (oldest, since) = (Some(place), entry.last),
-                State::Valid | State::Modified => {}
-            }
-        }
-        free.or(oldest)
-    }
-
     fn queue_full(&self, more: usize) -> bool {
         self.queue.len() + more >= self.config.miss_queue as usize
     }
@@ -208,21 +167,14 @@ impl Cache {
     }
 
     /// Reads. `waiter` is handed back by [`Cache::next_ready`] when the answer is not a hit.
-    pub fn read(&mut self, address: u64, purpose: Purpose, waiter: u32, now: Cycle) -> Answer {
+    pub fn read(&mut self, address: u64, purpose: Purpose, waiter: Token, now: Cycle) -> Answer {
         let line = self.line_of(address);
-        if self.is_last(line) {
-            self.lines[self.last].last = now;
-            self.counters.accesses += 1;
-            self.counters.hits += 1;
-            return Answer::Hit;
-        }
         let set = self.set_of(line);
-        let found = self.find(set, line);
-        if let Some(index) = found
-            && self.lines[index].state != State::Reserved
+        let found = self.tags.find(set, line);
+        if let Some(number) = found
+            && !self.tags.is_coming(number, WHOLE)
         {
-            self.last = index;
-            self.lines[index].last = now;
+            self.tags.touch(number, now);
             self.counters.accesses += 1;
             self.counters.hits += 1;
             return Answer::Hit;
@@ -231,34 +183,30 @@ impl Cache {
         if self.queue_full(usize::from(on_miss && self.config.miss_queue > 1)) {
             return self.fail(Why::Queue, set);
         }
-        let (room, entry) = match found {
-            Some(index) => (None, Some(self.lines[index].entry)),
-            None => (self.room(set), self.outstanding.find(line)),
-        };
-        if found.is_none() && room.is_none() {
-            return self.fail(Why::Lines, set);
-        }
-        if let Some(entry) = entry {
-            if !self.outstanding.join(entry, waiter) {
+        let room = if found.is_none() { self.tags.victim(set) } else { found };
+        let Some(room) = room else { return self.fail(Why::Lines, set) };
+        if let Some(entry) = self.mshr.find(line) {
+            if !self.mshr.has_room(entry) {
                 return self.fail(Why::Entries, set);
             }
-            if let Some(index) = found {
-                self.lines[index].last = now;
+            self.mshr.merge(entry, waiter);
+            if let Some(number) = found {
+                self.tags.touch(number, now);
             }
             self.counters.accesses += 1;
             self.counters.pending_hits += 1;
             return Answer::Pending;
         }
-        let bytes = self.config.line;
-        let slot = room.unwrap_or(0);
-        let Some(token) = self.outstanding.open(line, slot, bytes.div_ceil(self.sector), waiter) else {
+        if self.mshr.is_full() {
             return self.fail(Why::Entries, set);
-        };
-        if on_miss {
-            self.replace(slot, line, State::Reserved, now);
-            self.lines[slot].entry = token;
         }
-        let request = Request { token, purpose, address: line, bytes, ..self.request(line, bytes) };
+        let bytes = self.config.line;
+        let entry = self.mshr.open(line, waiter);
+        self.sent[entry as usize] = Sent { line: room, left: bytes.div_ceil(self.sector) };
+        if on_miss {
+            self.replace(room, line, now);
+        }
+        let request = Request { token: Token(entry), purpose, ..self.request(line, bytes) };
         self.queue.push_back(request);
         self.counters.accesses += 1;
         self.counters.misses += 1;
@@ -268,41 +216,41 @@ impl Cache {
     fn request(&self, address: u64, bytes: u32) -> Request {
         let purpose = Purpose::GlobalRead;
         let byte_mask = u128::MAX;
-        Request { sm: self.sm, token: 0, purpose, address, bytes, posted: false, byte_mask, atomic: None }
+        Request {
+            sm: self.sm,
+            token: Token::default(),
+            purpose,
+            address,
+            bytes,
+            posted: false,
+            byte_mask,
+            atomic: None,
+        }
     }
 
-    /// Puts a line in the place of another; a changed one is written back.
-    fn replace(&mut self, slot: usize, line: u64, state: State, now: Cycle) {
-        if self.lines[slot].state == State::Modified {
-            let bytes = self.config.line;
-            let request = self.request(self.addresses[slot], bytes);
+    /// Keeps the place of another line for a line that will come; a changed one is written back.
+    fn replace(&mut self, number: u32, line: u64, now: Cycle) {
+        if let Some(evicted) = self.tags.replace(number, line, now) {
+            let request = self.request(evicted.line, self.config.line);
             self.queue.push_back(Request { purpose: Purpose::LocalWrite, posted: true, ..request });
             self.counters.writebacks += 1;
         }
-        self.lines[slot] = Line { state, entry: 0, last: now };
-        self.addresses[slot] = line;
-    }
-
-    /// Forgets lines.
-    fn drop_lines(&mut self, which: impl Fn(State) -> bool) {
-        for (line, address) in self.lines.iter_mut().zip(&mut self.addresses).filter(|(line, _)| which(line.state)) {
-            (line.state, *address) = (State::Invalid, NO_LINE);
-        }
+        self.tags.reserve(number, WHOLE, now);
     }
 
     /// Writes: `request` goes through, or the line takes it and no request is needed (a hit).
     pub fn write(&mut self, request: Request, now: Cycle) -> Answer {
         let line = self.line_of(request.address);
         let set = self.set_of(line);
-        let there = self.find(set, line);
-        let found = there.filter(|i| self.lines[*i].state != State::Reserved);
+        let there = self.tags.find(set, line);
+        let found = there.filter(|number| !self.tags.is_coming(*number, WHOLE));
         let stays = request.purpose == Purpose::LocalWrite && self.config.write == WritePolicy::GlobalThroughLocalBack
             || self.config.write == WritePolicy::Back;
-        if let Some(index) = found
+        if let Some(number) = found
             && stays
         {
-            self.lines[index].state = State::Modified;
-            self.lines[index].last = now;
+            self.tags.mark_dirty(number, WHOLE);
+            self.tags.touch(number, now);
             self.counters.accesses += 1;
             self.counters.hits += 1;
             return Answer::Hit;
@@ -311,9 +259,8 @@ impl Cache {
             return self.fail(Why::Queue, set);
         }
         self.counters.accesses += 1;
-        if let Some(index) = found {
-            self.lines[index].state = State::Invalid;
-            self.addresses[index] = NO_LINE;
+        if let Some(number) = found {
+            self.tags.invalidate(number);
             self.counters.hits += 1;
         } else if there.is_some() {
             self.counters.pending_hits += 1;
@@ -325,33 +272,40 @@ impl Cache {
     }
 
     /// A sector of a line has come.
-    pub fn fill(&mut self, token: u32, now: Cycle) {
-        let line = self.outstanding.line_of(token);
+    pub fn fill(&mut self, token: Token, now: Cycle) {
+        let entry = token.0;
+        let line = self.mshr.address(entry);
         let set = self.set_of(line);
         self.changes.line_came(set);
-        let Some(slot) = self.outstanding.fill(token) else { return };
+        let Sent { line: number, left } = &mut self.sent[entry as usize];
+        *left -= 1;
+        if *left > 0 {
+            return;
+        }
+        self.mshr.fill(entry);
         if self.config.allocate_on_miss {
             // Only an access counts as a use of the line.
-            self.lines[slot].state = State::Valid;
-        } else if self.find(set, line).is_none()
-            && let Some(room) = self.room(set)
+            self.tags.fill(*number, WHOLE);
+        } else if self.tags.find(set, line).is_none()
+            && let Some(room) = self.tags.victim(set)
         {
-            self.replace(room, line, State::Valid, now);
+            self.replace(room, line, now);
+            self.tags.fill(room, WHOLE);
         }
     }
 
     /// Invalidates all lines, modified ones too. Outstanding lines still arrive.
     pub fn invalidate(&mut self) {
         self.changes.lines_gone();
-        self.drop_lines(|state| state != State::Reserved);
+        self.tags.drop_lines(false);
     }
 
     /// A launch begins: what the one before asked for has come, and nobody waits for it any more.
     pub fn start_launch(&mut self) {
         self.counters = CacheCounters::default();
         self.queue.clear();
-        self.outstanding.clear();
-        self.drop_lines(|state| state == State::Reserved);
+        self.mshr.clear();
+        self.tags.drop_lines(true);
     }
 
     /// Whether nothing in it moves by itself: no request to send, no line that has come.
@@ -365,23 +319,23 @@ impl Cache {
     #[inline]
     #[must_use]
     pub fn has_ready(&self) -> bool {
-        self.outstanding.has_ready()
+        self.mshr.has_ready()
     }
 
     /// Takes an access whose line has come.
     #[inline]
-    pub fn next_ready(&mut self) -> Option<u32> {
+    pub fn next_ready(&mut self) -> Option<Token> {
         if !self.has_ready() {
             return None;
         }
         self.changes.taken += 1;
-        self.outstanding.next_ready()
+        self.mshr.pop_ready()
     }
 
     /// Outstanding lines.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
-        self.outstanding.len()
+        fit(self.mshr.len())
     }
 }
 

@@ -1,13 +1,14 @@
 //! How an instruction in the load-store unit hands out its requests: to shared memory, the caches or the interconnect.
 
 use super::super::build::Build;
-use super::super::collector::InstId;
-use super::PAST_L1;
+use super::super::in_flight::InstId;
 use super::cache::Answer;
 use super::coalesce::Access;
 use super::outgoing::{Desk, Lookup, Outgoing, Stuck, purpose};
+use super::served::{Load, Store};
 use crate::kernel::MemKind;
-use crate::packet::{Cycle, Purpose, Request};
+use crate::packet::{Cycle, Purpose, Request, Token};
+use crate::seam::WarpId;
 
 impl Outgoing {
     /// The current instruction hands out a request.
@@ -67,21 +68,19 @@ impl Outgoing {
 
     fn hand_to_l1c<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) -> bool {
         let Some(&access) = desk.on.insts.get(inst).accesses.last() else { return true };
-        let token = desk.parts.token(&desk.on.insts, inst, &access, 1, inst);
+        let load = desk.parts.load(&desk.on.insts, inst, &access, 1);
         let cache = &mut desk.caches.l1c;
         let answer = match cache.is_present() {
-            true => cache.read(access.address, Purpose::Const, token, desk.now),
+            true => cache.read(access.address, Purpose::Const, load.token(), desk.now),
             false => Answer::Hit,
         };
         let (latency, refused) = (cache.latency(), Stuck::Constant(cache.version()));
-        let Some(empty) = self.answered(desk, inst, token, answer, refused) else { return false };
+        let Some(empty) = self.answered(desk, inst, load, answer, refused) else { return false };
         if answer == Answer::Hit {
             if latency > 0 {
-                desk.back.hits_at(desk.now + Cycle::from(latency), token);
-            } else if token == inst {
-                desk.on.insts.get_mut(inst).pending -= 1;
+                desk.back.hits_at(desk.now + Cycle::from(latency), load);
             } else {
-                desk.parts.hit(&mut desk.on.insts, token);
+                desk.parts.hit(&mut desk.on.insts, load);
             }
         }
         empty
@@ -89,10 +88,10 @@ impl Outgoing {
 
     fn hand_to_l1t<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) -> bool {
         let Some(&access) = desk.on.insts.get(inst).accesses.last() else { return true };
-        let token = desk.parts.token(&desk.on.insts, inst, &access, 1, inst);
-        let answer = desk.caches.l1t.read(access.address, token, desk.now);
+        let load = desk.parts.load(&desk.on.insts, inst, &access, 1);
+        let answer = desk.caches.l1t.read(access.address, load.token(), desk.now);
         let refused = Stuck::Texture(desk.caches.l1t.version());
-        self.answered(desk, inst, token, answer, refused).unwrap_or(false)
+        self.answered(desk, inst, load, answer, refused).unwrap_or(false)
     }
 
     /// A cache has answered the first request of an instruction: whether it was its last, `None` if it was refused.
@@ -100,7 +99,7 @@ impl Outgoing {
         &mut self,
         desk: &mut Desk<'_, '_, B>,
         inst: InstId,
-        token: u32,
+        load: Load,
         answer: Answer,
         refused: Stuck,
     ) -> Option<bool> {
@@ -108,9 +107,7 @@ impl Outgoing {
         if answer == Answer::Fail {
             self.stuck = refused;
             desk.stalls();
-            if token != inst {
-                desk.parts.release(token);
-            }
+            desk.parts.forget(load);
             return None;
         }
         let entry = desk.on.insts.get_mut(inst);
@@ -130,13 +127,16 @@ impl Outgoing {
         entry.pending += u32::from(!entry.members.is_empty());
         let is_store = desk.on.facts.op(entry.pc).mem == MemKind::Store;
         let sectors = access.bytes.div_ceil(self.sector);
-        let (replies, own) = if is_store { (sectors, u32::from(warp)) } else { (1, inst) };
-        let token = desk.parts.token(&desk.on.insts, inst, &access, replies, own);
+        let part = desk.parts.part(&desk.on.insts, inst, &access, if is_store { sectors } else { 1 });
+        let token = if is_store {
+            let store = part.map_or(Store::Warp(WarpId(warp)), Store::Part);
+            desk.parts.for_each_warp(store, |warp| desk.on.warps.front_mut(warp).stores += sectors);
+            store.token()
+        } else {
+            part.map_or(Load::Inst(inst), Load::Part).token()
+        };
         let at = desk.now + Cycle::from(desk.caches.l1d.latency());
         self.lookups.push(Lookup { at, inst, access, token });
-        if is_store {
-            desk.parts.for_each_warp(token, |warp| desk.on.warps.front_mut(warp).stores += sectors);
-        }
         empty
     }
 
@@ -147,27 +147,31 @@ impl Outgoing {
         let Access { address, bytes, byte_mask, .. } = access;
         let is_store = desk.on.facts.op(entry.pc).mem == MemKind::Store;
         let purpose = purpose(is_store, entry.local);
-        let token = if is_store { u32::from(entry.warp) } else { inst | PAST_L1 };
-        let (sm, posted) = (desk.on.facts.id, is_store && !self.write_replies);
+        let warp = WarpId(entry.warp);
+        let (sm, posted, token) = (desk.on.facts.id, is_store && !self.write_replies, Token::default());
         let mut request = Request { sm, token, purpose, address, bytes, posted, byte_mask, atomic: None };
         if !desk.port.accepts(&request) {
             self.port_is_full(desk, &request);
             return false;
         }
         let replies = bytes.div_ceil(self.sector);
-        let token = desk.parts.token(&desk.on.insts, inst, &access, replies, token & !PAST_L1);
-        request.token = token | request.token & PAST_L1;
+        let part = desk.parts.part(&desk.on.insts, inst, &access, replies);
         let entry = desk.on.insts.get_mut(inst);
         entry.accesses.pop();
         let empty = entry.accesses.is_empty();
         if is_store {
-            desk.parts.for_each_warp(token, |warp| desk.on.warps.front_mut(warp).stores += replies);
-        } else if entry.members.is_empty() {
-            // Every sector comes by itself.
-            entry.pending += replies - 1;
-        }
-        if posted {
-            desk.parts.store_kept(desk.on, token, replies);
+            let store = part.map_or(Store::Warp(warp), Store::Part);
+            request.token = store.token();
+            desk.parts.for_each_warp(store, |warp| desk.on.warps.front_mut(warp).stores += replies);
+            if posted {
+                desk.parts.store_kept(desk.on, store, replies);
+            }
+        } else {
+            request.token = part.map_or(Load::Inst(inst), Load::Part).token_past_l1();
+            if part.is_none() {
+                // Every sector comes by itself.
+                entry.pending += replies - 1;
+            }
         }
         self.stalled = false;
         desk.send(request, self.sector);
@@ -180,7 +184,7 @@ impl Outgoing {
         let Access { address, bytes, .. } = access;
         let mut request = Request {
             sm: desk.on.facts.id,
-            token: inst | PAST_L1,
+            token: Token::default(),
             purpose: Purpose::Atomic,
             address,
             bytes,
@@ -194,7 +198,7 @@ impl Outgoing {
             return false;
         }
         let replies = bytes.div_ceil(self.sector);
-        request.token = desk.parts.token(&desk.on.insts, inst, &access, replies, inst) | PAST_L1;
+        request.token = desk.parts.load(&desk.on.insts, inst, &access, replies).token_past_l1();
         let entry = desk.on.insts.get_mut(inst);
         entry.accesses.pop();
         if entry.members.is_empty() {

@@ -1,15 +1,16 @@
 //! What comes back to the load-store unit: replies from memory, and results to be written to the registers.
 
 use super::super::build::Build;
-use super::super::collector::InstId;
 use super::super::datapath::Datapath;
+use super::super::in_flight::InstId;
 use super::super::port::Port;
 use super::super::shared::Shared;
-use super::parts::{PART, Parts};
-use super::{Caches, PAST_L1};
+use super::Caches;
+use super::parts::Parts;
+use super::served::{Load, Store};
 use crate::config::MachineConfig;
 use crate::mem::ring::Ring;
-use crate::packet::{Cycle, Purpose, Reply};
+use crate::packet::{Cycle, Purpose, Reply, Token};
 use crate::saved;
 use crate::seam::WarpId;
 use raddle_exec::atomics::AtomicWork;
@@ -24,14 +25,14 @@ pub(super) struct Incoming {
     shared: VecDeque<(Cycle, InstId)>,
     shared_latency: u32,
     /// Hits of the constant cache, with the time their data come.
-    hits: VecDeque<(Cycle, u32)>,
+    hits: VecDeque<(Cycle, Load)>,
     /// What is written to the registers in this cycle.
-    writeback: Option<u32>,
+    writeback: Option<Load>,
     /// Registers of it that are written.
     written: usize,
     turn: u32,
     /// A reply that went past the L1 and waits for the write-back port.
-    past_l1: Option<u32>,
+    past_l1: Option<Load>,
     /// Replies that have come into the SM.
     responses: Ring<Reply>,
     response_queue: u32,
@@ -126,18 +127,18 @@ impl Incoming {
     }
 
     /// The constant cache has what somebody waits for, and hands it over at this time.
-    pub(super) fn hits_at(&mut self, at: Cycle, token: u32) {
-        self.hits.push_back((at, token));
+    pub(super) fn hits_at(&mut self, at: Cycle, load: Load) {
+        self.hits.push_back((at, load));
     }
 
     /// A line of the data cache is sent for.
-    pub(super) fn line_sent(&mut self, token: u32, now: Cycle) {
-        self.sent_at[token as usize] = now;
+    pub(super) fn line_sent(&mut self, token: Token, now: Cycle) {
+        self.sent_at[token.0 as usize] = now;
     }
 
     /// Replies: one goes from the port into the SM, one from the interconnect to the port. The token of a line of
     /// instructions, if one came.
-    pub(super) fn receive(&mut self, port: &mut Port, now: Cycle) -> Option<u32> {
+    pub(super) fn receive(&mut self, port: &mut Port, now: Cycle) -> Option<Token> {
         let mut instructions = None;
         if let Some(reply) = self.ejected.front() {
             if reply.purpose == Purpose::Inst {
@@ -169,22 +170,21 @@ impl Incoming {
         current: Option<InstId>,
         now: Cycle,
     ) {
-        if let Some(token) = self.writeback {
+        if let Some(load) = self.writeback {
             // Registers of one bank are written one after the other.
-            let (warp, pc) = parts.writer(on, token);
+            let (warp, pc) = parts.writer(on, load);
             let numbers = on.op(pc).write_numbers();
             let left = &numbers[self.written..];
-            let count = left.iter().take_while(|number| datapath.write::<B>(WarpId(warp), **number)).count();
+            let count = left.iter().take_while(|number| datapath.write::<B>(warp, **number)).count();
             self.written += count;
             if count < left.len() {
                 return;
             }
             self.writeback = None;
             self.written = 0;
-            if token & PART != 0 || !on.insts.get(token).shared {
-                parts.came(on, token, current);
-            } else {
-                parts.done(on, token);
+            match load {
+                Load::Inst(inst) if on.insts.get(inst).shared => parts.done(on, inst),
+                _ => parts.came(on, load, current),
             }
         }
         let Caches { l1d, l1c, l1t } = caches;
@@ -200,11 +200,11 @@ impl Incoming {
         let ahead = wanting >> self.turn << self.turn;
         let client = if ahead != 0 { ahead } else { wanting }.trailing_zeros();
         self.writeback = match client {
-            0 => self.shared.pop_front().map(|s| s.1),
-            1 => l1t.next_ready(),
-            2 => l1c.next_ready(),
+            0 => self.shared.pop_front().map(|s| Load::Inst(s.1)),
+            1 => l1t.next_ready().map(Load::of),
+            2 => l1c.next_ready().map(Load::of),
             3 => self.past_l1.take(),
-            _ => l1d.next_ready(),
+            _ => l1d.next_ready().map(Load::of),
         };
         self.turn = if client + 1 == CLIENTS { 0 } else { client + 1 };
     }
@@ -223,18 +223,18 @@ impl Incoming {
         match reply.purpose {
             Purpose::Texture => caches.l1t.fill(token),
             Purpose::Const => caches.l1c.fill(token, now),
-            Purpose::GlobalWrite | Purpose::LocalWrite => parts.store_acknowledged(on, token),
-            _ if token & PAST_L1 != 0 => {
+            Purpose::GlobalWrite | Purpose::LocalWrite => parts.store_acknowledged(on, Store::of(token)),
+            _ if let Some(load) = Load::past_l1(token) => {
                 if self.past_l1.is_some() {
                     return;
                 }
-                let token = token & !PAST_L1;
-                self.past_l1 = Some(token);
+                self.past_l1 = Some(load);
                 counters.reads_done += 1;
                 counters.lines_done += 1;
-                counters.read_latency += now - parts.issued_at(&on.insts, token);
-                if let Some(work) = self.responses.pop().and_then(|reply| reply.atomic) {
-                    finish_atomic(on, parts.owner(token), work);
+                counters.read_latency += now - parts.issued_at(&on.insts, load);
+                let work = self.responses.pop().and_then(|reply| reply.atomic);
+                if let (Some(work), Some(owner)) = (work, parts.owner(load)) {
+                    finish_atomic(on, owner, work);
                 }
                 return;
             }
@@ -243,7 +243,7 @@ impl Incoming {
                 caches.l1d.fill(token, now);
                 counters.reads_done += 1;
                 counters.lines_done += 1;
-                counters.read_latency += now - self.sent_at[token as usize];
+                counters.read_latency += now - self.sent_at[token.0 as usize];
             }
         }
         self.responses.pop();
@@ -257,11 +257,11 @@ impl Incoming {
         current: Option<InstId>,
         now: Cycle,
     ) {
-        while let Some(&(at, token)) = self.hits.front()
+        while let Some(&(at, load)) = self.hits.front()
             && at <= now
         {
             self.hits.pop_front();
-            parts.came(on, token, current);
+            parts.came(on, load, current);
         }
     }
 }

@@ -8,26 +8,25 @@ mod hand_out;
 mod incoming;
 mod outgoing;
 mod parts;
+mod served;
 pub mod texture_cache;
 
 use super::build::Build;
-use super::collector::InstId;
 use super::datapath::Datapath;
+use super::in_flight::InstId;
 use super::port::Port;
 use super::shared::Shared;
 use crate::config::MachineConfig;
-use crate::packet::{Cycle, Purpose, Reply, Request};
+use crate::packet::{Cycle, Purpose, Reply, Request, Token};
 use crate::saved;
 use cache::{Cache, CacheCounters};
 use incoming::Incoming;
 use outgoing::{Desk, Outgoing};
 use parts::Parts;
 use raddle_ptx::num::fit;
+use served::Load;
 use std::collections::VecDeque;
 use texture_cache::TextureCache;
-
-/// Marks tokens of requests that go past the L1.
-const PAST_L1: u32 = 1 << 31;
 
 /// The caches of the load-store unit.
 struct Caches {
@@ -139,7 +138,7 @@ impl LoadStore {
         match reply.purpose {
             Purpose::Texture => self.caches.l1t.absorb(token),
             Purpose::Const => self.caches.l1c.absorb(token),
-            Purpose::GlobalRead | Purpose::LocalRead if token & PAST_L1 == 0 => {
+            Purpose::GlobalRead | Purpose::LocalRead if Load::past_l1(token).is_none() => {
                 let absorbed = self.caches.l1d.absorb(token);
                 on.account.counters.reads_done += u64::from(absorbed);
                 absorbed
@@ -157,7 +156,7 @@ impl LoadStore {
     /// Replies: one goes from the port into the SM, one from the interconnect to the port. The token of a line of
     /// instructions, if one came.
     #[inline]
-    pub(super) fn receive(&mut self, port: &mut Port, now: Cycle) -> Option<u32> {
+    pub(super) fn receive(&mut self, port: &mut Port, now: Cycle) -> Option<Token> {
         self.back.receive(port, now)
     }
 

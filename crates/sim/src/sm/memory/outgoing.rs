@@ -2,7 +2,7 @@
 //! an instruction makes them is in `hand_out.rs`.
 
 use super::super::build::Build;
-use super::super::collector::InstId;
+use super::super::in_flight::InstId;
 use super::super::port::Port;
 use super::super::shared::Shared;
 use super::Caches;
@@ -10,10 +10,11 @@ use super::cache::{Answer, Cache};
 use super::coalesce::Access;
 use super::incoming::Incoming;
 use super::parts::Parts;
+use super::served::{Load, Store};
 use crate::config::MachineConfig;
 use crate::kernel::MemKind;
 use crate::mem::ring::Ring;
-use crate::packet::{Cycle, Purpose, Request};
+use crate::packet::{Cycle, Purpose, Request, Token};
 use crate::saved;
 use crate::seam::WarpId;
 
@@ -24,7 +25,8 @@ pub(super) struct Lookup {
     pub(super) at: Cycle,
     pub(super) inst: InstId,
     pub(super) access: Access,
-    pub(super) token: u32,
+    /// Whom it serves, a [`Load`] or a [`Store`].
+    pub(super) token: Token,
 }
 
 /// Requests that are made.
@@ -206,7 +208,7 @@ impl Outgoing {
         self.lookups.drop_front();
         if is_store && (answer == Answer::Hit || !self.write_replies) {
             // The line keeps it, or no store is acknowledged.
-            desk.parts.store_kept(desk.on, token, access.bytes.div_ceil(self.sector));
+            desk.parts.store_kept(desk.on, Store::of(token), access.bytes.div_ceil(self.sector));
         }
         if desk.on.insts.is_carrier(inst) {
             desk.parts.looked_up(&mut desk.on.insts, inst, self.current);
@@ -214,7 +216,7 @@ impl Outgoing {
             self.store_left(desk.on, inst);
         }
         if !is_store && answer == Answer::Hit {
-            desk.parts.came(desk.on, token, self.current);
+            desk.parts.came(desk.on, Load::of(token), self.current);
         }
     }
 

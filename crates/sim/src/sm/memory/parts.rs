@@ -4,22 +4,24 @@
 //! An instruction that belongs to no warp, the carrier, hands out its requests. Each request is a [`Part`], which knows the
 //! instructions it serves; an instruction is done when all its parts have come, whatever the others wait for.
 //!
-//! A token names a part or, on a machine with one slice, an instruction (of a load) or a warp (of a store).
+//! On a machine with one slice there are no parts: a request serves one instruction (of a load) or warp (of a store).
 
 use super::super::build::Build;
-use super::super::collector::InstId;
 use super::super::datapath::Datapath;
 use super::super::in_flight::InFlightTable;
+use super::super::in_flight::InstId;
 use super::super::shared::Shared;
 use super::access::make_requests;
 use super::coalesce::Access;
+use super::served::{Load, Store};
 use crate::kernel::{MemKind, TimedOp};
 use crate::packet::Cycle;
 use crate::seam::WarpId;
 use raddle_ptx::num::fit;
 
-/// Marks tokens that are numbers of parts.
-pub(super) const PART: u32 = 1 << 30;
+/// The number of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) struct PartId(pub(super) u32);
 
 /// A request and whom it serves.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -37,7 +39,7 @@ struct Part {
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(super) struct Parts {
     all: Vec<Part>,
-    free: Vec<u32>,
+    free: Vec<PartId>,
 }
 
 /// Whether two instructions can be one access.
@@ -48,26 +50,32 @@ fn are_alike(a: &TimedOp, b: &TimedOp) -> bool {
 }
 
 impl Parts {
-    fn get(&self, token: u32) -> &Part {
-        &self.all[(token & (PART - 1)) as usize]
+    fn get(&self, part: PartId) -> &Part {
+        &self.all[part.0 as usize]
     }
 
-    fn get_mut(&mut self, token: u32) -> &mut Part {
-        &mut self.all[(token & (PART - 1)) as usize]
+    fn get_mut(&mut self, part: PartId) -> &mut Part {
+        &mut self.all[part.0 as usize]
     }
 
-    fn add(&mut self) -> u32 {
-        let number = self.free.pop().unwrap_or_else(|| {
+    fn add(&mut self) -> PartId {
+        self.free.pop().unwrap_or_else(|| {
             self.all.push(Part::default());
-            fit(self.all.len() - 1)
-        });
-        number | PART
+            PartId(fit(self.all.len() - 1))
+        })
     }
 
-    /// Forgets one.
-    pub(super) fn release(&mut self, token: u32) {
-        self.get_mut(token).members.clear();
-        self.free.push(token & (PART - 1));
+    fn release(&mut self, part: PartId) {
+        self.get_mut(part).members.clear();
+        self.free.push(part);
+    }
+
+    /// A request was not made after all.
+    #[inline]
+    pub(super) fn forget(&mut self, load: Load) {
+        if let Load::Part(part) = load {
+            self.release(part);
+        }
     }
 
     /// Takes what the slices have for the load-store unit: the instruction that was issued first, and all that can go
@@ -129,22 +137,21 @@ impl Parts {
         Some(carrier)
     }
 
-    /// The token of a request with this many replies: the number of a part for a carrier, else what `own` says.
+    /// The part that a request of a carrier with this many replies is; `None` of any other instruction.
     #[inline]
-    pub(super) fn token(
+    pub(super) fn part(
         &mut self,
         insts: &InFlightTable,
         inst: InstId,
         access: &Access,
         replies: u32,
-        own: u32,
-    ) -> u32 {
+    ) -> Option<PartId> {
         let carrier = insts.get(inst);
         if carrier.members.is_empty() {
-            return own;
+            return None;
         }
-        let token = self.add();
-        let part = self.get_mut(token);
+        let number = self.add();
+        let part = self.get_mut(number);
         (part.pc, part.left, part.at) = (carrier.pc, replies, carrier.at);
         for member in &carrier.members {
             let entry = insts.get(*member);
@@ -152,50 +159,68 @@ impl Parts {
                 part.members.push((WarpId(entry.warp), *member));
             }
         }
-        token
+        Some(number)
+    }
+
+    /// Whom a request of a load with this many replies serves.
+    #[inline]
+    pub(super) fn load(&mut self, insts: &InFlightTable, inst: InstId, access: &Access, replies: u32) -> Load {
+        self.part(insts, inst, access, replies).map_or(Load::Inst(inst), Load::Part)
     }
 
     /// Calls `f` with each warp that a request of a store serves.
     #[inline]
-    pub(super) fn for_each_warp(&self, token: u32, mut f: impl FnMut(WarpId)) {
-        if token & PART == 0 {
-            f(WarpId::at(token as usize));
-        } else {
-            self.get(token).members.iter().for_each(|(warp, _)| f(*warp));
+    pub(super) fn for_each_warp(&self, store: Store, mut f: impl FnMut(WarpId)) {
+        match store {
+            Store::Warp(warp) => f(warp),
+            Store::Part(part) => self.get(part).members.iter().for_each(|(warp, _)| f(*warp)),
         }
     }
 
     /// What writes its result, for the register banks: a warp and an operation.
-    pub(super) fn writer<B: Build>(&self, on: &Shared<'_, B>, token: u32) -> (u16, u32) {
-        if token & PART == 0 {
-            let entry = on.insts.get(token);
-            return (entry.warp, entry.pc);
+    pub(super) fn writer<B: Build>(&self, on: &Shared<'_, B>, load: Load) -> (WarpId, u32) {
+        match load {
+            Load::Inst(inst) => {
+                let entry = on.insts.get(inst);
+                (WarpId(entry.warp), entry.pc)
+            }
+            Load::Part(part) => {
+                let part = self.get(part);
+                (part.members.first().map_or(WarpId(0), |m| m.0), part.pc)
+            }
         }
-        let part = self.get(token);
-        (part.members.first().map_or(0, |m| m.0.0), part.pc)
     }
 
     /// When the instructions of a request were issued.
-    pub(super) fn issued_at(&self, insts: &InFlightTable, token: u32) -> Cycle {
-        if token & PART == 0 { insts.get(token).at } else { self.get(token).at }
+    pub(super) fn issued_at(&self, insts: &InFlightTable, load: Load) -> Cycle {
+        match load {
+            Load::Inst(inst) => insts.get(inst).at,
+            Load::Part(part) => self.get(part).at,
+        }
     }
 
     /// The instruction a reply with atomic work belongs to.
-    pub(super) fn owner(&self, token: u32) -> InstId {
-        if token & PART == 0 { token } else { self.get(token).members.first().map_or(0, |m| m.1) }
+    pub(super) fn owner(&self, load: Load) -> Option<InstId> {
+        match load {
+            Load::Inst(inst) => Some(inst),
+            Load::Part(part) => self.get(part).members.first().map(|m| m.1),
+        }
     }
 
     /// A part of a load has come; the last one ends the instruction, unless it is `current` and still hands out requests.
-    pub(super) fn came<B: Build>(&mut self, on: &mut Shared<'_, B>, token: u32, current: Option<InstId>) {
-        if token & PART == 0 {
-            let entry = on.insts.get_mut(token);
-            entry.pending -= 1;
-            if entry.pending == 0 && current != Some(token) {
-                on.complete(token);
+    pub(super) fn came<B: Build>(&mut self, on: &mut Shared<'_, B>, load: Load, current: Option<InstId>) {
+        let number = match load {
+            Load::Inst(inst) => {
+                let entry = on.insts.get_mut(inst);
+                entry.pending -= 1;
+                if entry.pending == 0 && current != Some(inst) {
+                    on.complete(inst);
+                }
+                return;
             }
-            return;
-        }
-        let part = self.get_mut(token);
+            Load::Part(part) => part,
+        };
+        let part = self.get_mut(number);
         part.left -= 1;
         if part.left > 0 {
             return;
@@ -210,36 +235,41 @@ impl Parts {
                 on.complete(*inst);
             }
         }
-        self.release(token);
+        self.release(number);
     }
 
-    /// A request of a carrier hit in a cache that takes no time.
-    pub(super) fn hit(&mut self, insts: &mut InFlightTable, token: u32) {
-        self.get(token).members.iter().for_each(|(_, inst)| insts.get_mut(*inst).pending -= 1);
-        self.release(token);
+    /// A request hit in a cache that takes no time.
+    pub(super) fn hit(&mut self, insts: &mut InFlightTable, load: Load) {
+        match load {
+            Load::Inst(inst) => insts.get_mut(inst).pending -= 1,
+            Load::Part(part) => {
+                self.get(part).members.iter().for_each(|(_, inst)| insts.get_mut(*inst).pending -= 1);
+                self.release(part);
+            }
+        }
     }
 
     /// A store has been acknowledged.
-    pub(super) fn store_acknowledged<B: Build>(&mut self, on: &mut Shared<'_, B>, token: u32) {
-        self.for_each_warp(token, |warp| {
+    pub(super) fn store_acknowledged<B: Build>(&mut self, on: &mut Shared<'_, B>, store: Store) {
+        self.for_each_warp(store, |warp| {
             on.warps.front_mut(warp).stores -= 1;
             on.warps.refresh(warp);
         });
-        if token & PART != 0 {
-            let part = self.get_mut(token);
+        if let Store::Part(number) = store {
+            let part = self.get_mut(number);
             part.left -= 1;
             if part.left == 0 {
-                self.release(token);
+                self.release(number);
             }
         }
     }
 
     /// A store of this many sectors will not be acknowledged: it stays in the data cache, or no store is.
-    pub(super) fn store_kept<B: Build>(&mut self, on: &mut Shared<'_, B>, token: u32, sectors: u32) {
-        self.for_each_warp(token, |warp| on.warps.front_mut(warp).stores -= sectors);
-        if token & PART != 0 {
-            self.for_each_warp(token, |warp| on.warps.refresh(warp));
-            self.release(token);
+    pub(super) fn store_kept<B: Build>(&mut self, on: &mut Shared<'_, B>, store: Store, sectors: u32) {
+        self.for_each_warp(store, |warp| on.warps.front_mut(warp).stores -= sectors);
+        if let Store::Part(part) = store {
+            self.for_each_warp(store, |warp| on.warps.refresh(warp));
+            self.release(part);
         }
     }
 

@@ -14,7 +14,7 @@
 use super::cache::{Answer, CacheCounters};
 use crate::config::{SetIndex, TextureCacheConfig};
 use crate::mem::cache::{Probe, TagArray, set_of};
-use crate::packet::{Cycle, Purpose, Request};
+use crate::packet::{Cycle, Purpose, Request, Token};
 use crate::saved;
 use std::collections::VecDeque;
 
@@ -25,7 +25,7 @@ const WHOLE: u8 = 1;
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Fragment {
     /// Who waits.
-    waiter: u32,
+    waiter: Token,
     /// Its place in the reorder buffer, if it sent for its line.
     line: Option<u32>,
 }
@@ -44,7 +44,7 @@ pub struct TextureCache {
     /// Requests waiting for the interconnect.
     pub queue: VecDeque<Request>,
     /// Fetches that are done, in order.
-    results: VecDeque<u32>,
+    results: VecDeque<Token>,
     /// Grows with every change that could turn a refusal into something else.
     version: u64,
     /// Counters. An outstanding line counts as there.
@@ -94,7 +94,7 @@ impl TextureCache {
     }
 
     /// Fetches. `waiter` is handed back by [`Self::next_ready`], unless the answer is a refusal.
-    pub fn read(&mut self, address: u64, waiter: u32, now: Cycle) -> Answer {
+    pub fn read(&mut self, address: u64, waiter: Token, now: Cycle) -> Answer {
         let TextureCacheConfig { sets, line: bytes, fragments, requests, .. } = self.config;
         let full =
             self.fragments.len() >= fragments as usize || self.queue.len() >= requests as usize || self.free.is_empty();
@@ -117,8 +117,8 @@ impl TextureCache {
                 self.tags.reserve(number, WHOLE, now);
                 self.tags.fill(number, WHOLE);
                 let line = self.free.pop();
-                let token = line.unwrap_or_default();
-                self.left[token as usize] = self.sectors;
+                let token = Token(line.unwrap_or_default());
+                self.left[token.0 as usize] = self.sectors;
                 self.fragments.push_back(Fragment { waiter, line });
                 self.queue.push_back(Request {
                     sm: self.sm,
@@ -144,16 +144,16 @@ impl TextureCache {
 
     /// A sector that is not the last of its line is outstanding and counts as come: nobody can tell. False when it is
     /// the last.
-    pub fn absorb(&mut self, token: u32) -> bool {
-        let left = &mut self.left[token as usize];
+    pub fn absorb(&mut self, token: Token) -> bool {
+        let left = &mut self.left[token.0 as usize];
         let more = *left > 1;
         *left -= u32::from(more);
         more
     }
 
     /// The last sector of a line has come.
-    pub fn fill(&mut self, token: u32) {
-        self.left[token as usize] = 0;
+    pub fn fill(&mut self, token: Token) {
+        self.left[token.0 as usize] = 0;
     }
 
     /// Whether the first fragment can go on.
@@ -198,7 +198,7 @@ impl TextureCache {
 
     /// Takes a fetch that is done.
     #[inline]
-    pub fn next_ready(&mut self) -> Option<u32> {
+    pub fn next_ready(&mut self) -> Option<Token> {
         self.results.pop_front()
     }
 }
@@ -214,43 +214,50 @@ mod tests {
     }
 
     /// The token of the next request.
-    fn sent(cache: &mut TextureCache) -> u32 {
+    fn sent(cache: &mut TextureCache) -> Token {
         cache.pop_request().unwrap().token
     }
 
     #[test]
     fn a_hit_waits_for_the_miss_before_it() {
         let mut c = cache(8);
-        assert_eq!(c.read(0, 1, 1), Answer::Miss);
+        assert_eq!(c.read(0, Token(1), 1), Answer::Miss);
         let first = sent(&mut c);
         (0..3).for_each(|_| assert!(c.absorb(first)));
         assert!(!c.absorb(first));
         c.fill(first);
         c.step();
-        assert_eq!((c.next_ready(), c.is_quiet()), (Some(1), true));
-        assert_eq!([c.read(0x80, 2, 2), c.read(0x10, 3, 3)], [Answer::Miss, Answer::Pending]);
+        assert_eq!((c.next_ready(), c.is_quiet()), (Some(Token(1)), true));
+        assert_eq!([c.read(0x80, Token(2), 2), c.read(0x10, Token(3), 3)], [Answer::Miss, Answer::Pending]);
         c.step();
         assert_eq!((c.next_ready(), c.has_ready()), (None, false), "line 0 is there, but its fetch is behind another");
         let second = sent(&mut c);
         c.fill(second);
         c.step();
         c.step();
-        assert_eq!([c.next_ready(), c.next_ready()], [Some(2), Some(3)]);
+        assert_eq!([c.next_ready(), c.next_ready()], [Some(Token(2)), Some(Token(3))]);
     }
 
     #[test]
     fn lines_that_come_out_of_order_leave_in_order() {
         let mut c = cache(8);
-        [0, 0x80, 0x100].iter().zip(1..).for_each(|(address, n)| assert_eq!(c.read(*address, n, 1), Answer::Miss));
-        let tokens: Vec<u32> = (0..3).map(|_| sent(&mut c)).collect();
+        [0, 0x80, 0x100]
+            .iter()
+            .zip(1..)
+            .for_each(|(address, n)| assert_eq!(c.read(*address, Token(n), 1), Answer::Miss));
+        let tokens: Vec<Token> = (0..3).map(|_| sent(&mut c)).collect();
         c.fill(tokens[2]);
         c.fill(tokens[1]);
         assert!(!c.has_ready());
         c.fill(tokens[0]);
         (0..3).for_each(|_| c.step());
-        assert_eq!([c.next_ready(), c.next_ready(), c.next_ready()], [Some(1), Some(2), None], "two results at most");
+        assert_eq!(
+            [c.next_ready(), c.next_ready(), c.next_ready()],
+            [Some(Token(1)), Some(Token(2)), None],
+            "two results at most"
+        );
         c.step();
-        assert_eq!(c.next_ready(), Some(3));
+        assert_eq!(c.next_ready(), Some(Token(3)));
     }
 
     /// Ten accesses to two sets of two ways, by hand. Lines of even numbers are in set 0.
@@ -270,7 +277,7 @@ mod tests {
             (2, Answer::Pending),
         ];
         for (now, (line, answer)) in trace.iter().enumerate() {
-            assert_eq!(c.read(line * 128, 0, now as u64), *answer, "access {now}");
+            assert_eq!(c.read(line * 128, Token(0), now as u64), *answer, "access {now}");
         }
         let CacheCounters { accesses, hits, misses, .. } = c.counters;
         assert_eq!([accesses, hits, misses], [10, 4, 6]);
@@ -279,24 +286,24 @@ mod tests {
     #[test]
     fn a_full_queue_refuses_hits_too() {
         let mut c = cache(1);
-        assert_eq!([c.read(0, 1, 1), c.read(0, 2, 2)], [Answer::Miss, Answer::Fail]);
+        assert_eq!([c.read(0, Token(1), 1), c.read(0, Token(2), 2)], [Answer::Miss, Answer::Fail]);
         assert_eq!((c.counters.accesses, c.counters.reservation_fails), (1, 1));
         let version = c.version();
         let token = sent(&mut c);
         c.fill(token);
         c.step();
         assert!(c.version() > version);
-        assert_eq!(c.read(0, 2, 3), Answer::Pending);
+        assert_eq!(c.read(0, Token(2), 3), Answer::Pending);
     }
 
     #[test]
     fn a_launch_finds_the_lines_of_the_one_before() {
         let mut c = cache(4);
-        assert_eq!(c.read(0, 1, 1), Answer::Miss);
+        assert_eq!(c.read(0, Token(1), 1), Answer::Miss);
         c.start_launch();
         assert!(c.is_quiet() && c.counters == CacheCounters::default());
-        assert_eq!(c.read(0, 1, 2), Answer::Pending);
+        assert_eq!(c.read(0, Token(1), 2), Answer::Pending);
         c.step();
-        assert_eq!(c.next_ready(), Some(1));
+        assert_eq!(c.next_ready(), Some(Token(1)));
     }
 }

@@ -18,7 +18,7 @@ fn cache(ways: u32, on_miss: bool) -> Cache {
 }
 
 fn read(c: &mut Cache, address: u64, waiter: u32) -> Answer {
-    c.read(address, Purpose::GlobalRead, waiter, u64::from(waiter))
+    c.read(address, Purpose::GlobalRead, Token(waiter), u64::from(waiter))
 }
 
 fn come(c: &mut Cache) {
@@ -34,7 +34,7 @@ fn a_line_is_sent_for_once_and_serves_all_who_wait() {
         assert_eq!(read(&mut c, 100, 2), Answer::Pending);
         assert_eq!(read(&mut c, 64, 3), Answer::Fail, "two may wait for a line");
         come(&mut c);
-        assert_eq!([c.next_ready(), c.next_ready(), c.next_ready()], [Some(1), Some(2), None]);
+        assert_eq!([c.next_ready(), c.next_ready(), c.next_ready()], [Some(Token(1)), Some(Token(2)), None]);
         assert_eq!(read(&mut c, 8, 4), Answer::Hit);
         let counters = &c.counters;
         assert_eq!([counters.accesses, counters.hits, counters.pending_hits, counters.misses], [3, 1, 1, 1]);
@@ -59,10 +59,9 @@ fn the_line_used_longest_ago_goes() {
         come(&mut c);
         c.next_ready();
     }
-    c.lines[1].last = 20; // `rposition` gave the first line to the second way.
-    c.lines[0].last = 10;
-    read(&mut c, 512, 30);
-    assert_eq!(c.addresses[0], 512);
+    assert_eq!(read(&mut c, 0, 20), Answer::Hit);
+    assert_eq!(read(&mut c, 512, 30), Answer::Miss);
+    assert_eq!((read(&mut c, 0, 31), read(&mut c, 256, 32)), (Answer::Hit, Answer::Miss));
 }
 
 #[test]
@@ -81,7 +80,7 @@ fn global_writes_go_through_and_local_ones_stay() {
     read(&mut c, 256, 2);
     assert!(c.queue[0].posted && c.counters.writebacks == 1, "the changed line is written back first");
     c.queue.clear();
-    (0..4).for_each(|_| c.fill(0, 9));
+    (0..4).for_each(|_| c.fill(Token(0), 9));
     c.next_ready();
     assert_eq!(write(&mut c, Purpose::GlobalWrite), Answer::Miss);
     assert_eq!(c.queue.len(), 1);
@@ -92,7 +91,7 @@ fn global_writes_go_through_and_local_ones_stay() {
 fn follow(c: &mut Cache, trace: &[(u64, &str, u64, Answer)]) {
     for (at, what, line, wanted) in trace {
         let found = match *what {
-            "read" => c.read(line * 128, Purpose::GlobalRead, 1, *at),
+            "read" => c.read(line * 128, Purpose::GlobalRead, Token(1), *at),
             "store" => c.write(Request { purpose: Purpose::GlobalWrite, ..c.request(line * 128, 32) }, *at),
             _ => c.write(Request { purpose: Purpose::LocalWrite, ..c.request(line * 128, 32) }, *at),
         };
