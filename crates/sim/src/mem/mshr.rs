@@ -147,6 +147,12 @@ impl<W: Copy + Default> Mshr<W> {
         !self.ready.is_empty()
     }
 
+    /// The entry whose waiters are taken next.
+    #[must_use]
+    pub fn next_ready(&self) -> Option<u32> {
+        self.ready.front().copied()
+    }
+
     /// Takes the next waiter whose data have come; the last one frees the entry.
     pub fn pop_ready(&mut self) -> Option<W> {
         let &entry = self.ready.front()?;

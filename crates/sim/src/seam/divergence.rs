@@ -1,6 +1,6 @@
 //! The divergence seam: which threads form a warp, and where it is in the program.
 
-use super::{WarpId, WarpTable};
+use super::{DataAccess, WarpId, WarpTable};
 use crate::packet::Cycle;
 use crate::saved::Saved;
 use raddle_exec::Program;
@@ -114,6 +114,16 @@ pub trait Divergence: Send {
     /// A warp has nothing in flight any more. Asked of models with a pool only.
     fn finished(&mut self, warp: WarpId, table: &mut WarpTable) {
         let _ = (warp, table);
+    }
+
+    /// Whether it wants to know what requests find at the data cache ([`Self::data_access`]). Asked once.
+    fn watches_data(&self) -> bool {
+        false
+    }
+
+    /// A request of a warp has reached the data cache, or its data have come. The warp's threads may have moved on since.
+    fn data_access(&mut self, access: &DataAccess, table: &mut WarpTable) {
+        let _ = (access, table);
     }
 
     /// When it next acts on its own; [`Cycle::MAX`] when it does not.

@@ -4,6 +4,7 @@
 //! serves one SM (a scheduler object one scheduler), so mechanisms need no locks.
 
 mod counted;
+mod data_access;
 mod divergence;
 mod ganging;
 mod gating;
@@ -15,6 +16,7 @@ mod state;
 mod warp_table;
 
 pub use counted::Counted;
+pub use data_access::{DataAccess, DataOutcome};
 pub use divergence::{Divergence, Leaving, Outcome, StackEntry};
 pub use ganging::{Gang, GangView, Ganging, MemorySplit, Reform};
 pub use gating::{Census, Entry, Gating, GatingView, Shape};

@@ -1,6 +1,6 @@
 //! The scheduling seams: issue, fetch, dispatch.
 
-use super::{Place, WarpId, WarpSet, WarpTable};
+use super::{DataAccess, Place, WarpId, WarpSet, WarpTable};
 use crate::kernel::TimedOp;
 use crate::packet::Cycle;
 use crate::saved::Saved;
@@ -127,6 +127,16 @@ pub trait IssueScheduler: Send {
     /// A warp came to a barrier, or may leave it.
     fn barrier(&mut self, warp: WarpId, arrives: bool) {
         let _ = (warp, arrives);
+    }
+
+    /// Whether it wants to know what its warps' requests find at the data cache ([`Self::data_access`]). Asked once.
+    fn watches_data(&self) -> bool {
+        false
+    }
+
+    /// A request of one of its warps has reached the data cache, or its data have come. Told of before the next `pick`.
+    fn data_access(&mut self, access: &DataAccess) {
+        let _ = access;
     }
 
     /// When it next acts on its own, if nothing else happens: the SM does not sleep past it.

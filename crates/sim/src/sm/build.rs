@@ -11,7 +11,8 @@ use raddle_exec::Launch;
 
 /// What is compiled into an SM.
 pub trait Build: Send + 'static {
-    /// Only static warps, at most 64 of them, one slice, no gangs, no gating, no virtual blocks, units of their own, and nobody listens.
+    /// Only static warps, at most 64 of them, one slice, no gangs, no gating, no virtual blocks, units of their
+    /// own, no mechanism that watches the data cache, and nobody listens.
     const PLAIN: bool;
 }
 
@@ -36,13 +37,15 @@ pub(crate) fn is_plain(
     kernel: &TimedKernel<'_>,
     launch: &Launch,
 ) -> bool {
-    let SmMechanisms { divergence, ganging, gating, .. } = mechanisms;
+    let SmMechanisms { divergence, issue, ganging, gating, .. } = mechanisms;
     let slots = (config.sm.threads / config.sm.warp_width) as usize;
     slots <= 64
         && config.sm.slices <= 1
         && !config.sm.units.unified
         && !divergence.regroups()
         && divergence.pool(slots).is_none()
+        && !divergence.watches_data()
+        && !issue.iter().any(|scheduler| scheduler.watches_data())
         && !ganging.is_active()
         && !gating.is_active()
         && !takes_logical_blocks(kernel, launch, config.sm.warp_width, slots)

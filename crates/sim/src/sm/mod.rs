@@ -109,6 +109,9 @@ impl<'k, B: Build> Sm<'k, B> {
         if gangs.is_active::<B>() {
             shared.warps.news.watch_groups(datapath.slices());
         }
+        if issue.iter().any(|scheduler| scheduler.watches_data()) {
+            shared.warps.news.watch_data();
+        }
         // Where threads change warps or warps issue together, a block takes its next logical block as a whole.
         let takes_whole = shared.warps.regroups() || shared.warps.pooled() || gangs.is_active::<B>();
         Ok(Self {

@@ -76,6 +76,7 @@ impl Schedulers {
         for notice in on.warps.news.take_notices() {
             match notice {
                 Notice::Changed(warp, present) => self.policies[warp.index() % count].warp_changed(warp, present),
+                Notice::Data(access) => self.policies[access.warp.index() % count].data_access(&access),
                 Notice::Barrier(warp, arrives) => self.policies[warp.index() % count].barrier(warp, arrives),
             }
         }

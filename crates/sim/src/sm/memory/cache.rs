@@ -146,7 +146,9 @@ impl Cache {
         self.config.latency
     }
 
-    fn line_of(&self, address: u64) -> u64 {
+    /// The line of an address.
+    #[inline]
+    pub(super) fn line_of(&self, address: u64) -> u64 {
         address & !(u64::from(self.config.line) - 1)
     }
 
@@ -320,6 +322,11 @@ impl Cache {
     #[must_use]
     pub fn has_ready(&self) -> bool {
         self.mshr.has_ready()
+    }
+
+    /// The line that the next access that can be taken waited for.
+    pub(super) fn ready_line(&self) -> Option<u64> {
+        self.mshr.next_ready().map(|entry| self.mshr.address(entry))
     }
 
     /// Takes an access whose line has come.

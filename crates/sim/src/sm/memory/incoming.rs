@@ -6,8 +6,10 @@ use super::super::in_flight::InstId;
 use super::super::port::Port;
 use super::super::shared::Shared;
 use super::Caches;
+use super::outgoing::Outgoing;
 use super::parts::Parts;
 use super::served::{Load, Store};
+use super::watch;
 use crate::config::MachineConfig;
 use crate::mem::ring::Ring;
 use crate::packet::{Cycle, Purpose, Reply, Token};
@@ -160,16 +162,17 @@ impl Incoming {
         instructions
     }
 
-    /// Registers are written; then the port takes the next result. `current` hands out its requests.
+    /// Registers are written; then the port takes the next result.
     pub(super) fn write_back<B: Build>(
         &mut self,
         on: &mut Shared<'_, B>,
         caches: &mut Caches,
         parts: &mut Parts,
         datapath: &mut Datapath,
-        current: Option<InstId>,
+        out: &mut Outgoing,
         now: Cycle,
     ) {
+        let current = out.current;
         if let Some(load) = self.writeback {
             // Registers of one bank are written one after the other.
             let (warp, pc) = parts.writer(on, load);
@@ -204,7 +207,16 @@ impl Incoming {
             1 => l1t.next_ready().map(Load::of),
             2 => l1c.next_ready().map(Load::of),
             3 => self.past_l1.take(),
-            _ => l1d.next_ready().map(Load::of),
+            _ => {
+                let line = l1d.ready_line();
+                let token = l1d.next_ready();
+                if let (Some(line), Some(token)) = (line, token)
+                    && watch::is_wanted(on)
+                {
+                    out.watch.came(on, parts, token, line);
+                }
+                token.map(Load::of)
+            }
         };
         self.turn = if client + 1 == CLIENTS { 0 } else { client + 1 };
     }

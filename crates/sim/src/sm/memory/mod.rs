@@ -10,6 +10,7 @@ mod outgoing;
 mod parts;
 mod served;
 pub mod texture_cache;
+mod watch;
 
 use super::build::Build;
 use super::datapath::Datapath;
@@ -175,7 +176,7 @@ impl LoadStore {
         }
         let Self { caches, out, back, parts, .. } = self;
         if back.has_results(caches) {
-            back.write_back(on, caches, parts, datapath, out.current, now);
+            back.write_back(on, caches, parts, datapath, out, now);
         }
         if back.has_responses() {
             back.take_response(on, caches, parts, now);

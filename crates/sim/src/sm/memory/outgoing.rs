@@ -11,12 +11,13 @@ use super::coalesce::Access;
 use super::incoming::Incoming;
 use super::parts::Parts;
 use super::served::{Load, Store};
+use super::watch::{self, Watch};
 use crate::config::MachineConfig;
 use crate::kernel::MemKind;
 use crate::mem::ring::Ring;
 use crate::packet::{Cycle, Purpose, Request, Token};
 use crate::saved;
-use crate::seam::WarpId;
+use crate::seam::{DataOutcome, WarpId};
 
 /// A request in the look-up queue of the data cache.
 #[derive(Clone, Copy, Default, serde::Serialize, serde::Deserialize)]
@@ -43,10 +44,12 @@ pub(super) struct Outgoing {
     pub(super) stuck: Stuck,
     /// The data cache refused the first look-up when it was at this version.
     refused: Option<u64>,
+    /// Tells of what requests find there, if somebody asks.
+    pub(super) watch: Watch,
 }
 
 saved!(Outgoing {
-    values: current, lookups, stalled, stuck, refused;
+    values: current, lookups, stalled, stuck, refused, watch;
     fixed: sector, write_replies;
 });
 
@@ -96,6 +99,7 @@ impl Outgoing {
             stalled: false,
             stuck: Stuck::No,
             refused: None,
+            watch: Watch::default(),
         }
     }
 
@@ -177,7 +181,8 @@ impl Outgoing {
 
     /// The request that has reached the tags of the data cache.
     pub(super) fn look_up<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>) {
-        let Some(&Lookup { at, inst, access, token }) = self.lookups.front() else { return };
+        let Some(&lookup) = self.lookups.front() else { return };
+        let Lookup { at, inst, access, token } = lookup;
         if at > desk.now {
             return;
         }
@@ -198,6 +203,10 @@ impl Outgoing {
         } else {
             desk.caches.l1d.read(access.address, purpose, token, desk.now)
         };
+        if watch::is_wanted(desk.on) {
+            let line = desk.caches.l1d.line_of(access.address);
+            self.watch.looked_up(desk.on, desk.parts, &lookup, line, is_store, outcome(answer));
+        }
         self.stalled = answer == Answer::Fail;
         if answer == Answer::Fail {
             self.refused = Some(desk.caches.l1d.version());
@@ -229,6 +238,16 @@ impl Outgoing {
             on.insts.release(inst);
         }
         on.warps.refresh(warp);
+    }
+}
+
+/// What mechanisms call an answer of the data cache.
+fn outcome(answer: Answer) -> DataOutcome {
+    match answer {
+        Answer::Hit => DataOutcome::Hit,
+        Answer::Pending => DataOutcome::Pending,
+        Answer::Miss => DataOutcome::Miss,
+        Answer::Fail => DataOutcome::Refused,
     }
 }
 

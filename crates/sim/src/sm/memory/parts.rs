@@ -177,6 +177,14 @@ impl Parts {
         }
     }
 
+    /// Calls `f` with each warp that a request of a load serves.
+    pub(super) fn for_each_reader(&self, insts: &InFlightTable, load: Load, f: &mut dyn FnMut(WarpId)) {
+        match load {
+            Load::Inst(inst) => f(WarpId(insts.get(inst).warp)),
+            Load::Part(part) => self.get(part).members.iter().for_each(|(warp, _)| f(*warp)),
+        }
+    }
+
     /// What writes its result, for the register banks: a warp and an operation.
     pub(super) fn writer<B: Build>(&self, on: &Shared<'_, B>, load: Load) -> (WarpId, u32) {
         match load {

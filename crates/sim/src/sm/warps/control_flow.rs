@@ -5,7 +5,7 @@ use super::news::News;
 use crate::event::EventKind;
 use crate::packet::Cycle;
 use crate::saved;
-use crate::seam::{Divergence, Leaving, Outcome, WarpId, WarpTable};
+use crate::seam::{DataAccess, Divergence, Leaving, Outcome, WarpId, WarpTable};
 use raddle_exec::core::lanes_in;
 use raddle_ptx::num::fit;
 
@@ -13,18 +13,20 @@ use raddle_ptx::num::fit;
 pub(in super::super) struct Flow {
     pub(super) table: WarpTable,
     divergence: Box<dyn Divergence>,
+    watches_data: bool,
     /// When the divergence model next acts on its own.
     due: Cycle,
     /// The block of each row of registers, and the row's number in it.
     rows: Vec<(u32, u32)>,
 }
 
-saved!(Flow { values: table, due, rows; parts: divergence });
+saved!(Flow { values: table, due, rows; parts: divergence; fixed: watches_data });
 
 impl Flow {
     /// For a launch, all slots free.
     pub(super) fn new(divergence: Box<dyn Divergence>, slots: usize) -> Self {
-        Self { table: WarpTable::new(slots), due: divergence.next_event(), divergence, rows: Vec::new() }
+        let (due, watches_data) = (divergence.next_event(), divergence.watches_data());
+        Self { table: WarpTable::new(slots), due, divergence, watches_data, rows: Vec::new() }
     }
 
     /// A cycle begins; whether the divergence model has acted on its own.
@@ -47,6 +49,19 @@ impl Flow {
     #[inline]
     pub(super) fn issued(&mut self, warp: WarpId, outcome: Outcome<'_>) {
         self.divergence.issued(warp, outcome, &mut self.table);
+    }
+
+    /// Whether the divergence model is told what requests find at the data cache.
+    #[inline]
+    pub(in super::super) fn watches_data(&self) -> bool {
+        self.watches_data
+    }
+
+    /// A request of a warp has found something at the data cache, or nothing.
+    pub(in super::super) fn data_access(&mut self, access: &DataAccess) {
+        if self.watches_data {
+            self.divergence.data_access(access, &mut self.table);
+        }
     }
 
     /// A warp has nothing in flight any more.

@@ -2,7 +2,7 @@
 
 use crate::event::EventKind;
 use crate::saved;
-use crate::seam::WarpId;
+use crate::seam::{DataAccess, WarpId};
 use raddle_ptx::num::fit;
 
 /// What happened to a warp, for its scheduler.
@@ -12,6 +12,8 @@ pub(in super::super) enum Notice {
     Changed(WarpId, bool),
     /// It came to a barrier, or may leave it.
     Barrier(WarpId, bool),
+    /// What a request of it found at the data cache.
+    Data(DataAccess),
 }
 
 /// Who moved, where warps of neighbouring slots go together.
@@ -31,14 +33,34 @@ pub(in super::super) struct News {
     told: Option<Vec<EventKind>>,
     /// A fence has ended.
     fence: bool,
+    /// Schedulers want to know what requests find at the data cache.
+    watches_data: bool,
 }
 
-saved!(News { values: notices, moved, fence; fixed: told });
+saved!(News { values: notices, moved, fence; fixed: told, watches_data });
 
 impl News {
     /// Says from now on who is in which warp.
     pub(in super::super) fn listen(&mut self) {
         self.told = Some(Vec::new());
+    }
+
+    /// Says from now on what requests find at the data cache.
+    pub(in super::super) fn watch_data(&mut self) {
+        self.watches_data = true;
+    }
+
+    /// Whether it does.
+    #[inline]
+    pub(in super::super) fn watches_data(&self) -> bool {
+        self.watches_data
+    }
+
+    /// A request of a warp has found something at the data cache, or nothing.
+    pub(in super::super) fn data_access(&mut self, access: DataAccess) {
+        if self.watches_data {
+            self.notice(Notice::Data(access));
+        }
     }
 
     /// Remembers from now on which groups of this many neighbouring slots have a warp that moved.
