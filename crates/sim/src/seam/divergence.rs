@@ -88,7 +88,8 @@ pub struct StackEntry {
 ///
 /// A model that makes warps of threads from several static warps says so ([`Divergence::regroups`]). It forms them in
 /// the slots it was given ([`WarpTable::form`]), and what the machine knows of a slot's decoded instructions is then
-/// forgotten. Instructions still in flight belong to the threads that issued them, not to the slot.
+/// forgotten. Instructions still in flight belong to the threads that issued them, not to the slot. One that gives parts of a
+/// static warp slots of their own takes them from a pool ([`Divergence::pool`], [`Divergence::splits`]).
 pub trait Divergence: Send {
     /// A kernel is launched.
     ///
@@ -109,6 +110,12 @@ pub trait Divergence: Send {
     fn pool(&self, static_warps: usize) -> Option<usize> {
         let _ = static_warps;
         None
+    }
+
+    /// Whether warps of a pool are parts of static warps that go their own ways: each issues instruction after instruction and
+    /// waits only for registers of its own lanes. Others issue one instruction, and nothing before that is done.
+    fn splits(&self) -> bool {
+        false
     }
 
     /// A warp has nothing in flight any more. Asked of models with a pool only.

@@ -21,5 +21,6 @@ mod models;
 mod random;
 mod resume;
 mod slices;
+mod splits;
 mod structured;
 mod virtual_blocks;

@@ -63,7 +63,12 @@ impl<'k, B: Build> Warps<'k, B> {
     ) -> Self {
         Self {
             kernel,
-            ready: Readiness::new(kernel, sm, slots, [divergence.regroups(), is_pool, fetch_waiting]),
+            ready: Readiness::new(
+                kernel,
+                sm,
+                slots,
+                [divergence.regroups(), is_pool, divergence.splits(), fetch_waiting],
+            ),
             flow: Flow::new(divergence, slots),
             slots: Slots::new(slots, sm.schedulers() as usize),
             news: News::default(),

@@ -19,8 +19,11 @@ pub(super) struct Readiness<'k, B> {
     rules: Rules,
     /// Threads change warps.
     regroups: bool,
-    /// Warps are made of threads from several blocks, one instruction at a time.
+    /// The divergence model takes slots as it likes.
     is_pool: bool,
+    /// Its warps are parts of static ones and wait for registers of their own lanes only; others of a pool issue one instruction
+    /// at a time.
+    splits: bool,
     pub(super) fronts: Vec<Front>,
     pub(super) sets: Sets<B>,
     pub(super) scoreboard: Scoreboard,
@@ -31,7 +34,7 @@ pub(super) struct Readiness<'k, B> {
 saved!(impl['k, B] Readiness<'k, B> {
     values: fronts, scoreboard;
     parts: sets, held;
-    fixed: build, kernel, rules, regroups, is_pool;
+    fixed: build, kernel, rules, regroups, is_pool, splits;
 });
 
 impl<'k, B: Build> Readiness<'k, B> {
@@ -40,7 +43,7 @@ impl<'k, B: Build> Readiness<'k, B> {
         kernel: &'k TimedKernel<'k>,
         sm: &SmConfig,
         slots: usize,
-        [regroups, is_pool, fetch_waiting]: [bool; 3],
+        [regroups, is_pool, splits, fetch_waiting]: [bool; 4],
     ) -> Self {
         Self {
             build: PhantomData,
@@ -48,6 +51,7 @@ impl<'k, B: Build> Readiness<'k, B> {
             rules: Rules::new(sm, fetch_waiting),
             regroups,
             is_pool,
+            splits,
             fronts: vec![Front::default(); slots],
             sets: Sets::new(slots, sm.schedulers() as usize),
             scoreboard: Scoreboard::new(kernel.registers, slots, regroups),
@@ -61,7 +65,7 @@ impl<'k, B: Build> Readiness<'k, B> {
         !B::PLAIN && self.regroups
     }
 
-    /// Whether warps are made of threads from several blocks, one instruction at a time.
+    /// Whether the divergence model takes slots as it likes.
     #[inline(always)]
     pub(super) fn is_pool(&self) -> bool {
         !B::PLAIN && self.is_pool
@@ -186,7 +190,7 @@ impl<'k, B: Build> Readiness<'k, B> {
             None => return if front.redirected { Place::Redirected } else { Place::Starved },
         }
         let op = &self.kernel.ops[info.pc as usize];
-        if self.rules.single_in_flight || self.is_pool() {
+        if self.rules.single_in_flight || self.is_pool() && !self.splits {
             let hazard = match (self.regroups(), front.in_flight) {
                 (true, _) => self.hazard_of(table, warp, info.mask, |row, lanes| self.scoreboard.busy(row, lanes)),
                 (false, 0) => Hazard::None,
@@ -203,6 +207,7 @@ impl<'k, B: Build> Readiness<'k, B> {
         let hazard = match info.homes() {
             // Lanes of a warp that have parted wait for each other's results.
             _ if !self.regroups() => self.scoreboard.check(op, warp),
+            None if self.splits => check(info.row, info.mask),
             None => check(info.row, self.rules.lanes << info.base),
             Some(_) => self.hazard_of(table, warp, info.mask, check),
         };
