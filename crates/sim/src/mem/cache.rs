@@ -131,13 +131,32 @@ impl TagArray {
     #[inline]
     #[must_use]
     pub fn find(&mut self, set: u32, line: u64) -> Option<u32> {
+        self.find_in(line, || set)
+    }
+
+    /// The same where it takes time to find the set: most accesses are to the line of the one before.
+    #[inline]
+    #[must_use]
+    pub fn find_in(&mut self, line: u64, set: impl Fn() -> u32) -> Option<u32> {
         if self.addresses[self.last as usize] != line {
-            let first = set * self.ways;
+            let first = set() * self.ways;
             let ways = first as usize..(first + self.ways) as usize;
             let way = self.addresses[ways].iter().position(|address| *address == line)?;
             self.last = first + fit::<u32, _>(way);
         }
         Some(self.last)
+    }
+
+    /// Looks for the line at an address whose data are not outstanding, all of them, and counts it as used.
+    #[inline]
+    pub fn hit(&mut self, line: u64, set: impl Fn() -> u32, now: Cycle) -> bool {
+        let Some(number) = self.find_in(line, set) else { return false };
+        let entry = &mut self.lines[number as usize];
+        let is_there = entry.coming == 0;
+        if is_there {
+            entry.used = now;
+        }
+        is_there
     }
 
     /// What a look-up finds whose line is there.

@@ -69,9 +69,13 @@ impl Schedulers {
     /// Tells policies what happened to their warps.
     #[inline]
     pub(super) fn hear<B: Build>(&mut self, on: &mut Shared<'_, B>) {
-        if !on.warps.news.has_notices() {
-            return;
+        if on.warps.news.has_notices() {
+            self.hear_notices(on);
         }
+    }
+
+    #[cold]
+    fn hear_notices<B: Build>(&mut self, on: &mut Shared<'_, B>) {
         let count = self.policies.len();
         for notice in on.warps.news.take_notices() {
             match notice {

@@ -169,18 +169,22 @@ impl Cache {
     }
 
     /// Reads. `waiter` is handed back by [`Cache::next_ready`] when the answer is not a hit.
+    #[inline]
     pub fn read(&mut self, address: u64, purpose: Purpose, waiter: Token, now: Cycle) -> Answer {
         let line = self.line_of(address);
-        let set = self.set_of(line);
-        let found = self.tags.find(set, line);
-        if let Some(number) = found
-            && !self.tags.is_coming(number, WHOLE)
-        {
-            self.tags.touch(number, now);
+        let CacheConfig { index, sets, line: bytes, .. } = self.config;
+        if self.tags.hit(line, || set_of(index, sets, bytes, line), now) {
             self.counters.accesses += 1;
             self.counters.hits += 1;
             return Answer::Hit;
         }
+        self.miss(line, purpose, waiter, now)
+    }
+
+    /// Reads a line that is not there.
+    fn miss(&mut self, line: u64, purpose: Purpose, waiter: Token, now: Cycle) -> Answer {
+        let set = self.set_of(line);
+        let found = self.tags.find(set, line);
         let on_miss = self.config.allocate_on_miss;
         if self.queue_full(usize::from(on_miss && self.config.miss_queue > 1)) {
             return self.fail(Why::Queue, set);
