@@ -45,5 +45,5 @@ pub(crate) fn is_plain(
         && divergence.pool(slots).is_none()
         && !ganging.is_active()
         && !gating.is_active()
-        && !takes_logical_blocks(kernel, launch, config.sm.warp_width, slots)
+        && !takes_logical_blocks(kernel, launch, config.sm.warp_width)
 }
