@@ -43,6 +43,9 @@ fn about(seam: Seam) -> &'static str {
         Seam::Dispatch => "Which block goes to which SM, and when.",
         Seam::Ganging => "Which narrow warps of different slices go in lock-step.",
         Seam::Gating => "Which lanes are powered.",
+        Seam::LogicalBlocks => {
+            "When warps of [virtual blocks](../guide/virtual-blocks.md) take their next logical block, and as which of its warps."
+        }
     }
 }
 
@@ -84,6 +87,7 @@ fn seam_word(seam: Seam) -> &'static str {
         Seam::Dispatch => "Dispatcher",
         Seam::Ganging => "Ganging unit",
         Seam::Gating => "Gating scheme",
+        Seam::LogicalBlocks => "Logical blocks",
     }
 }
 

@@ -73,6 +73,9 @@ pub struct Args {
     /// Power gating
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "What is varied")]
     gating: Vec<String>,
+    /// Ways of warps to take logical blocks
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "What is varied")]
+    logical_blocks: Vec<String>,
     /// Several values of one parameter; may be given several times
     #[arg(long, value_name = "KEY=V1,V2,...", help_heading = "What is varied")]
     vary: Vec<String>,
@@ -238,6 +241,7 @@ impl Args {
             (&self.dispatch, Seam::Dispatch),
             (&self.ganging, Seam::Ganging),
             (&self.gating, Seam::Gating),
+            (&self.logical_blocks, Seam::LogicalBlocks),
         ];
         for (names, seam) in seams {
             let choice = |name: String| set(name.clone(), format!("mechanism.{}={name}", seam.key()));

@@ -80,6 +80,9 @@ pub struct MachineArgs {
     /// Power gating
     #[arg(long, value_name = "NAME", help_heading = "Machine")]
     gating: Option<String>,
+    /// How warps take logical blocks
+    #[arg(long, value_name = "NAME", help_heading = "Machine")]
+    logical_blocks: Option<String>,
 }
 
 impl MachineArgs {
@@ -136,7 +139,8 @@ impl MachineArgs {
             "fetch" => "--fetch",
             "dispatch" => "--dispatch",
             "ganging" => "--ganging",
-            _ => "--gating",
+            "gating" => "--gating",
+            _ => "--logical-blocks",
         });
         let file = self.config.is_some().then_some("--config");
         file.or((!self.set.is_empty()).then_some("--set")).or(shortcut)
@@ -163,6 +167,7 @@ impl MachineArgs {
             ("dispatch", &self.dispatch),
             ("ganging", &self.ganging),
             ("gating", &self.gating),
+            ("logical_blocks", &self.logical_blocks),
         ];
         all.into_iter().filter_map(|(seam, name)| Some((seam, name.as_deref()?)))
     }
@@ -173,7 +178,7 @@ impl MachineArgs {
             let Some(Origin::Set(text)) = &problem.origin else { continue };
             let found = self.shortcuts().find(|(seam, name)| *text == format!("mechanism.{seam}={name}"));
             if let Some((seam, name)) = found {
-                problem.origin = Some(Origin::Option(format!("--{seam} {name}")));
+                problem.origin = Some(Origin::Option(format!("--{} {name}", seam.replace('_', "-"))));
             } else if let Some(width) = text.strip_prefix("sm.warp_width=").filter(|_| !self.set.contains(text)) {
                 problem.origin = Some(Origin::Option(format!("--warp-width {width}")));
             }

@@ -3,6 +3,8 @@
 //! A record is a function of its key: it has no time, host or path in it, so that two machines that compute the same
 //! point write the same bytes. Records are JSON; the schema is on the page "The store of results" of the book.
 
+mod seams;
+
 use crate::error::Error;
 use crate::key::Key;
 use crate::metric::{LAUNCH, unit};
@@ -43,6 +45,7 @@ pub struct MachineSpec {
     /// Every parameter but the mechanisms.
     pub config: Value,
     /// What sits in each seam.
+    #[serde(with = "seams")]
     pub mechanisms: BTreeMap<String, MechanismSpec>,
 }
 
@@ -456,6 +459,20 @@ pub(crate) mod tests {
         assert_ne!(spec("mine 1"), spec("mine 2"));
         assert_eq!(spec("").origin.as_deref(), Some("outside"));
         assert_eq!(serde_json::to_string(&own).unwrap(), r#"{"name":"gto","parameters":{}}"#);
+    }
+
+    #[test]
+    fn a_seam_that_was_added_changes_no_key() {
+        let spec = machine(&[]);
+        assert_eq!(spec.mechanisms["logical_blocks"].name, "vtw");
+        let text = serde_json::to_string(&spec).unwrap();
+        assert!(!text.contains("logical_blocks"), "results of before keep their keys: {text}");
+        assert_eq!(serde_json::from_str::<MachineSpec>(&text).unwrap(), spec);
+        let mut other = spec.clone();
+        other.mechanisms.get_mut("logical_blocks").unwrap().origin = Some("mine 1".to_owned());
+        assert_ne!(other.key().unwrap(), spec.key().unwrap());
+        let text = serde_json::to_string(&other).unwrap();
+        assert_eq!(serde_json::from_str::<MachineSpec>(&text).unwrap(), other);
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub mod fetch;
 pub mod ganging;
 pub mod gating;
 pub mod issue;
+pub mod logical_blocks;
 
 #[cfg(test)]
 mod extremes;
@@ -49,6 +50,7 @@ pub fn registry() -> Registry {
     ganging::register(&mut registry);
     gating::register(&mut registry);
     gating::require(&mut registry);
+    logical_blocks::register(&mut registry);
     registry.mark_built_in();
     registry
 }

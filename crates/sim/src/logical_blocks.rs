@@ -9,7 +9,7 @@ use crate::sm::Mail;
 
 /// The counter.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
-pub(crate) struct LogicalBlocks {
+pub(crate) struct BlockCounter {
     next: u64,
     is_virtual: bool,
     /// Logical blocks there are, once a warp has said so.
@@ -20,7 +20,7 @@ pub(crate) struct LogicalBlocks {
     is_told: bool,
 }
 
-impl LogicalBlocks {
+impl BlockCounter {
     /// For so many blocks, virtual or not.
     pub(crate) fn new(blocks: u64, is_virtual: bool) -> Self {
         Self { next: blocks, is_virtual, total: None, asked: Vec::new(), is_told: false }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn requests_are_served_by_time_whoever_told_first() {
-        let mut counter = LogicalBlocks::new(3, true);
+        let mut counter = BlockCounter::new(3, true);
         let mail =
             |asking: &[(Cycle, u32)]| Mail { asking: asking.to_vec(), logical_total: Some(6), ..Mail::default() };
         counter.ask(1, &mut mail(&[(11, 0), (14, 2)]));
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn blocks_are_left_until_the_last_is_given() {
-        let mut counter = LogicalBlocks::new(3, true);
+        let mut counter = BlockCounter::new(3, true);
         assert!(!counter.are_just_given(), "nobody has said how many there are");
         counter.ask(0, &mut Mail { asking: vec![(1, 0)], logical_total: Some(5), ..Mail::default() });
         counter.give(5, |_, _| {});
@@ -87,6 +87,6 @@ mod tests {
         counter.ask(0, &mut Mail { asking: vec![(8, 0)], logical_total: Some(5), ..Mail::default() });
         counter.give(5, |_, _| {});
         assert!(counter.are_just_given());
-        assert!(LogicalBlocks::new(3, false).are_just_given(), "no virtual blocks, none left");
+        assert!(BlockCounter::new(3, false).are_just_given(), "no virtual blocks, none left");
     }
 }

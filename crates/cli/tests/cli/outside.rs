@@ -57,7 +57,7 @@ fn it_is_run_and_listed_by_its_name() {
     let json = good(&root(), &["list", "mechanisms", "--json"]).out;
     assert_eq!(json.lines().filter(|line| line.contains("\"origin\"")).count(), 1);
     let shown = good(&root(), &["config", "show", "--issue", "youngest"]).out;
-    assert!(shown.contains("mechanism.issue      = \"youngest\""), "{shown}");
+    assert!(shown.contains("mechanism.issue          = \"youngest\""), "{shown}");
 }
 
 #[test]

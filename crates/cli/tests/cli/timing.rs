@@ -141,8 +141,15 @@ fn mechanisms_are_checked() {
  = help: `raddle list mechanisms` says what there is
 ",
     );
+    let ended = run(&["--logical-blocks", "vtv"]);
+    contains(&ended.err, "error: --logical-blocks vtv: `mechanism.logical_blocks`: there is no `vtv`; known are vtw\n");
     run(&["--engine", "fast", "--max-cycles", "9"]).expect(2, "", "error: --max-cycles needs the engine `timing`\n");
     run(&["--engine", "fast", "--issue", "lrr"]).expect(2, "", "error: --issue needs the engine `timing`\n");
+    run(&["--engine", "fast", "--logical-blocks", "vtw"]).expect(
+        2,
+        "",
+        "error: --logical-blocks needs the engine `timing`\n",
+    );
     let ended = run(&["--warp-width", "8"]);
     assert_eq!(ended.code, 2);
     contains(&ended.err, "= help: --set sm.simd_width=8 makes the pipelines as wide as warps\n");

@@ -212,7 +212,7 @@ mod tests {
         let keys = keys();
         let paths: Vec<&str> = keys.fields.iter().map(|f| f.path.as_str()).collect();
         assert_eq!(paths[..3], ["gpu.sms", "gpu.window", "clock.core"]);
-        assert_eq!(paths.last(), Some(&"mechanism.gating"));
+        assert_eq!(paths.last(), Some(&"mechanism.logical_blocks"));
         assert!(keys.fields.iter().all(|f| !f.doc.is_empty()));
         assert!(keys.sections.iter().all(|s| !s.doc.is_empty()));
     }

@@ -90,6 +90,8 @@ pub struct MechanismConfig {
     pub ganging: Choice,
     /// Which lanes are powered.
     pub gating: Choice,
+    /// When warps of virtual blocks take their next logical block, and as which of its warps.
+    pub logical_blocks: Choice,
 }
 
 /// A mechanism by name, with parameters: `"gto"`, or `{ name = "two-level", active = 8 }`.

@@ -59,7 +59,7 @@ fn gpu(check: &mut Check, config: &MachineConfig) {
 }
 
 fn mechanism(check: &mut Check, mechanism: &MechanismConfig) {
-    let MechanismConfig { divergence, issue, fetch, dispatch, ganging, gating } = mechanism;
+    let MechanismConfig { divergence, issue, fetch, dispatch, ganging, gating, logical_blocks } = mechanism;
     for (name, choice) in [
         ("divergence", divergence),
         ("issue", issue),
@@ -67,6 +67,7 @@ fn mechanism(check: &mut Check, mechanism: &MechanismConfig) {
         ("dispatch", dispatch),
         ("ganging", ganging),
         ("gating", gating),
+        ("logical_blocks", logical_blocks),
     ] {
         check.rule(!choice.name().is_empty(), &format!("mechanism.{name}"), || "must name a mechanism".to_owned());
         if let Choice::Table(table) = choice {

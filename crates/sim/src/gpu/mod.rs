@@ -16,7 +16,7 @@ mod seat;
 use crate::config::MachineConfig;
 use crate::event::Event;
 use crate::kernel::{self, TimedKernel};
-use crate::logical_blocks::LogicalBlocks;
+use crate::logical_blocks::BlockCounter;
 use crate::mem::system::MemorySystem;
 use crate::packet::Cycle;
 use crate::parallel::{Crew, lock};
@@ -210,7 +210,7 @@ impl<'m> Gpu<'m> {
             crew: &crew,
             work: &work,
             total: launch.ctas(),
-            logical: LogicalBlocks::new(launch.ctas(), is_virtual),
+            logical: BlockCounter::new(launch.ctas(), is_virtual),
             next: 0,
             done: 0,
             last_end: 0,

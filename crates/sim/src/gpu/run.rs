@@ -5,7 +5,7 @@ use super::seat::{Parts, Seat};
 use super::{Gpu, RunOptions, SmOrder};
 use crate::event::Event;
 use crate::kernel::TimedKernel;
-use crate::logical_blocks::LogicalBlocks;
+use crate::logical_blocks::BlockCounter;
 use crate::packet::Cycle;
 use crate::parallel::{Crew, Sleep, Work, lock};
 use crate::result::{Ending, LaunchResult};
@@ -51,7 +51,7 @@ pub(super) struct Run<'r, 'm, 'k, 'o, B> {
     pub(super) window: Cycle,
     pub(super) start: Cycle,
     pub(super) total: u64,
-    pub(super) logical: LogicalBlocks,
+    pub(super) logical: BlockCounter,
     pub(super) next: u64,
     pub(super) done: u64,
     pub(super) last_end: Cycle,

@@ -76,6 +76,7 @@ pub(crate) fn gtx480() -> MachineConfig {
             dispatch: choice("round-robin"),
             ganging: choice("none"),
             gating: choice("none"),
+            logical_blocks: choice("vtw"),
         },
     }
 }

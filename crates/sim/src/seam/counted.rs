@@ -69,14 +69,15 @@ impl Mechanisms<'_> {
         all
     }
 
-    /// The values of all objects at a seam together. Where the mechanism declares no counters nobody is asked.
+    /// The values of all objects at a seam together; zeros where there is none. Where the mechanism declares no counters
+    /// nobody is asked.
     fn counted(&self, seam: Seam, objects: impl FnOnce() -> Vec<Vec<u64>>) -> Vec<Counted> {
         let info = self.info(seam).filter(|info| !info.counters.is_empty());
         let Some(info) = info else { return Vec::new() };
-        let mut sum = Vec::new();
+        let one = |(counter, value)| Counted { seam, mechanism: info.name, info: counter, value };
+        let mut sum = info.counters.iter().map(|counter| one((*counter, 0))).collect();
         for values in objects() {
             assert_eq!(values.len(), info.counters.len(), "the counters that `{}` declares", info.name);
-            let one = |(counter, value)| Counted { seam, mechanism: info.name, info: counter, value };
             Counted::add(&mut sum, &info.counters.iter().copied().zip(values).map(one).collect::<Vec<_>>());
         }
         sum

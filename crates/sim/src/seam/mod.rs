@@ -8,6 +8,8 @@ mod data_access;
 mod divergence;
 mod ganging;
 mod gating;
+mod key;
+mod logical_blocks;
 mod place;
 mod registry;
 mod schedule;
@@ -20,14 +22,18 @@ pub use data_access::{DataAccess, DataOutcome};
 pub use divergence::{Divergence, Leaving, Outcome, StackEntry};
 pub use ganging::{Gang, GangView, Ganging, MemorySplit, Reform};
 pub use gating::{Census, Entry, Gating, GatingView, Shape};
+pub use key::Seam;
+pub use logical_blocks::{LogicalBlocks, LogicalLaunch, LogicalView, LogicalWarp, MOST_AHEAD, VirtualBlock};
 pub use place::Place;
-pub use registry::{Fits, Mechanism, MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
+pub use registry::{Fits, Mechanism, MechanismInfo, Mechanisms, Parameter, Refusal, Registry};
 pub use schedule::{
     Assignment, BlockState, DispatchView, Dispatcher, FetchScheduler, FetchView, IssueScheduler, IssueViews,
     Iterations, SchedulerView,
 };
 pub use set::{MAX_WARPS, WarpId, WarpSet};
 pub use warp_table::{WarpInfo, WarpTable};
+
+pub use raddle_ptx::transform::ThreadOrder;
 
 /// The mechanisms of one SM.
 pub struct SmMechanisms {
@@ -41,6 +47,8 @@ pub struct SmMechanisms {
     pub ganging: Box<dyn Ganging>,
     /// Gating scheme.
     pub gating: Box<dyn Gating>,
+    /// Who takes which logical block, in launches of virtual blocks.
+    pub logical_blocks: Box<dyn LogicalBlocks>,
 }
 
 /// Why a scheduler's slot stayed empty. Each empty slot has exactly one cause.

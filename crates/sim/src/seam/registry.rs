@@ -1,61 +1,14 @@
 //! Mechanisms by name: what they are, their parameters, how to make one.
 
-use super::{Dispatcher, Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, SmMechanisms};
-use crate::config::{Choice, MachineConfig, MechanismConfig, Value};
+use super::{
+    Dispatcher, Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, LogicalBlocks, Seam, SmMechanisms,
+};
+use crate::config::{Choice, MachineConfig, Value};
 use crate::stats::CounterInfo;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// The seams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Seam {
-    /// Which threads form a warp.
-    Divergence,
-    /// Which warp issues.
-    Issue,
-    /// Which warp is fetched for.
-    Fetch,
-    /// Which block goes to which SM.
-    Dispatch,
-    /// Which warps of different slices go in lock-step.
-    Ganging,
-    /// Which lanes are powered.
-    Gating,
-}
-
-impl Seam {
-    /// All seams.
-    pub const ALL: [Self; 6] =
-        [Self::Divergence, Self::Issue, Self::Fetch, Self::Dispatch, Self::Ganging, Self::Gating];
-
-    /// The key under `mechanism` in a machine file.
-    #[must_use]
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Divergence => "divergence",
-            Self::Issue => "issue",
-            Self::Fetch => "fetch",
-            Self::Dispatch => "dispatch",
-            Self::Ganging => "ganging",
-            Self::Gating => "gating",
-        }
-    }
-
-    /// What a machine has in this seam.
-    #[must_use]
-    pub fn choice(self, config: &MechanismConfig) -> &Choice {
-        match self {
-            Self::Divergence => &config.divergence,
-            Self::Issue => &config.issue,
-            Self::Fetch => &config.fetch,
-            Self::Dispatch => &config.dispatch,
-            Self::Ganging => &config.ganging,
-            Self::Gating => &config.gating,
-        }
-    }
-}
 
 /// A mechanism as it is registered.
 #[derive(Clone, Copy, Debug)]
@@ -121,6 +74,7 @@ enum Maker {
     Dispatch(Make<dyn Dispatcher>),
     Ganging(Make<dyn Ganging>),
     Gating(Make<dyn Gating>),
+    LogicalBlocks(Make<dyn LogicalBlocks>),
 }
 
 /// A registered mechanism.
@@ -195,6 +149,8 @@ impl Registry {
         ganging: Ganging => dyn Ganging,
         /// Adds a gating scheme.
         gating: Gating => dyn Gating,
+        /// Adds a way to take logical blocks.
+        logical_blocks: LogicalBlocks => dyn LogicalBlocks,
     }
 
     #[track_caller]
@@ -305,6 +261,7 @@ impl Mechanism {
             Maker::Dispatch(make) => make(parameters, machine).map(drop),
             Maker::Ganging(make) => make(parameters, machine).map(drop),
             Maker::Gating(make) => make(parameters, machine).map(drop),
+            Maker::LogicalBlocks(make) => make(parameters, machine).map(drop),
         }
     }
 }
@@ -344,6 +301,7 @@ impl Mechanisms<'_> {
             fetch,
             ganging: made!(self, Ganging)?,
             gating: made!(self, Gating)?,
+            logical_blocks: made!(self, LogicalBlocks)?,
         })
     }
 

@@ -1,6 +1,6 @@
 //! The state of mechanisms, for checkpoints.
 
-use super::{Dispatcher, Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, Mechanisms, Seam};
+use super::{Dispatcher, Divergence, FetchScheduler, Ganging, Gating, IssueScheduler, LogicalBlocks, Mechanisms, Seam};
 use crate::saved::{self, Pass, Saved};
 use std::io;
 
@@ -19,7 +19,7 @@ macro_rules! state {
     };
 }
 state!(Divergence: Divergence, Issue: IssueScheduler, Fetch: FetchScheduler);
-state!(Dispatch: Dispatcher, Ganging: Ganging, Gating: Gating);
+state!(Dispatch: Dispatcher, Ganging: Ganging, Gating: Gating, LogicalBlocks: LogicalBlocks);
 
 impl Mechanisms<'_> {
     /// Whether the state of all mechanisms can be saved.
@@ -38,6 +38,7 @@ impl Mechanisms<'_> {
             (Seam::Dispatch, dispatcher.visit(&mut pass)),
             (Seam::Ganging, own.ganging.visit(&mut pass)),
             (Seam::Gating, own.gating.visit(&mut pass)),
+            (Seam::LogicalBlocks, own.logical_blocks.visit(&mut pass)),
         ];
         for (seam, result) in all {
             if result.is_err() {

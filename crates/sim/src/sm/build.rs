@@ -48,5 +48,5 @@ pub(crate) fn is_plain(
         && !issue.iter().any(|scheduler| scheduler.watches_data())
         && !ganging.is_active()
         && !gating.is_active()
-        && !takes_logical_blocks(kernel, launch, config.sm.warp_width, slots)
+        && !takes_logical_blocks(kernel, launch, config.sm.warp_width)
 }

@@ -98,7 +98,7 @@ impl<'k, B: Build> Sm<'k, B> {
         most_ctas: u32,
         mut kept: Kept,
     ) -> Result<Self, GpuError> {
-        let SmMechanisms { divergence, issue, fetch, ganging, gating } = mechanisms;
+        let SmMechanisms { divergence, issue, fetch, ganging, gating, logical_blocks } = mechanisms;
         let waiting = fetch.iter().any(|fetch| fetch.serves_waiting());
         let facts = Facts::new(id, config, kernel, launch, most_ctas);
         let mut shared = Shared::new(facts, launch, divergence, waiting)?;
@@ -115,7 +115,7 @@ impl<'k, B: Build> Sm<'k, B> {
         // Where threads change warps or warps issue together, a block takes its next logical block as a whole.
         let takes_whole = shared.warps.regroups() || shared.warps.pooled() || gangs.is_active::<B>();
         Ok(Self {
-            blocks: Blocks::new(&mut shared, launch, kept.turns, takes_whole),
+            blocks: Blocks::new(&mut shared, launch, kept.turns, (!takes_whole).then_some(logical_blocks)),
             fetch: Fetch::new(config, fetch, kept.l1i, slots),
             schedulers: Schedulers::new(issue, sm, slots),
             gangs,

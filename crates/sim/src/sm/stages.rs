@@ -113,6 +113,7 @@ impl<B: Build> Stages<'_, '_, B> {
             Seam::Fetch => self.fetch.policies().iter().map(|policy| policy.counters()).collect(),
             Seam::Ganging => vec![self.gangs.unit().counters()],
             Seam::Gating => vec![self.power.gating().counters()],
+            Seam::LogicalBlocks => self.blocks.logical_blocks().iter().map(|policy| policy.counters()).collect(),
             Seam::Dispatch => Vec::new(),
         }
     }

@@ -16,6 +16,7 @@ mod golden;
 mod launches;
 mod litmus;
 mod locks;
+mod logical_blocks;
 mod memory;
 mod models;
 mod random;

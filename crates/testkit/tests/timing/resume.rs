@@ -131,6 +131,7 @@ fn choice(seam: Seam, config: &mut MechanismConfig) -> &mut Choice {
         Seam::Dispatch => &mut config.dispatch,
         Seam::Ganging => &mut config.ganging,
         Seam::Gating => &mut config.gating,
+        Seam::LogicalBlocks => &mut config.logical_blocks,
     }
 }
 

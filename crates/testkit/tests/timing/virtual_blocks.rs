@@ -13,7 +13,7 @@ use raddle_testkit::reference::{Case, Expected};
 use raddle_testkit::timing::{machine, run};
 use std::cell::Cell;
 
-const ORDERS: [ThreadOrder; 3] = [ThreadOrder::SameLane, ThreadOrder::SlowestLane, ThreadOrder::LowestLane];
+pub const ORDERS: [ThreadOrder; 3] = [ThreadOrder::SameLane, ThreadOrder::SlowestLane, ThreadOrder::LowestLane];
 
 /// A case with its kernel in a loop over logical blocks, on so many virtual ones.
 pub fn on_virtual_blocks(case: Case, form: Form, blocks: u32) -> Case {
@@ -25,7 +25,7 @@ pub fn on_virtual_blocks(case: Case, form: Form, blocks: u32) -> Case {
 }
 
 /// Every warp spins for as long as a table says for its block and its number, and then says that it has run.
-fn spinning(times: &[[u32; 3]], unit: u32) -> Case {
+pub fn spinning(times: &[[u32; 3]], unit: u32) -> Case {
     let source = "\
 .version 6.0
 .target sm_60
@@ -89,7 +89,7 @@ fn figure_1_of_the_paper_takes_145_and_120_units() {
 }
 
 /// Blocks of 80 threads that hand numbers to each other through shared memory, after times that depend on block and warp.
-fn exchanging(blocks: u32) -> Case {
+pub fn exchanging(blocks: u32) -> Case {
     let source = "\
 .version 6.0
 .target sm_60

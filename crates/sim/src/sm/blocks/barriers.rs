@@ -5,11 +5,11 @@ use super::super::facts::Facts;
 use super::super::shared::Shared;
 use super::super::warps::rules::Held;
 use super::phases::Phases;
-use super::virtual_blocks::{VirtualBlocks, named};
+use super::virtual_blocks::{VirtualBlocks, named, takes_logical_blocks};
 use crate::event::EventKind;
 use crate::packet::Cycle;
 use crate::saved;
-use crate::seam::{Outcome, StackEntry, WarpId};
+use crate::seam::{LogicalBlocks, Outcome, StackEntry, WarpId};
 use raddle_exec::Launch;
 use raddle_exec::core::{Arrival, LaneFault, lanes_in, lanes_of};
 use raddle_exec::decode::{BarrierOp, MEMBERS, WarpOp};
@@ -37,11 +37,17 @@ saved!(Barriers {
 });
 
 impl Barriers {
-    /// Nobody is there. `whole` says that a block takes its next logical block as a whole, if it takes any.
-    pub(super) fn new<B: Build>(on: &mut Shared<'_, B>, launch: &Launch, whole: bool) -> Self {
+    /// Nobody is there. `policy` says who takes which logical block, if any are asked for; without it a block takes its next one
+    /// as a whole.
+    pub(super) fn new<B: Build>(
+        on: &mut Shared<'_, B>,
+        launch: &Launch,
+        policy: Option<Box<dyn LogicalBlocks>>,
+    ) -> Self {
         let Facts { kernel, config, .. } = on.facts;
-        let slots = on.warps.table().slots();
-        let logical = if whole { None } else { VirtualBlocks::new(kernel, launch, config.sm.warp_width, slots) };
+        let (slots, width) = (on.warps.table().slots(), config.sm.warp_width);
+        let policy = policy.filter(|_| takes_logical_blocks(kernel, launch, width));
+        let logical = policy.map(|policy| VirtualBlocks::new(policy, kernel, launch, width, slots));
         if let Some(logical) = &logical {
             *on.warps.held() = Held::new(slots, logical.shared_ops(kernel));
         }
@@ -217,7 +223,7 @@ impl Barriers {
 
     /// What a warp waits for, when it has to do with logical blocks.
     pub(in super::super) fn logical_block_text<B: Build>(&self, on: &Shared<'_, B>, warp: WarpId) -> Option<String> {
-        self.logical.as_ref()?.waits(on, warp)
+        self.logical.as_ref()?.waits(on, &self.phases, warp)
     }
 
     /// What the threads of a block at a barrier wait for, when a part of a warp says that it is there.

@@ -1,7 +1,6 @@
 //! Blocks come to an SM and leave it, with the slots of their warps; their warps meet at barriers.
 
 mod barriers;
-mod index_map;
 pub mod phases;
 mod virtual_blocks;
 
@@ -9,16 +8,16 @@ use super::build::Build;
 use super::kept::Turns;
 use super::shared::Shared;
 use crate::event::EventKind;
-use crate::kernel::TimedKernel;
 use crate::packet::Cycle;
 use crate::saved;
-use crate::seam::{Place, WarpId};
+use crate::seam::{LogicalBlocks, Place, WarpId};
 use barriers::Barriers;
 use phases::SeenBlocks;
 use raddle_exec::Launch;
 use raddle_ptx::num::fit;
 use std::collections::VecDeque;
-use virtual_blocks::VirtualBlocks;
+
+pub(super) use virtual_blocks::takes_logical_blocks;
 
 /// How an SM looks from outside, for the dispatcher.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -42,11 +41,6 @@ struct Resident {
 /// A static warp of a block that starts: its slot, row of registers, first lane and lanes.
 pub(super) type StaticWarp = (WarpId, u32, u8, u32);
 
-/// Whether a kernel's warps take logical blocks by themselves.
-pub(super) fn takes_logical_blocks(kernel: &TimedKernel<'_>, launch: &Launch, width: u32, slots: usize) -> bool {
-    VirtualBlocks::new(kernel, launch, width, slots).is_some()
-}
-
 /// The blocks of an SM.
 pub(super) struct Blocks {
     residents: Vec<Option<Resident>>,
@@ -65,15 +59,21 @@ pub(super) struct Blocks {
 saved!(Blocks { values: residents, starts, ended, turns, warps; parts: barriers });
 
 impl Blocks {
-    /// None yet. `whole` says that a block takes its next logical block as a whole, if it takes any.
-    pub(super) fn new<B: Build>(on: &mut Shared<'_, B>, launch: &Launch, turns: Turns, whole: bool) -> Self {
+    /// None yet. `policy` says who takes which logical block, if any are asked for; without it a block takes its next one as a
+    /// whole.
+    pub(super) fn new<B: Build>(
+        on: &mut Shared<'_, B>,
+        launch: &Launch,
+        turns: Turns,
+        policy: Option<Box<dyn LogicalBlocks>>,
+    ) -> Self {
         Self {
             residents: Vec::new(),
             starts: VecDeque::new(),
             ended: Vec::new(),
             turns,
             warps: Vec::new(),
-            barriers: Barriers::new(on, launch, whole),
+            barriers: Barriers::new(on, launch, policy),
         }
     }
 
@@ -110,6 +110,11 @@ impl Blocks {
     /// Whether warps take logical blocks by themselves.
     pub(super) fn are_virtual(&self) -> bool {
         self.barriers.logical.is_some()
+    }
+
+    /// Who takes which logical block, where warps do so by themselves.
+    pub(super) fn logical_blocks(&self) -> Option<&dyn LogicalBlocks> {
+        self.barriers.logical.as_ref().map(|logical| logical.policy())
     }
 
     /// Blocks resident or about to start, and how many fit.

@@ -92,9 +92,9 @@ impl Phases {
         self.iteration_from[warp.index()] = issued;
     }
 
-    /// What a warp of a virtual block has issued since then.
-    pub(super) fn progress(&self, warp: WarpId, issued: &[u64]) -> u64 {
-        issued[warp.index()] - self.iteration_from[warp.index()]
+    /// What these warps of a virtual block had issued then.
+    pub(super) fn issued_before(&self, warps: Range<usize>) -> &[u64] {
+        &self.iteration_from[warps]
     }
 
     /// A block starts, with these slots for warps.

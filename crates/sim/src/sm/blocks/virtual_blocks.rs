@@ -1,27 +1,28 @@
-//! Virtual blocks: warps take their next logical block and go on, each when it has left the one before.
+//! Virtual blocks: warps take their next logical block, each when it has left the one before.
 //!
-//! The hardware of the VTW paper, section 4.2, for kernels that ask for logical blocks by `raddle.next_tbid`. A warp that
-//! issues it waits at a barrier of its own until its [`IndexMap`] lets it go on. New logical blocks come from the GPU's
-//! counter ([`crate::logical_blocks`]).
+//! This is for kernels that ask for logical blocks by `raddle.next_tbid`. A warp that issues it waits at a barrier of its own
+//! until the mechanism ([`LogicalBlocks`]) lets it begin the next one. New logical blocks come from the GPU's counter
+//! ([`crate::logical_blocks`]), which is asked when the mechanism says so.
 //!
-//! Barriers are those of a logical block: warps of two iterations have banks of their own.
+//! Barriers are those of a logical block: warps of two iterations have banks of their own. Shared memory is there once: a
+//! warp that is ahead does not use it before all others have left the iteration before, and then it is cleared.
 
 use super::super::build::Build;
 use super::super::shared::Shared;
-use super::index_map::{IndexMap, Next};
 use super::phases::Phases;
 use crate::kernel::{MemKind, TimedKernel};
 use crate::packet::Cycle;
 use crate::saved;
-use crate::saved::{Pass, Saved};
-use crate::seam::{Outcome, Place, WarpId};
+use crate::seam::{
+    LogicalBlocks, LogicalLaunch, LogicalView, LogicalWarp, MOST_AHEAD, Outcome, Place, ThreadOrder, VirtualBlock,
+    WarpId,
+};
 use raddle_exec::Launch;
 use raddle_exec::core::{Arrival, BARRIERS, Barrier, SECOND_BANK, lanes_of};
 use raddle_exec::decode::{BarrierOp, LOGICAL_BLOCKS};
 use raddle_exec::op::{Class, MemSpace, Op};
 use raddle_ptx::isa::{Opcode, Word};
 use raddle_ptx::num::fit;
-use raddle_ptx::transform::ThreadOrder;
 use std::collections::VecDeque;
 
 /// The number of the barrier at which warp 0 of a virtual block waits for its next logical block; others have those behind it.
@@ -30,10 +31,17 @@ const OWN_BARRIER: u32 = 64;
 /// Warps of a block that can have one.
 const MAX_OWN: u32 = 256 - OWN_BARRIER;
 
+/// Whether a kernel's warps take logical blocks by themselves.
+pub(in super::super) fn takes_logical_blocks(kernel: &TimedKernel<'_>, launch: &Launch, width: u32) -> bool {
+    let asks = |op: &Op| op.class == Class::Barrier && op.variant == BarrierOp::NextBlock as u8;
+    kernel.program.ops.iter().any(asks) && launch.threads_per_cta().div_ceil(width) <= MAX_OWN
+}
+
 /// What an SM keeps for virtual blocks.
-#[derive(Debug)]
 pub(super) struct VirtualBlocks {
-    order: ThreadOrder,
+    /// Who begins what, and when.
+    policy: Box<dyn LogicalBlocks>,
+    launch: LogicalLaunch,
     /// Threads of a block, of a warp.
     threads: u32,
     width: u32,
@@ -42,7 +50,7 @@ pub(super) struct VirtualBlocks {
     /// Operations that give threads their indices.
     is_index: Vec<bool>,
     /// By slot.
-    maps: Vec<Option<IndexMap>>,
+    blocks: Vec<VirtualBlock>,
     /// Lanes of each warp that have left their logical block.
     left: Vec<u32>,
     /// Slots that ask for a logical block, with the time.
@@ -53,27 +61,23 @@ pub(super) struct VirtualBlocks {
     pub(super) total: Option<u32>,
 }
 
-impl Saved for VirtualBlocks {
-    fn visit(&mut self, pass: &mut Pass<'_>) -> Result<(), saved::Error> {
-        let Self { order, threads: _, width: _, has_shared: _, is_index: _, maps, left, asking, coming, total } = self;
-        pass.value(maps)?;
-        maps.iter_mut().flatten().for_each(|map| map.set_order(*order));
-        pass.value(left)?;
-        pass.value(asking)?;
-        pass.value(coming)?;
-        pass.value(total)
-    }
-}
+saved!(VirtualBlocks {
+    values: blocks, left, asking, coming, total;
+    parts: policy;
+    fixed: launch, threads, width, has_shared, is_index;
+});
 
 impl VirtualBlocks {
-    /// For a kernel that asks for logical blocks; `None` for any other.
-    pub(super) fn new(kernel: &TimedKernel<'_>, launch: &Launch, width: u32, slots: usize) -> Option<Self> {
+    /// For a kernel that asks for logical blocks.
+    pub(super) fn new(
+        mut policy: Box<dyn LogicalBlocks>,
+        kernel: &TimedKernel<'_>,
+        launch: &Launch,
+        width: u32,
+        slots: usize,
+    ) -> Self {
         let program = kernel.program;
-        let asks = |op: &Op| op.class == Class::Barrier && op.variant == BarrierOp::NextBlock as u8;
         let threads = launch.threads_per_cta();
-        if !program.ops.iter().any(asks) || threads.div_ceil(width) > MAX_OWN {
-            return None;
-        }
         let module = &program.image.module;
         let words = |at: usize| {
             let origin = &program.origins[at];
@@ -89,18 +93,22 @@ impl VirtualBlocks {
             _ => ThreadOrder::SameLane,
         };
         let has_shared = program.layout.static_shared + launch.dynamic_shared > 0;
-        Some(Self {
-            order,
+        let is_last_partial = !threads.is_multiple_of(width);
+        let launch = LogicalLaunch { order, warps: fit(threads.div_ceil(width)), is_last_partial };
+        policy.start_launch(&launch);
+        Self {
+            policy,
+            launch,
             threads,
             width,
             has_shared,
             is_index: indices.iter().map(Option::is_some).collect(),
-            maps: Vec::new(),
+            blocks: Vec::new(),
             left: vec![0; slots],
             asking: Vec::new(),
             coming: VecDeque::new(),
             total: None,
-        })
+        }
     }
 
     /// Operations that may go to shared memory.
@@ -117,8 +125,14 @@ impl VirtualBlocks {
         self.coming.front().map(|c| c.0)
     }
 
-    fn map(&self, slot: u32) -> Option<&IndexMap> {
-        self.maps.get(slot as usize)?.as_ref()
+    /// Who begins what, and when.
+    pub(super) fn policy(&self) -> &dyn LogicalBlocks {
+        &*self.policy
+    }
+
+    /// Where a warp is.
+    fn warp<B: Build>(&self, on: &Shared<'_, B>, warp: WarpId) -> &LogicalWarp {
+        self.blocks[on.warps.get(warp).cta as usize].warp(number_in_block(on, warp))
     }
 
     /// Lanes that a warp of a block has, as those of a static warp.
@@ -128,13 +142,12 @@ impl VirtualBlocks {
 
     /// A block has started.
     pub(super) fn start_block<B: Build>(&mut self, on: &mut Shared<'_, B>, phases: &mut Phases, slot: u32, cta: u64) {
-        if self.maps.len() <= slot as usize {
-            self.maps.resize(slot as usize + 1, None);
+        if self.blocks.len() <= slot as usize {
+            self.blocks.resize(slot as usize + 1, VirtualBlock::default());
         }
         let (first_warp, warps) = (on.facts.first_warp(slot), on.facts.warps_per_cta);
-        let is_last_partial = !self.threads.is_multiple_of(self.width);
-        let first = u32::try_from(cta).unwrap_or(u32::MAX);
-        self.maps[slot as usize] = Some(IndexMap::new(self.order, warps, is_last_partial, first));
+        self.blocks[slot as usize] = VirtualBlock::new(warps, u32::try_from(cta).unwrap_or(u32::MAX));
+        self.policy.start_block(slot);
         for n in first_warp..first_warp + warps {
             self.left[usize::from(n)] = 0;
             phases.begin_iteration(WarpId(n), 0, 0);
@@ -144,10 +157,9 @@ impl VirtualBlocks {
 
     /// Says of the warps of a block whether they wait for their next logical block, and whether they may use shared memory.
     fn publish<B: Build>(&self, on: &mut Shared<'_, B>, slot: u32) {
-        let Some(map) = self.map(slot) else { return };
-        let first = on.facts.first_warp(slot);
-        for number in 0..on.facts.warps_per_cta {
-            on.warps.held().set(WarpId(first + number), map.has_left(number), map.is_ahead(number));
+        let (block, first) = (&self.blocks[slot as usize], on.facts.first_warp(slot));
+        for (number, warp) in block.warps() {
+            on.warps.held().set(WarpId(first + number), warp.has_left, block.is_ahead(number));
         }
     }
 
@@ -173,20 +185,21 @@ impl VirtualBlocks {
     pub(super) fn settle<B: Build>(&mut self, on: &mut Shared<'_, B>, phases: &mut Phases, warp: WarpId, now: Cycle) {
         let (slot, number) = (on.warps.get(warp).cta, number_in_block(on, warp));
         let (first, gone) = (on.facts.first_warp(slot), on.threads.core.gone(slot, number));
-        let Some(Some(map)) = self.maps.get_mut(slot as usize) else { return };
         let left = self.left[warp.index()];
         if left | gone != lanes_of(self.width) {
             return;
         }
+        let block = &mut self.blocks[slot as usize];
         if left & !gone == 0 {
-            map.end(number);
-        } else if !map.has_left(number) {
-            map.leave(number, |n| phases.progress(WarpId(first + n), on.warps.slots.issued()));
+            block.end(number);
+        } else if !block.warp(number).has_left {
+            block.leave(number);
+            self.policy.left(&view(block, on, phases, slot), number);
         }
         // Nobody uses shared memory for the next iteration before all have left this one; but the first iteration may be
         // under way before all have come to it.
-        let iteration = map.iteration(number);
-        if iteration > 0 && map.all_have_left(iteration) {
+        let iteration = block.warp(number).iteration;
+        if iteration > 0 && block.all_have_left(iteration) {
             on.threads.core.clear_shared(slot);
         }
         self.publish(on, slot);
@@ -200,28 +213,29 @@ impl VirtualBlocks {
         }
     }
 
-    /// Warps that can begin their next iteration do, in the order in which they came.
+    /// Warps that the mechanism lets begin their next iteration do, in the order in which they came; then it may ask for
+    /// another logical block.
     fn begin_iterations<B: Build>(&mut self, on: &mut Shared<'_, B>, phases: &mut Phases, slot: u32, now: Cycle) {
         let mut at = 0;
-        loop {
-            let Some(Some(map)) = self.maps.get_mut(slot as usize) else { return };
-            let Some(number) = map.waiting().get(at).copied() else { return };
-            match map.next(number) {
-                Next::Begin => {
-                    let block = map.begin(number);
-                    let iteration = map.iteration(number);
-                    self.publish(on, slot);
-                    self.begin_iteration(on, phases, slot, number, iteration, block);
-                    // Others may now be no more than one ahead.
-                    at = 0;
-                }
-                Next::Ask => {
-                    map.asked(map.iteration(number));
-                    self.asking.push((now, slot));
-                    at += 1;
-                }
-                Next::Asked | Next::TwoAhead(_) => at += 1,
+        while let Some(number) = self.blocks[slot as usize].waiting().get(at).copied() {
+            let own = &mut self.blocks[slot as usize];
+            let iteration = own.warp(number).iteration + 1;
+            let next = own.block(iteration);
+            let begun = next.and_then(|next| Some((next, self.policy.begins(&view(own, on, phases, slot), number)?)));
+            if let Some((next, role)) = begun {
+                own.begin(&self.launch, number, role);
+                self.publish(on, slot);
+                self.begin_iteration(on, phases, slot, number, iteration, next);
+                // That may let others begin.
+                at = 0;
+            } else {
+                at += 1;
             }
+        }
+        let own = &mut self.blocks[slot as usize];
+        if self.policy.asks(&view(own, on, phases, slot)) {
+            own.ask();
+            self.asking.push((now, slot));
         }
     }
 
@@ -253,9 +267,7 @@ impl VirtualBlocks {
         while self.coming.front().is_some_and(|c| c.0 <= now)
             && let Some((_, slot, block)) = self.coming.pop_front()
         {
-            if let Some(Some(map)) = self.maps.get_mut(slot as usize) {
-                map.answer(block);
-            }
+            self.blocks[slot as usize].answer(block);
             self.publish(on, slot);
             self.begin_iterations(on, phases, slot, now);
         }
@@ -263,19 +275,17 @@ impl VirtualBlocks {
 
     /// The barriers a warp comes to are those of its logical block.
     pub(super) fn choose_bank<B: Build>(&self, on: &Shared<'_, B>, warp: WarpId, arrivals: &mut [Arrival]) {
-        let Some(map) = self.map(on.warps.get(warp).cta) else { return };
-        let first = bank(map.iteration(number_in_block(on, warp)));
+        let first = bank(self.warp(on, warp).iteration);
         arrivals.iter_mut().for_each(|arrival| arrival.number += first);
     }
 
     /// Takes a barrier of a block that everyone it waits for has come to.
     pub(super) fn complete_barrier<B: Build>(&self, on: &mut Shared<'_, B>, slot: u32) -> Option<(u8, Barrier)> {
-        let map = self.map(slot)?;
-        let first = on.facts.first_warp(slot);
-        map.under_way().into_iter().find_map(|iteration| {
-            let left = |n: u16| match map.iteration(n) == iteration {
+        let (block, first) = (&self.blocks[slot as usize], on.facts.first_warp(slot));
+        under_way(block).find_map(|iteration| {
+            let left = |n: u16| match block.warp(n).iteration == iteration {
                 true => self.left[usize::from(first + n)],
-                false if map.is_past(n, iteration) => self.lanes(n),
+                false if block.is_past(n, iteration) => self.lanes(n),
                 false => 0,
             };
             on.threads.core.complete_logical_barrier(slot, bank(iteration), left)
@@ -292,47 +302,57 @@ impl VirtualBlocks {
         pc: u32,
         active: u32,
     ) {
-        if self.is_index[pc as usize]
-            && let Some(map) = self.map(on.warps.get(warp).cta)
-        {
-            let role = u32::from(map.role(number_in_block(on, warp)));
+        if self.is_index[pc as usize] {
+            let role = u32::from(self.warp(on, warp).role);
             on.threads.core.set_thread_index(op, on.warps.lanes(warp), active, role);
         }
     }
 
     /// What a warp waits for, when it has to do with logical blocks.
-    pub(super) fn waits<B: Build>(&self, on: &Shared<'_, B>, warp: WarpId) -> Option<String> {
-        let info = on.warps.get(warp);
-        let map = self.map(info.cta)?;
-        let number = number_in_block(on, warp);
-        let iteration = map.iteration(number);
-        if !map.has_left(number) {
+    pub(super) fn waits<B: Build>(&self, on: &Shared<'_, B>, phases: &Phases, warp: WarpId) -> Option<String> {
+        let (info, own) = (on.warps.get(warp), self.warp(on, warp));
+        if !own.has_left {
             let kept = info.valid && info.blocked.is_none() && on.warps.is_kept_apart(warp, info.pc);
             let text = "waits with shared memory until all warps have left the logical block before";
             return kept.then(|| text.to_owned());
         }
-        Some(match map.next(number) {
-            Next::TwoAhead(behind) => format!(
-                "waits for its next logical block: iteration {} would be two ahead of warp {behind}",
-                iteration + 1
-            ),
-            _ => format!("waits for the logical block of iteration {}", iteration + 1),
+        let view = view(&self.blocks[info.cta as usize], on, phases, info.cta);
+        Some(match self.policy.reason(&view, number_in_block(on, warp)) {
+            Some(reason) => format!("waits for its next logical block: {reason}"),
+            None => format!("waits for the logical block of iteration {}", own.iteration + 1),
         })
     }
 
     /// The barrier that a block's warps wait at, as programs call it, and who has come there: of the logical block of a
     /// virtual one.
     pub(super) fn barrier_text<B: Build>(&self, on: &Shared<'_, B>, slot: u32, number: u8) -> Option<String> {
-        let map = self.map(slot)?;
+        let block = self.blocks.get(slot as usize)?;
         if u32::from(number) >= OWN_BARRIER {
             return Some("some of its lanes wait for its next logical block, the others are elsewhere".to_owned());
         }
         let (own, arrived) = (named(number), on.threads.core.barrier_state(slot, number).0);
-        let [low, high] = map.under_way();
-        let iteration = if bank(low) == u32::from(number - own) { low } else { high };
-        let block = map.block(iteration).map_or_else(|| "?".to_owned(), |block| block.to_string());
+        let iteration = under_way(block).find(|iteration| bank(*iteration) == u32::from(number - own))?;
+        let block = block.block(iteration).map_or_else(|| "?".to_owned(), |block| block.to_string());
         Some(format!("waits at barrier {own} of logical block {block}: {arrived} threads have arrived"))
     }
+}
+
+/// The iterations that warps of a block can be in.
+fn under_way(block: &VirtualBlock) -> impl Iterator<Item = u32> {
+    let lowest = block.lowest();
+    lowest..=lowest + MOST_AHEAD
+}
+
+/// What the mechanism may look at.
+fn view<'a, B: Build>(
+    block: &'a VirtualBlock,
+    on: &'a Shared<'_, B>,
+    phases: &'a Phases,
+    slot: u32,
+) -> LogicalView<'a> {
+    let first = usize::from(on.facts.first_warp(slot));
+    let warps = first..first + usize::from(on.facts.warps_per_cta);
+    LogicalView { slot, block, issued: &on.warps.slots.issued()[warps.clone()], from: phases.issued_before(warps) }
 }
 
 /// Number of a warp in its block.

@@ -1,0 +1,5 @@
+//! Ways to take logical blocks.
+
+mechanisms! { logical_blocks {
+    vtw Vtw,
+} }

@@ -1,0 +1,56 @@
+//! The seams by name, and their keys in machine files.
+
+use crate::config::{Choice, MechanismConfig};
+
+/// The seams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Seam {
+    /// Which threads form a warp.
+    Divergence,
+    /// Which warp issues.
+    Issue,
+    /// Which warp is fetched for.
+    Fetch,
+    /// Which block goes to which SM.
+    Dispatch,
+    /// Which warps of different slices go in lock-step.
+    Ganging,
+    /// Which lanes are powered.
+    Gating,
+    /// When warps of virtual blocks take their next logical block, and as which of its warps.
+    LogicalBlocks,
+}
+
+impl Seam {
+    /// All seams.
+    pub const ALL: [Self; 7] =
+        [Self::Divergence, Self::Issue, Self::Fetch, Self::Dispatch, Self::Ganging, Self::Gating, Self::LogicalBlocks];
+
+    /// The key under `mechanism` in a machine file.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Divergence => "divergence",
+            Self::Issue => "issue",
+            Self::Fetch => "fetch",
+            Self::Dispatch => "dispatch",
+            Self::Ganging => "ganging",
+            Self::Gating => "gating",
+            Self::LogicalBlocks => "logical_blocks",
+        }
+    }
+
+    /// What a machine has in this seam.
+    #[must_use]
+    pub fn choice(self, config: &MechanismConfig) -> &Choice {
+        match self {
+            Self::Divergence => &config.divergence,
+            Self::Issue => &config.issue,
+            Self::Fetch => &config.fetch,
+            Self::Dispatch => &config.dispatch,
+            Self::Ganging => &config.ganging,
+            Self::Gating => &config.gating,
+            Self::LogicalBlocks => &config.logical_blocks,
+        }
+    }
+}
