@@ -288,11 +288,20 @@ impl Gating for Folding {
         self.power.gate(view.now, self.plan.patience(view.now));
     }
 
-    fn may_issue(&mut self, now: Cycle, op: &TimedOp, mask: u32) -> Result<(), Cause> {
+    fn may_issue(&self, now: Cycle, op: &TimedOp, mask: u32) -> Result<(), Cause> {
+        if self.plan.config.wake == Wake::Execute {
+            // They wake while it collects its operands.
+            return Ok(());
+        }
         let Some(pipe) = op.pipe() else { return Ok(()) };
         let lanes = self.plan.shape(now, pipe, op, mask).lanes;
-        let has_power = self.power.want_any(pipe, lanes, now);
-        if has_power || self.plan.config.wake == Wake::Execute { Ok(()) } else { Err(Cause::Gated) }
+        if self.power.has_any(pipe, lanes) { Ok(()) } else { Err(Cause::Gated) }
+    }
+
+    fn wants_to_issue(&mut self, now: Cycle, op: &TimedOp, mask: u32) {
+        if let Some(pipe) = op.pipe() {
+            self.power.want_any(pipe, self.plan.shape(now, pipe, op, mask).lanes, now);
+        }
     }
 
     fn issued(&mut self, now: Cycle, op: &TimedOp, mask: u32) -> Shape {
@@ -303,8 +312,12 @@ impl Gating for Folding {
         shape
     }
 
-    fn may_enter(&mut self, entry: &Entry<'_>) -> bool {
+    fn may_enter(&self, entry: &Entry<'_>) -> bool {
         self.power.may_enter(entry)
+    }
+
+    fn wants_to_enter(&mut self, entry: &Entry<'_>) {
+        self.power.wants_to_enter(entry);
     }
 
     fn entered(&mut self, entry: &Entry<'_>) {

@@ -56,10 +56,16 @@ impl Gating for ByPipeline {
         self.undecided = undecided;
     }
 
-    fn may_issue(&mut self, now: Cycle, op: &TimedOp, _: u32) -> Result<(), Cause> {
+    fn may_issue(&self, _: Cycle, op: &TimedOp, _: u32) -> Result<(), Cause> {
         match op.pipe() {
-            Some(pipe) if !self.power.want_any(pipe, u32::MAX, now) => Err(Cause::Gated),
+            Some(pipe) if !self.power.has_any(pipe, u32::MAX) => Err(Cause::Gated),
             _ => Ok(()),
+        }
+    }
+
+    fn wants_to_issue(&mut self, now: Cycle, op: &TimedOp, _: u32) {
+        if let Some(pipe) = op.pipe() {
+            self.power.want_any(pipe, u32::MAX, now);
         }
     }
 
@@ -70,8 +76,12 @@ impl Gating for ByPipeline {
         Shape::PLAIN
     }
 
-    fn may_enter(&mut self, entry: &Entry<'_>) -> bool {
+    fn may_enter(&self, entry: &Entry<'_>) -> bool {
         self.power.may_enter(entry)
+    }
+
+    fn wants_to_enter(&mut self, entry: &Entry<'_>) {
+        self.power.wants_to_enter(entry);
     }
 
     fn entered(&mut self, entry: &Entry<'_>) {

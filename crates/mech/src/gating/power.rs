@@ -251,14 +251,13 @@ impl Power {
         self.off[place] == self.all() && self.waking[place] == 0
     }
 
-    /// Lanes of an SP are wanted. True when all have power now.
-    fn want(&mut self, sp: usize, pipe: Pipe, lanes: u32, now: Cycle) -> bool {
+    /// Lanes of an SP are wanted.
+    fn want(&mut self, sp: usize, pipe: Pipe, lanes: u32, now: Cycle) {
         let (times, held) = (self.times, self.held);
-        let (mut missing, place) = (self.missing(sp, pipe, lanes), sp * 2 + pipe as usize);
+        let (missing, place) = (self.missing(sp, pipe, lanes), sp * 2 + pipe as usize);
         for group in lanes_in(missing) {
             let domain = &mut self.domains[place * self.groups + group];
             if domain.want(now, &times, held) {
-                missing &= !(1 << group);
                 self.off[place] &= !(1 << group);
                 self.waking[place] &= !(1 << group);
             } else if domain.woken_at.is_some() {
@@ -266,20 +265,24 @@ impl Power {
             }
         }
         self.changed = true;
-        missing == 0
     }
 
-    /// Lanes are wanted for an instruction about to issue. True when an SP has all of them; otherwise the one that has them
-    /// soonest is woken, of several the one that lacks fewest. Asked again every cycle it is no later: were it only the one
-    /// that lacks fewest, two warps could take it from each other forever.
-    pub(super) fn want_any(&mut self, pipe: Pipe, lanes: u32, now: Cycle) -> bool {
-        if (0..self.sps).any(|sp| self.missing(sp, pipe, lanes) == 0) {
-            self.changed = true;
-            return true;
+    /// Whether an SP has all of these lanes.
+    pub(super) fn has_any(&self, pipe: Pipe, lanes: u32) -> bool {
+        (0..self.sps).any(|sp| self.missing(sp, pipe, lanes) == 0)
+    }
+
+    /// Lanes are wanted for an instruction about to issue. If no SP has all of them, the one that has them soonest is woken, of
+    /// several the one that lacks fewest. Wanted again every cycle it is no later: were it only the one that lacks fewest, two
+    /// warps could take it from each other forever.
+    pub(super) fn want_any(&mut self, pipe: Pipe, lanes: u32, now: Cycle) {
+        self.changed = true;
+        if self.has_any(pipe, lanes) {
+            return;
         }
         let rank = |sp: &usize| (self.ready_in(*sp, pipe, lanes, now), self.missing(*sp, pipe, lanes).count_ones());
         let best = (0..self.sps).min_by_key(rank).unwrap_or(0);
-        self.want(best, pipe, lanes, now)
+        self.want(best, pipe, lanes, now);
     }
 
     /// Cycles until an SP has power for all of these lanes, if they are wanted from now on.
@@ -295,9 +298,14 @@ impl Power {
         *all |= lanes;
     }
 
-    /// Whether an instruction may enter an SP, whose lanes it wants.
-    pub(super) fn may_enter(&mut self, entry: &Entry<'_>) -> bool {
-        self.want(entry.sp, entry.pipe, entry.shape.lanes, entry.now)
+    /// Whether an instruction may enter an SP.
+    pub(super) fn may_enter(&self, entry: &Entry<'_>) -> bool {
+        self.missing(entry.sp, entry.pipe, entry.shape.lanes) == 0
+    }
+
+    /// An instruction at the door of an SP wants its lanes.
+    pub(super) fn wants_to_enter(&mut self, entry: &Entry<'_>) {
+        self.want(entry.sp, entry.pipe, entry.shape.lanes, entry.now);
     }
 
     /// An instruction has entered.

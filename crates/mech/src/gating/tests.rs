@@ -65,7 +65,19 @@ impl<G: Gating> Bench<G> {
 
     fn may_issue(&mut self, pipe: Pipe) -> Result<(), Cause> {
         let op = self.op(pipe);
-        self.gating.may_issue(self.now, &op, u32::MAX)
+        self.asks_to_issue(&op, u32::MAX)
+    }
+
+    /// Wants lanes and asks for them, as the SM does.
+    fn asks_to_issue(&mut self, op: &TimedOp, mask: u32) -> Result<(), Cause> {
+        self.gating.wants_to_issue(self.now, op, mask);
+        self.gating.may_issue(self.now, op, mask)
+    }
+
+    /// The same at the door of an SP.
+    fn asks_to_enter(&mut self, entry: &Entry<'_>) -> bool {
+        self.gating.wants_to_enter(entry);
+        self.gating.may_enter(entry)
     }
 
     /// Issues for these lanes and enters an SP in the same cycle.
@@ -73,7 +85,7 @@ impl<G: Gating> Bench<G> {
         let op = self.op(pipe);
         let shape = self.gating.issued(self.now, &op, mask);
         let entry = Entry { now: self.now, sp, pipe, op: &op, shape };
-        let may = self.gating.may_enter(&entry);
+        let may = self.asks_to_enter(&entry);
         if may {
             self.gating.entered(&entry);
         }
@@ -186,7 +198,7 @@ fn the_last_sp_with_power_waits_for_what_is_on_its_way() {
     bench.run_to(40);
     // One SP has lost power, the other has not.
     let entry = |sp, now| Entry { now, sp, pipe: Pipe::Int, op: &op, shape };
-    let on: Vec<bool> = (0..2).map(|sp| bench.gating.may_enter(&entry(sp, 40))).collect();
+    let on: Vec<bool> = (0..2).map(|sp| bench.asks_to_enter(&entry(sp, 40))).collect();
     assert_eq!(on.iter().filter(|on| **on).count(), 1, "{on:?}");
 }
 
@@ -336,7 +348,7 @@ fn waits(wake: Wake, collection: Cycle) -> (Cycle, Cycle) {
     let issued = bench.now;
     let shape = bench.gating.issued(issued, &op, u32::MAX);
     bench.run_to(issued + collection);
-    while !(0..2).any(|sp| bench.gating.may_enter(&Entry { now: bench.now, sp, pipe: Pipe::Int, op: &op, shape })) {
+    while !(0..2).any(|sp| bench.asks_to_enter(&Entry { now: bench.now, sp, pipe: Pipe::Int, op: &op, shape })) {
         bench.run_to(bench.now + 1);
     }
     bench.lanes(Pipe::Int);
@@ -391,11 +403,11 @@ fn nobody_waits_longer_than_a_lane_takes_to_wake() {
                 (*mask, *waited) = (1 << (next() % 16) | 1 << (next() % 16), 0);
             }
             let op = bench.op(Pipe::Int);
-            if *mask != 0 && bench.gating.may_issue(bench.now, &op, *mask).is_ok() {
+            if *mask != 0 && bench.asks_to_issue(&op, *mask).is_ok() {
                 let shape = bench.gating.issued(bench.now, &op, *mask);
                 let entered = (0..2).any(|sp| {
                     let entry = Entry { now: bench.now, sp, pipe: Pipe::Int, op: &op, shape };
-                    let may = bench.gating.may_enter(&entry);
+                    let may = bench.asks_to_enter(&entry);
                     if may {
                         bench.gating.entered(&entry);
                     }

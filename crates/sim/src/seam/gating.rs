@@ -76,9 +76,10 @@ impl Entry<'_> {
 
 /// Which lanes are powered. One object per SM.
 ///
-/// In every cycle that is run the SM calls `tick` first. `may_issue` is asked for a warp that was picked, `issued` follows
-/// if it goes on, then `may_enter` every cycle its instruction stands at the door of an SP, and `entered` once. What
-/// does not go to the SPs is told of by `issued` only.
+/// In every cycle that is run the SM calls `tick` first. For a warp that was picked it says what lanes it wants
+/// (`wants_to_issue`) and asks whether they have power (`may_issue`, which changes nothing); `issued` follows if it issues. In
+/// every cycle its instruction then stands at the door of an SP it does the same (`wants_to_enter`, `may_enter`), and `entered`
+/// follows once. What does not go to the SPs is told of by `issued` only.
 pub trait Gating: Send {
     /// Whether it may ever refuse, change or count an instruction; when not, the SM does not ask.
     fn is_active(&self) -> bool {
@@ -90,13 +91,18 @@ pub trait Gating: Send {
         let _ = view;
     }
 
-    /// Whether an instruction may be issued now for the lanes of `mask`. To ask is to want the power.
+    /// Whether an instruction may be issued now for the lanes of `mask`.
     ///
     /// # Errors
     /// The cause to charge when it may not.
-    fn may_issue(&mut self, now: Cycle, op: &TimedOp, mask: u32) -> Result<(), Cause> {
+    fn may_issue(&self, now: Cycle, op: &TimedOp, mask: u32) -> Result<(), Cause> {
         let _ = (now, op, mask);
         Ok(())
+    }
+
+    /// An instruction would be issued now: it wants the lanes of `mask`.
+    fn wants_to_issue(&mut self, now: Cycle, op: &TimedOp, mask: u32) {
+        let _ = (now, op, mask);
     }
 
     /// An instruction is issued for the lanes of `mask`: how it is executed.
@@ -105,10 +111,15 @@ pub trait Gating: Send {
         Shape::PLAIN
     }
 
-    /// Whether an instruction may enter an SP that has room for it. To ask is to want the power.
-    fn may_enter(&mut self, entry: &Entry<'_>) -> bool {
+    /// Whether an instruction may enter an SP that has room for it.
+    fn may_enter(&self, entry: &Entry<'_>) -> bool {
         let _ = entry;
         true
+    }
+
+    /// An instruction stands at the door of an SP that has room for it: it wants its lanes.
+    fn wants_to_enter(&mut self, entry: &Entry<'_>) {
+        let _ = entry;
     }
 
     /// An instruction has entered an SP.

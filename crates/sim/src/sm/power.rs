@@ -83,7 +83,9 @@ impl Power {
         if !self.is_active::<B>() {
             return None;
         }
-        self.gating.may_issue(now, on.warps.op(warp), on.warps.get(warp).mask).err()
+        let (op, mask) = (on.warps.op(warp), on.warps.get(warp).mask);
+        self.gating.wants_to_issue(now, op, mask);
+        self.gating.may_issue(now, op, mask).err()
     }
 
     /// An instruction is issued for these lanes: how it goes through its unit.
@@ -97,6 +99,7 @@ impl Power {
     pub(super) fn enters<B: Build>(&mut self, op: &TimedOp, shape: Shape, sp: usize, now: Cycle) -> bool {
         let Some(pipe) = op.pipe().filter(|_| self.is_active::<B>()) else { return true };
         let entry = Entry { now, sp, pipe, op, shape };
+        self.gating.wants_to_enter(&entry);
         let may = self.gating.may_enter(&entry);
         if may {
             self.gating.entered(&entry);

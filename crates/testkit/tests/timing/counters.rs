@@ -51,22 +51,19 @@ fn still<C: Counters>(group: &str, counters: &C) -> Vec<String> {
     values.filter(|(_, value)| *value == 0).map(|(info, _)| format!("{group}.{}", info.name)).collect()
 }
 
-/// Refuses every other instruction of the SPs once.
-struct Grudging {
-    asked: u64,
-}
+/// Refuses instructions of the SPs in every other cycle.
+struct Grudging;
 
 impl Gating for Grudging {
-    fn may_issue(&mut self, _: Cycle, op: &TimedOp, _: u32) -> Result<(), Cause> {
-        self.asked += 1;
-        if op.unit == UnitKind::Sp && self.asked.is_multiple_of(2) { Err(Cause::Mechanism) } else { Ok(()) }
+    fn may_issue(&self, now: Cycle, op: &TimedOp, _: u32) -> Result<(), Cause> {
+        if op.unit == UnitKind::Sp && now.is_multiple_of(2) { Err(Cause::Mechanism) } else { Ok(()) }
     }
 }
 
 const GRUDGING: MechanismInfo = MechanismInfo {
     seam: Seam::Gating,
     name: "grudging",
-    summary: "refuses every other instruction",
+    summary: "refuses instructions in every other cycle",
     source: "this test",
     counters: &[],
     refuses: &[],
@@ -75,7 +72,7 @@ const GRUDGING: MechanismInfo = MechanismInfo {
 fn with_veto(mut config: MachineConfig) -> LaunchResult {
     config.mechanism.gating = Choice::Name("grudging".to_owned());
     let mut registry = raddle_mech::registry();
-    registry.gating(GRUDGING, |_: NoConfig, _| Grudging { asked: 0 });
+    registry.gating(GRUDGING, |_: NoConfig, _| Grudging);
     let mechanisms = registry.check(&config).unwrap_or_else(|e| panic!("{e:?}"));
     let mut case = reference::vecadd(500).prepare();
     let (program, launch) = (case.program(), case.launch.clone());
