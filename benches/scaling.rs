@@ -81,8 +81,9 @@ fn peak() -> f64 {
     line.split_whitespace().nth(1).and_then(|n| n.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
 }
 
-/// From one SM to many, with the same work for each.
+/// From one SM to many, with the same work for each, and the memory each takes.
 fn sms() {
+    let mut memory = Vec::new();
     println!(
         "{:8} {:>5} {:>9} {:>11} {:>10} {:>13} {:>12}",
         "kernel", "SMs", "cycles", "warp-insts", "us/cycle", "us/SM-cycle", "us/warp-inst"
@@ -90,6 +91,7 @@ fn sms() {
     for (kernel, per_sm) in [("diverge", 6 * 256), ("vecadd", 24 * 256)] {
         for sms in [1, 4, 15, 30, 80, 144] {
             let case = sized(kernel, per_sm * sms);
+            memory.push((sms, peak()));
             let (seconds, result) = best(&case, &[format!("gpu.sms={sms}")], 0, 2);
             let (us, cycles) = (seconds * 1e6, result.cycles as f64);
             let warps = result.total().sm.warp_insts;
@@ -99,6 +101,11 @@ fn sms() {
                 us / cycles / sms as f64,
                 us / warps as f64
             );
+            memory.push((sms, peak()));
+        }
+        // Memory grows with the largest machine only, so the first kernel says what an SM takes.
+        if let (true, [.., (80, before), (_, _), (144, after)]) = (kernel == "diverge", memory.as_slice()) {
+            println!("memory: {:.0} KB for each SM", (after - before) * 1024.0 / (144.0 - 80.0));
         }
     }
 }
