@@ -4,6 +4,7 @@ use crate::reference::{self, Case};
 use raddle_sim::config::{Choice, Machine, MachineConfig, Source};
 use raddle_sim::gpu::{Gpu, GpuError, RunOptions};
 use raddle_sim::result::{Ending, LaunchResult};
+use raddle_sim::seam::Registry;
 use serde_json::Value;
 
 /// A kernel with a launch, a scheduler and the reference's figures.
@@ -118,7 +119,22 @@ pub fn run(case: &Case, config: &MachineConfig, options: RunOptions<'_>) -> Laun
 /// # Panics
 /// When it ends in another way, or computes something else.
 pub fn try_run(case: &Case, config: &MachineConfig, options: RunOptions<'_>) -> Result<LaunchResult, GpuError> {
-    let registry = raddle_mech::registry();
+    try_run_with(&raddle_mech::registry(), case, config, options)
+}
+
+/// The same with mechanisms of a test among others.
+///
+/// # Errors
+/// As [`try_run`].
+///
+/// # Panics
+/// As [`try_run`].
+pub fn try_run_with(
+    registry: &Registry,
+    case: &Case,
+    config: &MachineConfig,
+    options: RunOptions<'_>,
+) -> Result<LaunchResult, GpuError> {
     let mechanisms = registry.check(config).unwrap_or_else(|e| panic!("{}: {e:?}", case.name));
     let mut prepared = case.prepare();
     let program = prepared.program();
