@@ -5,6 +5,7 @@
 
 mod counted;
 mod divergence;
+mod gang_table;
 mod ganging;
 mod gating;
 mod place;
@@ -16,7 +17,8 @@ mod warp_table;
 
 pub use counted::Counted;
 pub use divergence::{Divergence, Leaving, Outcome, StackEntry};
-pub use ganging::{Gang, GangView, Ganging, MemorySplit, Reform};
+pub use gang_table::{GangTable, MAX_SLICES, Parts, slices_in};
+pub use ganging::{Gang, GangView, Ganging, GangingView};
 pub use gating::{Census, Entry, Gating, GatingView, Shape};
 pub use place::Place;
 pub use registry::{Fits, Mechanism, MechanismInfo, Mechanisms, Parameter, Refusal, Registry, Seam};
