@@ -8,7 +8,18 @@ use std::collections::BTreeMap;
 
 /// Parts of the timing model and the files that belong to them; the first that fits counts.
 const STAGES: &[(&str, &[&str])] = &[
-    ("issue", &["/sm/issue/", "mech/src/issue/", "/seam/schedule.rs", "/sm/power.rs", "/sm/gangs/"]),
+    (
+        "issue",
+        &[
+            "/sm/issue/",
+            "mech/src/issue/",
+            "/seam/schedule.rs",
+            "/sm/power.rs",
+            "/sm/gangs/",
+            "/seam/gang",
+            "mech/src/ganging/",
+        ],
+    ),
     ("warps: places, scoreboard", &["/sm/warps/", "/seam/set.rs", "/seam/divergence.rs"]),
     ("operand collector", &["/sm/collector"]),
     ("pipelines, write-back", &["/sm/datapath.rs", "/sm/units.rs", "/sm/in_flight.rs", "/sm/shared.rs"]),

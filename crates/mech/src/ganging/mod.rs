@@ -1,5 +1,8 @@
 //! Ganging units.
 
+mod parting;
+mod waiting;
+
 mechanisms! { ganging {
     none NoGanging,
     vws Vws,

@@ -17,7 +17,7 @@
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
-use raddle_sim::seam::{GangView, Ganging, MechanismInfo, Seam};
+use raddle_sim::seam::{GangTable, GangView, Ganging, GangingView, MechanismInfo, Seam};
 
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Ganging,
@@ -43,6 +43,8 @@ impl Ganging for NoGanging {
     fn is_active(&self) -> bool {
         false
     }
+
+    fn moved(&mut self, _: &mut GangTable, _: usize, _: &GangingView<'_>) {}
 
     fn per_cycle(&self) -> usize {
         0

@@ -20,10 +20,14 @@
 //! `gang_issues`, `gang_insts`, `gang_time`, `gang_splits`, `gang_joins`; `stall_mechanism` where a warp of a gang could
 //! issue and the gang could not.
 
+use super::parting::{self, Split};
+use super::waiting::Waiting;
+use raddle_exec::Program;
 use raddle_sim::config::MachineConfig;
+use raddle_sim::packet::Cycle;
 use raddle_sim::saved;
 use raddle_sim::saved::Saved;
-use raddle_sim::seam::{Gang, GangView, Ganging, MechanismInfo, MemorySplit, Reform, Seam};
+use raddle_sim::seam::{Gang, GangTable, GangView, Ganging, GangingView, MechanismInfo, Place, Seam, slices_in};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,19 +57,6 @@ pub enum Order {
     Lgto,
 }
 
-/// What happens when data come from memory at different times.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Split {
-    /// The warps of a gang wait for each other.
-    #[default]
-    None,
-    /// Those that got their data together go on as a gang.
-    Group,
-    /// The gang falls apart.
-    Impatient,
-}
-
 /// How gangs come together again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -73,7 +64,8 @@ pub enum Join {
     /// Never.
     #[default]
     None,
-    /// When parts of an original gang happen to be at the same operation.
+    /// When parts of an original gang happen to be at the same operation. One original gang is looked at in a cycle, in turn, and
+    /// two of its parts become one.
     Opportunistic,
     /// The same, and they wait for each other where branches meet.
     Sync,
@@ -108,16 +100,58 @@ pub struct Vws {
     config: Config,
     /// The gang that issued last; of those of one cycle the first.
     last: Option<Gang>,
+    waiting: Waiting,
 }
 
-saved!(Vws { values: last; fixed: config });
+saved!(Vws { values: last; parts: waiting; fixed: config });
 
 impl Vws {
     /// Nothing issued yet.
     #[must_use]
     pub fn new(config: Config, _: &MachineConfig) -> Self {
-        Self { config, last: None }
+        Self { config, last: None, waiting: Waiting::default() }
     }
+
+    /// Parts of an original gang that have come where branches meet wait for the others.
+    fn hold(&mut self, gangs: &mut GangTable, set: usize, view: &GangingView<'_>) {
+        let whole = gangs.parts(set).len() <= 1;
+        for slice in 0..gangs.slices() {
+            let warp = gangs.warp(set, slice);
+            let info = view.table.get(warp);
+            if info.valid && info.blocked.is_none() && !whole {
+                let until = view.now + Cycle::from(self.config.wait);
+                self.waiting.comes(gangs, warp, info.pc, view.issued[warp.index()], until);
+            } else {
+                gangs.hold(warp, false);
+            }
+        }
+    }
+
+    /// Two parts of an original gang become one; one original gang is looked at in a cycle, in turn.
+    fn join(gangs: &mut GangTable, view: &GangingView<'_>) {
+        let set = (view.now % gangs.sets() as Cycle) as usize;
+        let Some(alike) = alike(gangs, set, view) else { return };
+        gangs.set_parts(set, parting::join(gangs.parts(set), alike));
+        if gangs.parts(set).len() == 1 {
+            (0..gangs.slices()).for_each(|slice| gangs.hold(gangs.warp(set, slice), false));
+        }
+    }
+}
+
+/// Two parts of an original gang at the same operation, of warps that do not wait.
+fn alike(gangs: &GangTable, set: usize, view: &GangingView<'_>) -> Option<[u8; 2]> {
+    parting::alike(gangs.parts(set), |slice| {
+        let info = view.table.get(gangs.warp(set, slice));
+        info.blocked.is_none().then_some(info.pc)
+    })
+}
+
+/// The warps of an original gang that could issue, and those that wait for memory.
+fn ready_and_waiting(gangs: &GangTable, set: usize, view: &GangingView<'_>) -> (u8, u8) {
+    let first = gangs.warp(set, 0).index();
+    let places = &view.places[first..first + gangs.slices()];
+    let mask = |is: fn(&Place) -> bool| places.iter().rev().fold(0, |mask, place| mask << 1 | u8::from(is(place)));
+    (mask(|place| place.is_ready()), mask(|place| *place == Place::DataMemory))
 }
 
 /// Where a gang stands in a round.
@@ -126,6 +160,60 @@ fn place(gang: Gang) -> u64 {
 }
 
 impl Ganging for Vws {
+    fn start_launch(&mut self, program: &Program, warps: usize) {
+        if self.config.reform == Join::Sync {
+            self.waiting = Waiting::new(program, warps);
+        }
+    }
+
+    fn moved(&mut self, gangs: &mut GangTable, set: usize, view: &GangingView<'_>) {
+        let mut parts = *gangs.parts(set);
+        for slice in slices_in(parts.all()) {
+            let info = view.table.get(gangs.warp(set, slice));
+            if !info.valid || info.ended {
+                parts.remove(1 << slice);
+            }
+        }
+        let parts = parting::by_place(&parts, |slice| {
+            let info = view.table.get(gangs.warp(set, slice));
+            (info.pc, info.blocked.is_some())
+        });
+        gangs.set_parts(set, parts);
+        if self.config.reform == Join::Sync {
+            self.hold(gangs, set, view);
+        }
+    }
+
+    fn tick(&mut self, gangs: &mut GangTable, view: &GangingView<'_>) {
+        if self.config.reform != Join::None {
+            self.waiting.let_go(gangs, view.now);
+            Self::join(gangs, view);
+        }
+        if self.config.split == Split::None {
+            return;
+        }
+        for set in 0..gangs.sets() {
+            if !gangs.parts(set).gangs().is_empty() {
+                let (ready, waiting) = ready_and_waiting(gangs, set, view);
+                gangs.set_parts(set, parting::by_memory(gangs.parts(set), ready, waiting, self.config.split));
+            }
+        }
+    }
+
+    fn next_event(&self, gangs: &GangTable, _: Cycle) -> Option<Cycle> {
+        self.waiting.next_release(gangs)
+    }
+
+    fn can_change(&self, gangs: &GangTable, view: &GangingView<'_>) -> bool {
+        let (joins, splits) = (self.config.reform != Join::None, self.config.split != Split::None);
+        let would_split = |set| {
+            let (ready, waiting) = ready_and_waiting(gangs, set, view);
+            parting::parted_by_memory(gangs.parts(set), ready, waiting).is_some()
+        };
+        let would_change = |set| joins && alike(gangs, set, view).is_some() || splits && would_split(set);
+        (joins || splits) && (0..gangs.sets()).any(would_change)
+    }
+
     fn per_cycle(&self) -> usize {
         self.config.gangs as usize
     }
@@ -146,22 +234,6 @@ impl Ganging for Vws {
     fn issued(&mut self, gang: Gang, nth: usize) {
         if nth == 0 {
             self.last = Some(gang);
-        }
-    }
-
-    fn memory_split(&self) -> MemorySplit {
-        match self.config.split {
-            Split::None => MemorySplit::None,
-            Split::Group => MemorySplit::Group,
-            Split::Impatient => MemorySplit::Impatient,
-        }
-    }
-
-    fn reform(&self) -> Reform {
-        match self.config.reform {
-            Join::None => Reform::None,
-            Join::Opportunistic => Reform::Opportunistic,
-            Join::Sync => Reform::Sync(self.config.wait),
         }
     }
 

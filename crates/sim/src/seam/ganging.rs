@@ -1,6 +1,9 @@
 //! The ganging seam: which warps of different slices go in lock-step.
 
+use super::{GangTable, Parts, Place, WarpTable};
+use crate::packet::Cycle;
 use crate::saved::Saved;
+use raddle_exec::Program;
 
 /// Warps of one original gang that go together. An original gang is the warps of 32 neighbouring threads, one in each
 /// slice.
@@ -20,7 +23,7 @@ impl Gang {
     }
 }
 
-/// What a ganging unit may look at.
+/// A gang that could issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GangView {
     /// The gang.
@@ -31,36 +34,67 @@ pub struct GangView {
     pub age: u64,
 }
 
-/// What happens when the warps of a gang get their data from memory at different times.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MemorySplit {
-    /// They wait for each other.
-    #[default]
-    None,
-    /// Those that got it together go on as a gang of their own.
-    Group,
-    /// All go on alone.
-    Impatient,
-}
-
-/// How warps of an original gang come together again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reform {
-    /// Never.
-    #[default]
-    None,
-    /// When they happen to be at the same operation. One original gang is looked at in a cycle, in turn, and two of its
-    /// parts become one.
-    Opportunistic,
-    /// The same, and where branches meet they wait this many cycles for each other.
-    Sync(u32),
+/// What a ganging unit may look at when it says who goes together: the warps of the SM, by number
+/// ([`GangTable::warp`]).
+pub struct GangingView<'a> {
+    /// Now.
+    pub now: Cycle,
+    /// Where every warp is, whether it waits, and whether it has ended.
+    pub table: &'a WarpTable,
+    /// What every warp could do next, or why it cannot.
+    pub places: &'a [Place],
+    /// Instructions each warp has issued.
+    pub issued: &'a [u64],
 }
 
 /// Which warps of different slices go in lock-step. One object per SM.
+///
+/// Who goes together is in the [`GangTable`], which the SM reads and only this object changes. The SM picks, of the gangs
+/// whose warps are all ready and none of which is held back, the one of lowest [`rank`](Ganging::rank); it issues
+/// for all of its warps in the same cycle, and they are fetched for once. What is in no gang and not held back is left to the
+/// schedulers of the slices.
+///
+/// The warps of a gang are always at the same operation: before the SM looks for a gang to issue, it has called
+/// [`moved`](Ganging::moved) for every set with a warp that went elsewhere than behind its instruction, began to wait, or
+/// ended. An SM in which nothing moves sleeps; [`next_event`](Ganging::next_event) and [`can_change`](Ganging::can_change) keep it from
+/// sleeping over a change.
 pub trait Ganging: Send {
-    /// Whether there are gangs at all.
+    /// Whether there are gangs at all; when not, the SM does not ask.
     fn is_active(&self) -> bool {
         true
+    }
+
+    /// A launch of a kernel begins, on an SM with this many warps.
+    fn start_launch(&mut self, program: &Program, warps: usize) {
+        let _ = (program, warps);
+    }
+
+    /// A block has come, with warps in these slices of a set that was empty.
+    fn start(&mut self, gangs: &mut GangTable, set: usize, mask: u8) {
+        gangs.set_parts(set, Parts::whole(mask));
+    }
+
+    /// Warps of a set have moved, wait, or have ended: those of a gang that are no longer at the same operation go
+    /// different ways, and those that have ended leave their part. Called in every cycle before gangs issue, and after
+    /// everybody has issued.
+    fn moved(&mut self, gangs: &mut GangTable, set: usize, view: &GangingView<'_>);
+
+    /// A cycle in which gangs may issue; called once, behind [`moved`](Ganging::moved).
+    fn tick(&mut self, gangs: &mut GangTable, view: &GangingView<'_>) {
+        let _ = (gangs, view);
+    }
+
+    /// When it next acts because of the time, if nothing else happens: the SM does not sleep past it.
+    fn next_event(&self, gangs: &GangTable, now: Cycle) -> Option<Cycle> {
+        let _ = (gangs, now);
+        None
+    }
+
+    /// Whether it may act in one of the next cycles because of where warps are, though none of them moves: the SM does not
+    /// sleep then.
+    fn can_change(&self, gangs: &GangTable, view: &GangingView<'_>) -> bool {
+        let _ = (gangs, view);
+        false
     }
 
     /// Gangs that issue in a cycle at most.
@@ -72,16 +106,6 @@ pub trait Ganging: Send {
     /// A gang has issued, the `nth` of this cycle.
     fn issued(&mut self, gang: Gang, nth: usize) {
         let _ = (gang, nth);
-    }
-
-    /// What memory does to gangs.
-    fn memory_split(&self) -> MemorySplit {
-        MemorySplit::None
-    }
-
-    /// Whether gangs come together again.
-    fn reform(&self) -> Reform {
-        Reform::None
     }
 
     /// The values of the counters that it declares in its [`MechanismInfo`](super::MechanismInfo), in that order. Asked

@@ -6,6 +6,7 @@
 mod counted;
 mod data_access;
 mod divergence;
+mod gang_table;
 mod ganging;
 mod gating;
 mod key;
@@ -20,7 +21,8 @@ mod warp_table;
 pub use counted::Counted;
 pub use data_access::{DataAccess, DataOutcome};
 pub use divergence::{Divergence, Leaving, Outcome, StackEntry};
-pub use ganging::{Gang, GangView, Ganging, MemorySplit, Reform};
+pub use gang_table::{GangTable, MAX_SLICES, Parts, slices_in};
+pub use ganging::{Gang, GangView, Ganging, GangingView};
 pub use gating::{Census, Entry, Gating, GatingView, Shape};
 pub use key::Seam;
 pub use logical_blocks::{LogicalBlocks, LogicalLaunch, LogicalView, LogicalWarp, MOST_AHEAD, VirtualBlock};

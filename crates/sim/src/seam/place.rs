@@ -53,6 +53,13 @@ impl Place {
         }
     }
 
+    /// Whether it can issue, if its unit takes an instruction.
+    #[inline]
+    #[must_use]
+    pub fn is_ready(self) -> bool {
+        matches!(self, Self::ReadySp | Self::ReadySfu | Self::ReadyMem)
+    }
+
     /// Whether the end of an instruction may move it.
     #[inline]
     #[must_use]

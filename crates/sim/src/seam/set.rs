@@ -23,7 +23,7 @@ impl WarpId {
 
     /// The warps that are bits of a word whose lowest is warp `first`.
     #[inline]
-    pub(crate) fn in_word(mut word: u64, first: u16) -> impl Iterator<Item = Self> {
+    pub fn in_word(mut word: u64, first: u16) -> impl Iterator<Item = Self> {
         std::iter::from_fn(move || {
             let bit = word.trailing_zeros();
             word &= word.wrapping_sub(1);

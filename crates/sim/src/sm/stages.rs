@@ -52,7 +52,7 @@ impl<B: Build> Stages<'_, '_, B> {
             || !sets.is_empty(Place::Hazard)
             || !sets.is_empty(Place::Drained)
             || shared.warps.pooled() && self.blocks.are_ending()
-            || gangs.is_active::<B>() && (gangs.can_issue(shared, datapath) || gangs.can_join(shared))
+            || gangs.is_active::<B>() && (gangs.can_issue(shared, datapath) || gangs.can_change(shared, now))
     }
 
     /// Whether everything in front of the units stands still in this cycle, in which they have had their turn.
@@ -61,7 +61,7 @@ impl<B: Build> Stages<'_, '_, B> {
         !self.front_moves(true, now)
             && !self.fetch.wants_to_send()
             && self.blocks.next_start().is_none_or(|at| at > now)
-            && (B::PLAIN || self.gangs.next_event().is_none_or(|at| at > now))
+            && (B::PLAIN || self.gangs.next_event(now).is_none_or(|at| at > now))
     }
 
     /// When something will next move, if nothing moves now; [`Cycle::MAX`] when only a message can wake it.
@@ -79,7 +79,7 @@ impl<B: Build> Stages<'_, '_, B> {
         at(memory.next_event());
         at(self.schedulers.next_event(now));
         if !B::PLAIN {
-            at(self.gangs.next_event());
+            at(self.gangs.next_event(now));
             at(self.power.next_event(self.shared, now));
             at(self.blocks.next_logical());
         }

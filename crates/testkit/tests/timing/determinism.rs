@@ -35,7 +35,7 @@ pub fn tiny(name: &str) -> Case {
 }
 
 /// Compares line by line, so that the message shows the counter that differs.
-fn same(first: &str, other: &str, what: &str) {
+pub fn same(first: &str, other: &str, what: &str) {
     let differs = first.lines().zip(other.lines()).find(|(a, b)| a != b);
     assert!(differs.is_none() && first.len() == other.len(), "{what}: {differs:?}");
 }

@@ -3,7 +3,7 @@
 use crate::common::{fetch_schedulers, with_fetch};
 use raddle_mech::NoConfig;
 use raddle_sim::config::{Choice, MachineConfig};
-use raddle_sim::gpu::{Gpu, RunOptions};
+use raddle_sim::gpu::RunOptions;
 use raddle_sim::result::LaunchResult;
 use raddle_sim::seam::{FetchScheduler, FetchView, MechanismInfo, Seam, WarpId};
 use raddle_testkit::{reference, timing};
@@ -57,11 +57,9 @@ fn noted(mut config: MachineConfig, serves_waiting: bool) -> (u32, LaunchResult)
         true => registry.fetch(INFO, |_: NoConfig, _: &MachineConfig| Noting::new(true)),
         false => registry.fetch(INFO, |_: NoConfig, _: &MachineConfig| Noting::new(false)),
     }
-    let mechanisms = registry.check(&config).unwrap_or_else(|e| panic!("{e:?}"));
-    let mut case = reference::reduce(4096).prepare();
-    let (program, launch) = (case.program(), case.launch.clone());
-    let mut gpu = Gpu::new(&config).unwrap();
-    let result = gpu.launch(&mechanisms, &program, &launch, &mut case.memory, RunOptions::default()).unwrap();
+    let case = reference::reduce(4096);
+    let result =
+        timing::try_run_with(&registry, &case, &config, RunOptions::default()).unwrap_or_else(|e| panic!("{e}"));
     (MOST.with(|most| most.swap(0, Ordering::Relaxed)), result)
 }
 

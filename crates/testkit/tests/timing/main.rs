@@ -10,6 +10,7 @@ mod digests;
 mod divergence;
 mod ending;
 mod fetch;
+mod ganging;
 mod gaps;
 mod gating;
 mod golden;

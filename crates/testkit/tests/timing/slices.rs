@@ -23,7 +23,7 @@ pub fn slices(lanes: u32) -> Vec<String> {
 }
 
 /// A preset in slices, with changes.
-fn sliced(preset: &str, lanes: u32, set: &[&str]) -> MachineConfig {
+pub fn sliced(preset: &str, lanes: u32, set: &[&str]) -> MachineConfig {
     let mut all = slices(lanes);
     all.extend(set.iter().map(|text| (*text).to_owned()));
     machine(preset, &all)

@@ -3,10 +3,9 @@
 use super::super::build::Build;
 use super::super::issue::path::Path;
 use super::super::shared::{Issuing, Shared};
-use super::table::slices;
 use super::{Gangs, accept};
 use crate::kernel::UnitKind;
-use crate::seam::{Cause, Gang};
+use crate::seam::{Cause, Gang, slices_in};
 use raddle_exec::op::Class;
 
 /// Why the gating scheme does not let a gang issue; it is asked for every warp, which wants its lanes.
@@ -15,16 +14,17 @@ pub(super) fn veto<B: Build>(gangs: &Gangs, path: &mut Path<'_, '_, B>, gang: Ga
         return None;
     }
     let veto = |veto, slice| path.power.veto(path.on, gangs.member(gang, slice), path.now).or(veto);
-    slices(gang.mask).fold(None, veto)
+    slices_in(gang.mask).fold(None, veto)
 }
 
 /// Issues up to so many instructions of a gang, all its warps in lock-step.
 pub(super) fn issue_gang<B: Build>(gangs: &Gangs, path: &mut Path<'_, '_, B>, gang: Gang, per_warp: u32) {
     for n in 0..per_warp {
+        let (set, on) = (usize::from(gang.set), &*path.on);
+        let first = gangs.place(on, set, gang.mask.trailing_zeros() as usize);
+        let together = slices_in(gang.mask).all(|slice| gangs.place(on, set, slice) == first);
+        assert!(together || n > 0, "the warps of a gang are not at the same operation: {gang:?}");
         if n > 0 {
-            let (set, on) = (usize::from(gang.set), &*path.on);
-            let first = gangs.place(on, set, gang.mask.trailing_zeros() as usize);
-            let together = slices(gang.mask).all(|slice| gangs.place(on, set, slice) == first);
             let ready = gangs.ready_bits(on, set) & gang.mask == gang.mask;
             let accepted = accept::<B>(path.datapath, gang.mask, on.op(first.0).unit);
             if !together || !ready || !accepted || veto(gangs, path, gang).is_some() {
@@ -39,7 +39,7 @@ pub(super) fn issue_gang<B: Build>(gangs: &Gangs, path: &mut Path<'_, '_, B>, ga
             }
             continue;
         }
-        for slice in slices(gang.mask) {
+        for slice in slices_in(gang.mask) {
             if !path.issue(gangs.member(gang, slice), n == 0) {
                 return;
             }
@@ -60,13 +60,13 @@ fn executes_together<B: Build>(gangs: &Gangs, on: &Shared<'_, B>, gang: Gang) ->
         }
 }
 
-/// Executes the instruction of a gang once; each warp then goes on by itgangs. False when that ended the run.
+/// Executes the instruction of a gang once; each warp then goes on by itself. False when that ended the run.
 fn issue_together<B: Build>(gangs: &Gangs, path: &mut Path<'_, '_, B>, gang: Gang, first: bool) -> bool {
     let on = &mut *path.on;
     let leader = gangs.member(gang, gang.mask.trailing_zeros() as usize);
     let (pc, row) = (on.warps.get(leader).pc, on.warps.get(leader).row);
     let op = &on.facts.kernel.program.ops[pc as usize];
-    let mask = slices(gang.mask).fold(0, |all, slice| all | on.warps.get(gangs.member(gang, slice)).mask);
+    let mask = slices_in(gang.mask).fold(0, |all, slice| all | on.warps.get(gangs.member(gang, slice)).mask);
     let lanes = on.warps.lanes(leader);
     let active = on.threads.core.guarded(op, lanes, mask);
     let whole = Issuing { warp: leader, op, pc, mask, active, now: path.now, memory: path.memory };
@@ -77,7 +77,7 @@ fn issue_together<B: Build>(gangs: &Gangs, path: &mut Path<'_, '_, B>, gang: Gan
             return false;
         }
     };
-    for slice in slices(gang.mask) {
+    for slice in slices_in(gang.mask) {
         let warp = gangs.member(gang, slice);
         let mask = path.on.warps.get(warp).mask;
         let one = Issuing { warp, mask, active: active & mask, ..whole };

@@ -1,10 +1,7 @@
-//! The warp ganging unit: gangs issue before warps that go by themselves, fall apart where control flow parts, and may come
-//! together again. Which gang goes first, and what else they do, says the mechanism ([`Ganging`]).
+//! Gangs: warps of different slices that issue the same instruction in the same cycle, before warps that go by themselves. Who goes
+//! together, and which gang goes first, says the mechanism ([`Ganging`]).
 
 mod issue;
-mod layout;
-mod members;
-pub mod table;
 mod turns;
 
 use super::blocks::StaticWarp;
@@ -16,51 +13,39 @@ use crate::event::EventKind;
 use crate::kernel::{TimedKernel, UnitKind};
 use crate::packet::Cycle;
 use crate::saved;
-use crate::seam::{Gang, GangView, Ganging, MemorySplit, Place, Reform, WarpId, WarpSet};
-use layout::Layout;
-use members::Members;
+use crate::seam::{Gang, GangTable, GangView, Ganging, GangingView, Parts, Place, WarpId, WarpSet, slices_in};
 use raddle_ptx::num::{fit, low8};
-use table::{GangTable, slices};
 use turns::Turns;
 
-/// The unit.
+/// The gangs, with the ganging unit.
 pub(super) struct Gangs {
     unit: Box<dyn Ganging>,
     is_active: bool,
-    /// Where the warps of original gangs are.
-    layout: Layout,
+    /// Who goes together.
     table: GangTable,
-    split: MemorySplit,
-    reform: Reform,
-    members: Members,
     /// Whose turn it is to be fetched for.
     turns: Turns,
-    /// Warps by the size of the gang they are in.
-    sizes: [u16; 9],
+    /// Warps in gangs.
+    ganged: u64,
     /// Up to when their time is counted.
     since: Cycle,
 }
 
 saved!(Gangs {
-    values: table, turns, sizes, since;
-    parts: unit, members;
-    fixed: is_active, layout, split, reform;
+    values: turns, ganged, since;
+    parts: unit, table;
+    fixed: is_active;
 });
 
 impl Gangs {
-    pub(super) fn new(unit: Box<dyn Ganging>, kernel: &TimedKernel<'_>, slots: usize, slices: usize) -> Self {
-        let is_active = unit.is_active() && slices > 1;
-        let reform = unit.reform();
+    pub(super) fn new(mut unit: Box<dyn Ganging>, kernel: &TimedKernel<'_>, slots: usize, slices: usize) -> Self {
+        unit.start_launch(kernel.program, slots);
         Self {
-            is_active,
-            layout: Layout { slices },
-            split: unit.memory_split(),
-            reform,
+            is_active: unit.is_active() && slices > 1,
             unit,
-            table: GangTable::new(if is_active { slots / slices } else { 0 }),
-            members: Members::new(kernel, reform, slots),
+            table: GangTable::new(slots, slices),
             turns: Turns::new(usize::from(slots > slices)),
-            sizes: [0; 9],
+            ganged: 0,
             since: 0,
         }
     }
@@ -74,13 +59,13 @@ impl Gangs {
     /// Warps in a gang.
     #[inline]
     pub(super) fn members(&self) -> &WarpSet {
-        self.members.ganged()
+        self.table.ganged()
     }
 
     /// Warps that may issue by themselves.
     #[inline]
     pub(super) fn free(&self) -> &WarpSet {
-        self.members.free()
+        self.table.free()
     }
 
     /// The mechanism.
@@ -93,162 +78,85 @@ impl Gangs {
         self.unit.per_cycle()
     }
 
-    /// Whether memory splits gangs.
+    /// When the mechanism next acts because of the time.
     #[inline]
-    pub(super) fn splits_by_memory(&self) -> bool {
-        self.split != MemorySplit::None
+    pub(super) fn next_event(&self, now: Cycle) -> Option<Cycle> {
+        if self.is_active { self.unit.next_event(&self.table, now) } else { None }
     }
 
-    /// When somebody has waited long enough where branches meet.
-    #[inline]
-    pub(super) fn next_event(&self) -> Option<Cycle> {
-        if self.is_active { self.members.next_release() } else { None }
+    /// Whether the mechanism may act because of where warps are.
+    pub(super) fn can_change<B: Build>(&self, on: &Shared<'_, B>, now: Cycle) -> bool {
+        self.unit.can_change(&self.table, &warps_of(on, now))
     }
+
+    // Who goes together.
 
     /// A block has come: its rows are original gangs.
     pub(super) fn start_block<B: Build>(&mut self, on: &mut Shared<'_, B>, warps: &[StaticWarp], now: Cycle) {
         if !self.is_active::<B>() {
             return;
         }
-        let (mut set, mut mask) = (usize::MAX, 0u8);
-        for (warp, ..) in warps.iter().chain([&(WarpId(u16::MAX), 0, 0, 0)]) {
-            if warp.index() / self.layout.slices != set {
-                if set != usize::MAX {
-                    self.table.start(set, mask);
-                    self.changed(on, now, set);
-                }
-                (set, mask) = (warp.index() / self.layout.slices, 0);
-            }
-            mask |= 1 << (warp.index() % self.layout.slices);
+        let slices = self.table.slices();
+        for row in warps.chunk_by(|(a, ..), (b, ..)| a.index() / slices == b.index() / slices) {
+            let set = row[0].0.index() / slices;
+            let mask = row.iter().fold(0, |mask, (warp, ..)| mask | 1 << (warp.index() % slices));
+            self.table.set_parts(set, Parts::default());
+            self.unit.start(&mut self.table, set, mask);
+            self.take_changes(on, now);
         }
     }
 
-    /// Brings up to date what is known of the warps of an original gang.
-    fn changed<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle, set: usize) {
-        self.count_time(on, now);
-        for slice in 0..self.layout.slices {
-            let ganged = self.table.gang_of(set, slice).is_some();
-            self.members.set_ganged(self.layout.warp(set, slice), ganged);
+    /// The mechanism hears of warps that have gone different ways, wait or have ended.
+    pub(super) fn settle<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
+        while let Some(set) = on.warps.news.take_moved() {
+            self.unit.moved(&mut self.table, set, &warps_of(on, now));
+            self.take_changes(on, now);
         }
-        on.warps.sets_mut().touch();
-        let mut sizes = [0; 9];
-        for set in 0..self.table.len() {
-            for gang in self.table.gangs(set) {
-                sizes[gang.count_ones() as usize] += fit::<u16, _>(gang.count_ones());
-            }
-            sizes[1] += fit::<u16, _>(self.table.alone(set).count_ones());
+    }
+
+    /// Counts and tells what the mechanism has changed, and has schedulers look at their warps again.
+    fn take_changes<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
+        let changes = self.table.changes();
+        if !std::mem::take(&mut changes.any) {
+            return;
         }
-        if sizes != self.sizes {
-            self.sizes = sizes;
+        let counters = &mut on.account.counters;
+        counters.gang_splits += std::mem::take(&mut changes.splits);
+        counters.gang_joins += std::mem::take(&mut changes.joins);
+        counters.gang_time += self.ganged * (now - self.since);
+        self.since = now;
+        for sizes in changes.sizes.drain(..) {
+            self.ganged = sizes[2..].iter().map(|warps| u64::from(*warps)).sum();
             on.emit(now, EventKind::Gangs { sizes });
         }
+        on.warps.sets_mut().touch();
     }
 
-    /// Counts the time since the last change.
-    fn count_time<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
-        let ganged: u64 = self.sizes[2..].iter().map(|warps| u64::from(*warps)).sum();
-        on.account.counters.gang_time += ganged * (now - self.since);
-        self.since = now;
-    }
+    // Issue.
 
-    /// Where a warp is, for those who may go with it: its operation, and whether it waits.
+    /// Where a warp is, for those who go with it: its operation, and whether it waits.
     fn place<B: Build>(&self, on: &Shared<'_, B>, set: usize, slice: usize) -> (u32, bool) {
-        let info = on.warps.get(self.layout.warp(set, slice));
+        let info = on.warps.get(self.table.warp(set, slice));
         (info.pc, info.blocked.is_some())
     }
 
-    /// Gangs whose warps have parted fall apart, and warps that have ended leave theirs.
-    pub(super) fn settle<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
-        while let Some(set) = on.warps.news.take_moved() {
-            let mut changed = false;
-            for slice in 0..self.layout.slices {
-                let info = on.warps.get(self.layout.warp(set, slice));
-                let alone = self.table.alone(set) >> slice & 1 != 0;
-                if (!info.valid || info.ended) && (alone || self.table.gang_of(set, slice).is_some()) {
-                    self.table.end(set, slice);
-                    changed = true;
-                }
-            }
-            let mut table = std::mem::replace(&mut self.table, GangTable::new(0));
-            let splits = table.split(set, |slice| self.place(on, set, slice));
-            self.table = table;
-            on.account.counters.gang_splits += splits;
-            if changed || splits > 0 {
-                self.changed(on, now, set);
-            }
-            if let Reform::Sync(wait) = self.reform {
-                self.hold(on, now, set, wait);
-            }
-        }
-    }
-
-    /// Parts of an original gang that have come where branches meet wait for the others.
-    fn hold<B: Build>(&mut self, on: &Shared<'_, B>, now: Cycle, set: usize, wait: u32) {
-        let whole = self.table.gangs(set).len() + self.table.alone(set).count_ones() as usize <= 1;
-        for slice in 0..self.layout.slices {
-            let warp = self.layout.warp(set, slice);
-            let info = on.warps.get(warp);
-            if info.valid && info.blocked.is_none() && !whole {
-                let issued = on.warps.slots.issued_by(warp).0;
-                self.members.comes(warp, info.pc, issued, now + Cycle::from(wait));
-            } else {
-                self.members.release(warp);
-            }
-        }
-    }
-
-    /// Two parts of an original gang become one; one original gang is looked at in a cycle, in turn.
-    fn join<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
-        let set = fit(now % self.table.len() as Cycle);
-        if let Some((a, b)) = self.table.alike(set, |slice| self.joinable(on, set, slice)) {
-            self.table.join(set, a, b);
-            on.account.counters.gang_joins += 1;
-            self.changed(on, now, set);
-            if self.table.gangs(set).len() + self.table.alone(set).count_ones() as usize == 1 {
-                for slice in 0..self.layout.slices {
-                    self.members.release(self.layout.warp(set, slice));
-                }
-            }
-        }
-    }
-
-    /// The operation a warp is at, unless it waits.
-    fn joinable<B: Build>(&self, on: &Shared<'_, B>, set: usize, slice: usize) -> Option<u32> {
-        let (pc, waits) = self.place(on, set, slice);
-        (!waits).then_some(pc)
-    }
-
-    /// Whether two parts of an original gang could become one.
-    pub(super) fn can_join<B: Build>(&self, on: &Shared<'_, B>) -> bool {
-        self.reform != Reform::None
-            && (0..self.table.len()).any(|set| self.table.alike(set, |slice| self.joinable(on, set, slice)).is_some())
+    /// The bits of the warps at a place for the slices of an original gang.
+    #[inline]
+    fn bits_at<B: Build>(&self, on: &Shared<'_, B>, set: usize, place: Place) -> u8 {
+        let warps = on.warps.sets().at(place);
+        self.table.bits(set, |n| warps.word(n))
     }
 
     /// The warps of an original gang that could issue, units permitting.
     #[inline]
     fn ready_bits<B: Build>(&self, on: &Shared<'_, B>, set: usize) -> u8 {
-        let ready = |unit| self.layout.bits_at(on, set, Place::ready(unit));
+        let ready = |unit| self.bits_at(on, set, Place::ready(unit));
         ready(UnitKind::Sp) | ready(UnitKind::Mem) | ready(UnitKind::Sfu)
-    }
-
-    /// Gangs whose warps got data from memory at different times fall apart.
-    fn split_by_memory<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
-        for set in 0..self.table.len() {
-            if self.table.gangs(set).is_empty() {
-                continue;
-            }
-            let waiting = self.layout.bits_at(on, set, Place::DataMemory);
-            let splits = self.table.data_came(set, self.ready_bits(on, set), waiting, self.split);
-            if splits > 0 {
-                on.account.counters.gang_splits += splits;
-                self.changed(on, now, set);
-            }
-        }
     }
 
     /// A gang as the mechanism sees it.
     fn view<B: Build>(&self, on: &Shared<'_, B>, set: usize, mask: u8) -> GangView {
-        let first = self.layout.warp(set, mask.trailing_zeros() as usize);
+        let first = self.table.warp(set, mask.trailing_zeros() as usize);
         GangView {
             gang: Gang { set: fit(set), mask },
             pc: on.warps.get(first).pc,
@@ -256,14 +164,14 @@ impl Gangs {
         }
     }
 
-    /// Original gangs of which members of gangs could issue, units permitting, with those.
+    /// Original gangs of which members of gangs could issue, units permitting, and are not held back, with those.
     #[inline]
     fn ready_sets<B: Build>(&self, on: &Shared<'_, B>) -> impl Iterator<Item = (usize, u8)> {
-        let (sets, members, count) = (on.warps.sets(), self.members(), self.layout.slices);
+        let (sets, members, held, count) = (on.warps.sets(), self.members(), self.table.held(), self.table.slices());
         let (sp, mem, sfu) = (sets.ready(UnitKind::Sp), sets.ready(UnitKind::Mem), sets.ready(UnitKind::Sfu));
         let width: u32 = fit(count);
         (0..members.word_count()).flat_map(move |n| {
-            let mut word = (sp.word(n) | mem.word(n) | sfu.word(n)) & members.word(n);
+            let mut word = (sp.word(n) | mem.word(n) | sfu.word(n)) & members.word(n) & !held.word(n);
             std::iter::from_fn(move || {
                 let first = word.trailing_zeros() / width * width;
                 let bits = low8(word.checked_shr(first)?) & (u8::MAX >> (8 - count));
@@ -276,7 +184,7 @@ impl Gangs {
     /// Whether a gang could issue now.
     pub(super) fn can_issue<B: Build>(&self, on: &Shared<'_, B>, datapath: &Datapath) -> bool {
         self.ready_sets(on).any(|(set, ready)| {
-            self.table.gangs(set).iter().any(|gang| {
+            self.table.parts(set).gangs().iter().any(|gang| {
                 gang & ready == *gang && accept::<B>(datapath, *gang, on.op(self.view(on, set, *gang).pc).unit)
             })
         })
@@ -286,8 +194,7 @@ impl Gangs {
     fn pick<B: Build>(&self, on: &Shared<'_, B>, datapath: &Datapath, used: u64) -> Option<(u64, Gang)> {
         let mut best: Option<(u64, Gang)> = None;
         for (set, ready) in self.ready_sets(on) {
-            let ready = ready & !self.layout.bits(set, self.members.held());
-            for mask in self.table.gangs(set).iter().copied().filter(|gang| gang & ready == *gang) {
+            for mask in self.table.parts(set).gangs().iter().copied().filter(|gang| gang & ready == *gang) {
                 let view = self.view(on, set, mask);
                 let rank = self.unit.rank(&view);
                 let schedulers = self.schedulers_of(view.gang, on.warps.slots.schedulers());
@@ -304,7 +211,7 @@ impl Gangs {
 
     /// The schedulers of a gang's warps, out of `count`.
     fn schedulers_of(&self, gang: Gang, count: usize) -> u64 {
-        let first = usize::from(gang.set) * self.layout.slices % count;
+        let first = usize::from(gang.set) * self.table.slices() % count;
         u64::from(gang.mask) << first
     }
 
@@ -312,13 +219,8 @@ impl Gangs {
     pub(super) fn issue<B: Build>(&mut self, path: &mut Path<'_, '_, B>, per_warp: u32) -> u64 {
         let now = path.now;
         self.settle(path.on, now);
-        if self.reform != Reform::None {
-            self.members.let_go(now);
-            self.join(path.on, now);
-        }
-        if self.split != MemorySplit::None {
-            self.split_by_memory(path.on, now);
-        }
+        self.unit.tick(&mut self.table, &warps_of(path.on, now));
+        self.take_changes(path.on, now);
         let (mut used, mut nth, mut last) = (0, 0, 0);
         let count = path.on.warps.slots.schedulers();
         let all = u64::MAX >> (64 - count);
@@ -349,7 +251,7 @@ impl Gangs {
     }
 
     fn member(&self, gang: Gang, slice: usize) -> WarpId {
-        self.layout.warp(usize::from(gang.set), slice)
+        self.table.warp(usize::from(gang.set), slice)
     }
 
     /// Gangs that were looked at before the last one that issued, and whose decoded instructions are wrong, drop them.
@@ -357,12 +259,12 @@ impl Gangs {
         if !on.warps.sets().meets(Place::Hazard, self.members()) {
             return;
         }
-        for set in 0..self.table.len() {
-            let wrong = self.layout.bits_at(on, set, Place::Hazard) & self.layout.bits(set, self.members());
-            for slice in slices(wrong) {
-                let Some(gang) = self.table.gang_of(set, slice) else { continue };
-                if self.unit.rank(&self.view(on, set, gang.mask)) < before {
-                    on.drop_decoded(self.member(gang, slice));
+        for set in 0..self.table.sets() {
+            let wrong = self.bits_at(on, set, Place::Hazard) & self.table.bits(set, |n| self.members().word(n));
+            for slice in slices_in(wrong) {
+                let Some(mask) = self.table.parts(set).gang_of(slice) else { continue };
+                if self.unit.rank(&self.view(on, set, mask)) < before {
+                    on.drop_decoded(self.table.warp(set, slice));
                 }
             }
         }
@@ -373,11 +275,17 @@ impl Gangs {
         if !on.warps.sets().wanting.meets(self.members()) {
             return None;
         }
-        self.turns.next(on, &self.table, self.layout)
+        self.turns.next(on, &self.table)
     }
+}
+
+/// The warps as the mechanism sees them.
+fn warps_of<'a, B: Build>(on: &'a Shared<'_, B>, now: Cycle) -> GangingView<'a> {
+    let warps = &on.warps;
+    GangingView { now, table: warps.table(), places: warps.sets().places(), issued: warps.slots.issued() }
 }
 
 /// Whether all slices of a gang take an instruction for a unit.
 fn accept<B: Build>(datapath: &Datapath, mask: u8, unit: UnitKind) -> bool {
-    slices(mask).all(|slice| datapath.accepts::<B>(slice, unit))
+    slices_in(mask).all(|slice| datapath.accepts::<B>(slice, unit))
 }

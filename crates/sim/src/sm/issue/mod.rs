@@ -251,7 +251,7 @@ impl Schedulers {
     #[inline]
     pub(super) fn has_ready<B: Build>(&self, on: &Shared<'_, B>, gangs: &Gangs, unit: UnitKind) -> bool {
         let sets = on.warps.sets();
-        if !gangs.is_active::<B>() || gangs.splits_by_memory() {
+        if !gangs.is_active::<B>() {
             return !sets.is_empty(Place::ready(unit));
         }
         let ready = sets.ready(unit);
