@@ -105,8 +105,7 @@ impl<'k, B: Build> Warps<'k, B> {
         &self.ready.fronts[warp.index()]
     }
 
-    /// The same, to say what it has outstanding. Whoever does has the warp looked at again ([`Warps::refresh`]) if that may
-    /// matter.
+    /// The same, to say what it has outstanding; if that may matter, [`Warps::refresh`] follows.
     #[inline]
     pub(super) fn front_mut(&mut self, warp: WarpId) -> &mut Front {
         self.ready.front(warp)
@@ -118,8 +117,7 @@ impl<'k, B: Build> Warps<'k, B> {
         &mut self.ready.held
     }
 
-    /// Whether a warp may not issue an operation because others could still use the shared memory of the logical block
-    /// before.
+    /// Whether a warp must not use shared memory yet: others could still use that of the logical block before.
     pub(super) fn is_kept_apart(&self, warp: WarpId, pc: u32) -> bool {
         self.ready.held.is_kept_apart(warp, pc)
     }
@@ -152,7 +150,7 @@ impl<'k, B: Build> Warps<'k, B> {
         self.ready.regroups()
     }
 
-    /// Whether warps are made of threads from several blocks, one instruction at a time.
+    /// Whether the divergence model takes slots as it likes.
     #[inline(always)]
     pub(super) fn pooled(&self) -> bool {
         self.ready.is_pool()
@@ -243,10 +241,8 @@ impl<'k, B: Build> Warps<'k, B> {
     /// are done; threads of a pool are let go then, and nobody may join them from now on.
     #[inline]
     pub(super) fn go_behind_memory(&mut self, warp: WarpId) {
-        let may_leave = self.regroups() && !self.pooled();
-        let front = self.ready.front(warp);
-        if may_leave && front.waits_in_order() {
-            front.stay();
+        if self.regroups() && !self.pooled() && self.front(warp).waits_in_order() {
+            self.ready.front(warp).stay();
             self.refresh(warp);
         } else {
             self.go_behind(warp);
