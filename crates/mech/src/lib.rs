@@ -35,7 +35,7 @@ pub mod logical_blocks;
 #[cfg(test)]
 mod extremes;
 
-use raddle_sim::seam::Registry;
+use raddle_sim::seam::{Registry, Seam};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,8 @@ pub fn registry() -> Registry {
     gating::require(&mut registry);
     logical_blocks::register(&mut registry);
     registry.mark_built_in();
+    // Gangs that memory splits were left whole while their SM slept.
+    registry.revise(Seam::Ganging, "vws", 2);
     registry
 }
 

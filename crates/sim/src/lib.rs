@@ -34,7 +34,8 @@ pub mod stats;
 pub use raddle_exec::saved;
 
 /// The number of the model: raised whenever a change makes any kernel take other cycles or count otherwise. Results of
-/// different epochs are not compared; those of one epoch are good whatever else changed. `tests/golden/epochs.txt` has
+/// different epochs are not compared; those of one epoch are good whatever else changed. Where only one mechanism decides
+/// differently than before, its revision is raised instead ([`seam::Registry::revise`]). `tests/golden/epochs.txt` has
 /// the checksum of the golden cycles at each epoch, and a test of `raddle-lab` fails when they have changed and this
 /// has not.
 pub const EPOCH: u32 = 4;

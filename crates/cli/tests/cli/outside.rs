@@ -55,7 +55,7 @@ fn it_is_run_and_listed_by_its_name() {
     assert_eq!(listed.lines().filter(|line| *line == "issue").count(), 1, "it is among the others");
     assert!(listed.contains("added by my_raddle 1\n"), "{listed}");
     let json = good(&root(), &["list", "mechanisms", "--json"]).out;
-    assert_eq!(json.lines().filter(|line| line.contains("\"origin\"")).count(), 1);
+    assert_eq!(json.matches("\"origin\":\"my_raddle 1\"").count(), 1, "{json}");
     let shown = good(&root(), &["config", "show", "--issue", "youngest"]).out;
     assert!(shown.contains("mechanism.issue          = \"youngest\""), "{shown}");
 }

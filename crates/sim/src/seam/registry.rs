@@ -176,6 +176,14 @@ impl Registry {
         self.mechanisms.iter_mut().for_each(|mechanism| mechanism.origin = None);
     }
 
+    /// Says that a mechanism that comes with Raddle decides differently than it once did, without the machine having changed:
+    /// its results are kept under the revision, and older ones are not taken for them.
+    pub fn revise(&mut self, seam: Seam, name: &str, revision: u32) {
+        if let Some(found) = self.mechanisms.iter_mut().find(|m| m.info.seam == seam && m.info.name == name) {
+            found.origin = Some(format!("Raddle, revision {revision}"));
+        }
+    }
+
     /// Says which program adds mechanisms from here on, as `"mine 3"`. Results are kept under this text, so that those of
     /// another program are not taken for its own: change it whenever a mechanism decides differently than before.
     pub fn set_origin(&mut self, origin: &str) {

@@ -187,3 +187,16 @@ fn the_cache_of_a_slice_saves_ports() {
     assert!(sm.fetches_l0 > 0 && sm.fetches_l0 < sm.fetches);
     assert_eq!(few.total().sm.fetches_l0, 0);
 }
+
+#[test]
+fn gangs_that_memory_splits_fall_apart_while_their_sm_sleeps() {
+    for split in ["group", "impatient"] {
+        let config = sliced("vws-sm", 4, &[VWS, &format!("mechanism.ganging.split={split}")]);
+        for case in [reference::stencil(96), reference::matmul(48), reference::bfs(512)] {
+            let result = run(&case, &config, RunOptions::default());
+            let slow = run(&case, &config, RunOptions { never_skip: true, ..RunOptions::default() });
+            assert!(slow.total().sm.gang_splits > 0);
+            assert_eq!((slow.cycles, slow.total()), (result.cycles, result.total()), "{}, {split}", case.name);
+        }
+    }
+}
