@@ -208,11 +208,9 @@ impl Incoming {
             2 => l1c.next_ready().map(Load::of),
             3 => self.past_l1.take(),
             _ => {
-                let line = l1d.ready_line();
+                let line = if watch::is_wanted(on) { l1d.ready_line() } else { None };
                 let token = l1d.next_ready();
-                if let (Some(line), Some(token)) = (line, token)
-                    && watch::is_wanted(on)
-                {
+                if let (Some(line), Some(token)) = (line, token) {
                     out.watch.came(on, parts, token, line);
                 }
                 token.map(Load::of)

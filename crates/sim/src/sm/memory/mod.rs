@@ -194,8 +194,12 @@ impl LoadStore {
         }
         let Self { caches, out, back, parts, .. } = self;
         let mut desk = Desk { on, caches, parts, back, port, now };
-        out.look_up(&mut desk);
-        out.hand_out(&mut desk);
+        if out.has_lookup(now) {
+            out.look_up(&mut desk);
+        }
+        if out.current.is_some() {
+            out.hand_out(&mut desk);
+        }
         if out.current.is_none() {
             self.out.current = self.take_next(on, datapath);
         }

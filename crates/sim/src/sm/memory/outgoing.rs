@@ -179,13 +179,14 @@ impl Outgoing {
         }
     }
 
-    /// The request that has reached the tags of the data cache.
+    /// Whether a request has reached the tags of the data cache.
+    #[inline]
+    pub(super) fn has_lookup(&self, now: Cycle) -> bool {
+        self.lookups.front().is_some_and(|lookup| lookup.at <= now)
+    }
+
+    /// It is looked up.
     pub(super) fn look_up<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>) {
-        let Some(&lookup) = self.lookups.front() else { return };
-        let Lookup { at, inst, access, token } = lookup;
-        if at > desk.now {
-            return;
-        }
         if self.refused.is_some() && desk.caches.l1d.still_refuses() {
             desk.caches.l1d.refuse_again();
             self.refused = Some(desk.caches.l1d.version());
@@ -193,6 +194,7 @@ impl Outgoing {
             desk.stalls();
             return;
         }
+        let Some(&Lookup { at, inst, access, token }) = self.lookups.front() else { return };
         let is_store = desk.on.op_of(inst).mem == MemKind::Store;
         let purpose = purpose(is_store, desk.on.insts.get(inst).local);
         let answer = if is_store {
@@ -205,6 +207,7 @@ impl Outgoing {
         };
         if watch::is_wanted(desk.on) {
             let line = desk.caches.l1d.line_of(access.address);
+            let lookup = Lookup { at, inst, access, token };
             self.watch.looked_up(desk.on, desk.parts, &lookup, line, is_store, outcome(answer));
         }
         self.stalled = answer == Answer::Fail;
