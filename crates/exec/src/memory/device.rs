@@ -2,11 +2,16 @@
 //!
 //! Each allocation is one zeroed vector. The operating system hands out its pages when they are
 //! first touched, so a large buffer of which little is used costs what is used: that is the sparse
-//! page store, and the fast path is an offset into a slice.
+//! page store, and the fast path is an offset into a slice. Memory that a program shares with its
+//! kernels is not copied: an allocation can also be bytes of the host, at the host's address.
+//!
+//! Addresses are not used twice. A pointer that dangles is found, and messages say to what it pointed.
 
+use super::{AccessError, AllocError};
 use crate::saved;
 use crate::saved::{Pass, Saved};
 use raddle_ptx::num::fit;
+use std::collections::VecDeque;
 
 /// Where the heap starts; the same place the reference simulator uses, so that cache sets and
 /// memory channels come out alike.
@@ -18,6 +23,46 @@ const GUARD: u64 = 64 << 10;
 /// The most bytes of all allocations together: more than any device simulated here has.
 pub const MAX_DEVICE_BYTES: u64 = 8 << 30;
 
+/// Freed allocations that are remembered for messages.
+const REMEMBERED: usize = 4096;
+
+/// The bytes of an allocation.
+#[derive(Debug)]
+enum Bytes {
+    Own(Vec<u8>),
+    /// Memory of the host that host code uses too, but not while a kernel runs.
+    Host(&'static mut [u8]),
+}
+
+/// A copy is nobody else's.
+impl Clone for Bytes {
+    fn clone(&self) -> Self {
+        Self::Own(self.to_vec())
+    }
+}
+
+impl std::ops::Deref for Bytes {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Own(bytes) => bytes,
+            Self::Host(bytes) => bytes,
+        }
+    }
+}
+
+impl std::ops::DerefMut for Bytes {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match self {
+            Self::Own(bytes) => bytes,
+            Self::Host(bytes) => bytes,
+        }
+    }
+}
+
 /// One allocation.
 #[derive(Clone, Debug)]
 pub struct Allocation {
@@ -25,114 +70,47 @@ pub struct Allocation {
     pub base: u64,
     /// Name for messages.
     pub name: String,
-    data: Vec<u8>,
+    data: Bytes,
+    /// Bytes it had before it was freed; it has none now.
+    freed: Option<u64>,
     /// One bit per byte that has been written; only kept when asked for.
     written: Option<Vec<u64>>,
 }
 
 impl Saved for Allocation {
     fn visit(&mut self, pass: &mut Pass<'_>) -> Result<(), saved::Error> {
-        let Self { base, name, data, written } = self;
+        let Self { base, name, data, written, freed } = self;
         pass.same(base)?;
         pass.same(name)?;
+        pass.same(freed)?;
         pass.bytes(data)?;
         written.visit(pass)
-    }
-}
-
-/// Why memory cannot be allocated.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AllocError {
-    /// More than a device has.
-    #[error(
-        "`{name}` has {bytes} bytes, and {taken} are taken; a device has {MAX_DEVICE_BYTES}, that is {} GiB",
-        MAX_DEVICE_BYTES >> 30
-    )]
-    TooLarge {
-        /// Of what.
-        name: String,
-        /// Bytes wanted.
-        bytes: u64,
-        /// Bytes allocated before.
-        taken: u64,
-    },
-    /// More than the host gives.
-    #[error("`{name}` has {bytes} bytes, for which the host has no memory")]
-    NoMemory {
-        /// Of what.
-        name: String,
-        /// Bytes wanted.
-        bytes: u64,
-    },
-}
-
-/// Why an access cannot be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AccessError {
-    /// No allocation holds all of it.
-    Outside {
-        /// Address.
-        address: u64,
-        /// Bytes wanted.
-        bytes: u64,
-        /// Name, first address and size of the closest allocation.
-        nearest: Option<(String, u64, u64)>,
-    },
-    /// The address is not a multiple of the access size.
-    Misaligned {
-        /// Address.
-        address: u64,
-        /// Bytes wanted.
-        bytes: u32,
-    },
-    /// The bytes were never written (reported on request).
-    NeverWritten {
-        /// Address.
-        address: u64,
-    },
-}
-
-impl std::fmt::Display for AccessError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Outside { address, bytes, nearest } => {
-                write!(f, "access of {bytes} bytes at {address:#x} is outside every allocation")?;
-                if let Some((name, base, size)) = nearest {
-                    let end = base + size;
-                    if *address >= end {
-                        write!(f, " ({} bytes past the end of `{name}`, {base:#x}..{end:#x})", address - end)?;
-                    } else if *address < *base {
-                        write!(f, " ({} bytes before `{name}`, {base:#x}..{end:#x})", base - address)?;
-                    } else {
-                        write!(f, " (crosses the end of `{name}`, {base:#x}..{end:#x})")?;
-                    }
-                }
-                Ok(())
-            }
-            Self::Misaligned { address, bytes } => {
-                write!(f, "misaligned access: {address:#x} is not a multiple of {bytes}")
-            }
-            Self::NeverWritten { address } => write!(f, "read of memory never written at {address:#x}"),
-        }
     }
 }
 
 /// Global memory.
 #[derive(Clone, Debug)]
 pub struct DeviceMemory {
-    /// By ascending address.
+    /// In the order they were made; those that were freed keep their places for a while.
     allocations: Vec<Allocation>,
+    /// First addresses of those that are not freed, ascending, each with its place in `allocations`.
+    order: Vec<(u64, usize)>,
+    /// Places of freed ones, the oldest first.
+    freed: VecDeque<usize>,
+    /// Bytes of all that are not freed.
+    taken: u64,
     next: u64,
     /// Bytes left free after every allocation.
     gap: u64,
     track_writes: bool,
 }
 
-saved!(DeviceMemory { parts: allocations; fixed: next, gap, track_writes });
+saved!(DeviceMemory { parts: allocations; fixed: order, freed, taken, next, gap, track_writes });
 
 impl Default for DeviceMemory {
     fn default() -> Self {
-        Self { allocations: Vec::new(), next: HEAP_BASE, gap: 0, track_writes: false }
+        let (allocations, order, freed) = (Vec::new(), Vec::new(), VecDeque::new());
+        Self { allocations, order, freed, taken: 0, next: HEAP_BASE, gap: 0, track_writes: false }
     }
 }
 
@@ -170,8 +148,7 @@ impl DeviceMemory {
     /// # Errors
     /// When they are more than a device has room for, or the host has no memory.
     pub fn alloc(&mut self, name: impl Into<String>, bytes: u64) -> Result<u64, AllocError> {
-        let name = name.into();
-        let taken = self.allocations.iter().map(Allocation::len).sum();
+        let (name, taken) = (name.into(), self.taken);
         if bytes > MAX_DEVICE_BYTES - taken {
             return Err(AllocError::TooLarge { name, bytes, taken });
         }
@@ -182,11 +159,64 @@ impl DeviceMemory {
         };
         let base = self.next;
         self.next += bytes.max(1).next_multiple_of(GRAIN) + self.gap;
-        self.allocations.push(Allocation { base, name, data, written });
+        self.taken += bytes;
+        self.place(Allocation { base, name, data: Bytes::Own(data), freed: None, written });
         Ok(base)
     }
 
-    /// All allocations by ascending address.
+    /// Makes bytes of the host an allocation. Kernels see them at the host's address, as host code does. They count as
+    /// written, and not as memory of the device.
+    pub fn map(&mut self, name: impl Into<String>, bytes: &'static mut [u8]) {
+        let base = bytes.as_ptr().addr() as u64;
+        let (name, data) = (name.into(), Bytes::Host(bytes));
+        self.place(Allocation { base, name, data, freed: None, written: None });
+    }
+
+    /// Adds an allocation, in the place of one that was freed long ago if there are many.
+    fn place(&mut self, allocation: Allocation) {
+        let base = allocation.base;
+        let at = self.order.partition_point(|(other, _)| *other < base);
+        let index = match self.freed.pop_front_if(|_| self.allocations.len() > REMEMBERED) {
+            Some(index) => {
+                self.allocations[index] = allocation;
+                index
+            }
+            None => {
+                self.allocations.push(allocation);
+                self.allocations.len() - 1
+            }
+        };
+        self.order.insert(at, (base, index));
+    }
+
+    /// Frees the allocation that starts at `address`; says whether there was one.
+    pub fn free(&mut self, address: u64) -> bool {
+        let Ok(at) = self.order.binary_search_by_key(&address, |(base, _)| *base) else { return false };
+        let (_, index) = self.order.remove(at);
+        let allocation = &mut self.allocations[index];
+        let bytes = allocation.len();
+        if let Bytes::Own(_) = allocation.data {
+            self.taken -= bytes;
+        }
+        (allocation.data, allocation.written) = (Bytes::Own(Vec::new()), None);
+        allocation.freed = Some(bytes);
+        self.freed.push_back(index);
+        true
+    }
+
+    /// Bytes of device memory that are allocated.
+    #[must_use]
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// The allocation that has a byte at this address.
+    #[must_use]
+    pub fn holder(&self, address: u64) -> Option<&Allocation> {
+        self.find(address, 1).ok().map(|(index, _)| &self.allocations[index])
+    }
+
+    /// All allocations in the order they were made; freed ones have no bytes.
     #[must_use]
     pub fn allocations(&self) -> &[Allocation] {
         &self.allocations
@@ -204,10 +234,10 @@ impl DeviceMemory {
     /// The same for any number of bytes.
     #[inline]
     fn find_all(&self, address: u64, bytes: u64) -> Result<(usize, usize), AccessError> {
-        let index = self.allocations.partition_point(|a| a.base <= address).wrapping_sub(1);
-        if let Some(a) = self.allocations.get(index) {
-            let offset = address - a.base;
-            if offset.saturating_add(bytes) <= a.data.len() as u64 {
+        let at = self.order.partition_point(|(base, _)| *base <= address).wrapping_sub(1);
+        if let Some(&(base, index)) = self.order.get(at) {
+            let offset = address - base;
+            if offset.saturating_add(bytes) <= self.allocations[index].data.len() as u64 {
                 return Ok((index, fit(offset)));
             }
         }
@@ -216,13 +246,16 @@ impl DeviceMemory {
 
     #[cold]
     fn outside(&self, address: u64, bytes: u64) -> AccessError {
-        let distance = |a: &Allocation| {
+        let distance = |a: &&Allocation| {
             let end = a.base + a.data.len() as u64;
             if address < a.base { a.base - address } else { address.saturating_sub(end) }
         };
-        let nearest = self.allocations.iter().min_by_key(|a| distance(a));
-        let nearest = nearest.map(|a| (a.name.clone(), a.base, a.data.len() as u64));
-        AccessError::Outside { address, bytes, nearest }
+        let was_in = |a: &&Allocation| a.freed.is_some_and(|size| (a.base..a.base + size).contains(&address));
+        let (gone, there) =
+            (self.allocations.iter().find(was_in), self.allocations.iter().filter(|a| a.freed.is_none()));
+        let nearest = gone.or_else(|| there.min_by_key(distance));
+        let nearest = nearest.map(|a| (a.name.clone(), a.base, a.freed.unwrap_or(a.data.len() as u64)));
+        AccessError::Outside { address, bytes, nearest, freed: gone.is_some() }
     }
 
     /// The bytes of one allocation.
@@ -338,76 +371,4 @@ impl Allocation {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_are_left_free() {
-        let mut memory = DeviceMemory::new();
-        let first = memory.alloc("a", 1).unwrap();
-        memory.leave(0);
-        memory.leave(257);
-        assert_eq!(memory.alloc("b", 1).unwrap() - first, 3 * GRAIN);
-    }
-
-    #[test]
-    fn an_access_past_the_end_does_not_reach_the_next_allocation() {
-        let mut m = DeviceMemory::new();
-        m.guard();
-        let (a, b) = (m.alloc("a", 256).unwrap(), m.alloc("b", 256).unwrap());
-        assert!(m.find(a + 252, 4).is_ok() && m.find(b, 4).is_ok());
-        for past in [256, 4096, GUARD] {
-            let error = m.find(a + past, 4).unwrap_err().to_string();
-            assert!(error.contains("outside every allocation"), "{past}: {error}");
-        }
-    }
-
-    #[test]
-    fn allocations_are_256_bytes_apart_and_bounded_to_the_byte() {
-        let mut m = DeviceMemory::new();
-        let a = m.alloc("a", 10).unwrap();
-        let b = m.alloc("b", 4).unwrap();
-        assert_eq!((a, b), (HEAP_BASE, HEAP_BASE + 256));
-        assert!(m.find(a + 6, 4).is_ok());
-        let error = m.find(a + 8, 4).unwrap_err().to_string();
-        assert!(error.contains("crosses the end of `a`"), "{error}");
-        let error = m.find(16, 4).unwrap_err().to_string();
-        assert!(error.contains("before `a`"), "{error}");
-    }
-
-    #[test]
-    fn a_huge_buffer_costs_only_what_is_touched() {
-        let mut m = DeviceMemory::new();
-        let a = m.alloc("huge", 1 << 33).unwrap();
-        m.write(a + (1 << 32), &[1, 2, 3]).unwrap();
-        let mut back = [0; 4];
-        m.read(a + (1 << 32), &mut back).unwrap();
-        assert_eq!(back, [1, 2, 3, 0]);
-    }
-
-    #[test]
-    fn more_than_a_device_has_is_refused() {
-        let mut m = DeviceMemory::new();
-        let error = m.alloc("a", u64::MAX).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "`a` has 18446744073709551615 bytes, and 0 are taken; a device has 8589934592, that is 8 GiB"
-        );
-        let first = m.alloc("b", 1).unwrap();
-        assert_eq!(first, HEAP_BASE, "what was refused takes no place");
-        let error = m.alloc("c", MAX_DEVICE_BYTES).unwrap_err();
-        assert_eq!(error, AllocError::TooLarge { name: "c".to_owned(), bytes: MAX_DEVICE_BYTES, taken: 1 });
-        m.alloc("c", MAX_DEVICE_BYTES - 1).unwrap();
-    }
-
-    #[test]
-    fn unwritten_bytes_are_found_when_tracked() {
-        let mut m = DeviceMemory::new();
-        m.track_writes();
-        let a = m.alloc("a", 64).unwrap();
-        m.write(a, &[0; 6]).unwrap();
-        assert!(m.check_read(a, 4).is_ok());
-        assert_eq!(m.check_read(a + 4, 4), Err(AccessError::NeverWritten { address: a + 6 }));
-        assert_eq!(m.check_read(a + 2, 4), Err(AccessError::Misaligned { address: a + 2, bytes: 4 }));
-    }
-}
+mod tests;

@@ -5,9 +5,11 @@
 //! same byte are equal.
 
 mod device;
+mod error;
 mod view;
 
-pub use device::{AccessError, AllocError, Allocation, DeviceMemory, HEAP_BASE, MAX_DEVICE_BYTES};
+pub use device::{Allocation, DeviceMemory, HEAP_BASE, MAX_DEVICE_BYTES};
+pub use error::{AccessError, AllocError};
 pub use view::{Global, Merge, StoreLog};
 
 /// Start of the window onto the thread block's shared memory.
