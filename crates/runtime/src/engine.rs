@@ -94,6 +94,14 @@ impl Kernel {
         }
     }
 
+    /// The module in memory that it was made of.
+    pub(crate) fn image_mut(&mut self) -> &mut Image {
+        match self {
+            Self::Decoded(program, _) => &mut program.image,
+            Self::Interpreted(kernel, _) => &mut kernel.0,
+        }
+    }
+
     /// Runs one launch to its end or to its first fault, without a notion of time.
     ///
     /// # Errors

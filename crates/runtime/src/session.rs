@@ -1,7 +1,7 @@
 //! Running a plan.
 
 use crate::compare::compare;
-use crate::device::{Device, Setup};
+use crate::device::{Device, Setup, Shape};
 use crate::error::{Error, Problem};
 use crate::fill::Fill;
 use crate::outcome::{Checked, Launched, Outcome};
@@ -75,7 +75,7 @@ impl<'a> Session<'a> {
             other => other,
         };
         let kernel = ptx.kernel(plan.kernel.as_deref()).map_err(|p| here(p.into()))?;
-        let mut launch = self.device.shape(plan.grid, plan.block, plan.shared);
+        let mut launch = self.device.shape(Shape { grid: plan.grid, block: plan.block, shared: plan.shared });
         let sizes = self.device.virtualize(kernel, &mut launch).map_err(here)?;
         let layout = self.device.check_launch(kernel, &launch).map_err(here)?.clone();
         let own = plan.args.iter().map(|a| (&a.value, &a.at));

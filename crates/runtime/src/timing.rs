@@ -207,7 +207,10 @@ impl<'m> Timer<'m> {
                 let found = choice.look_up(asked.number, &asked.profiled()).filter(|_| !self.is_off_profile);
                 self.is_off_profile |= found.is_none();
                 match found {
-                    Some((work, false)) => self.execute(asked, work, memory),
+                    Some((work, false)) => {
+                        let made = self.execute(asked, memory)?;
+                        Ok(Made { sample: Some(LaunchSample::Executed { work }), ..made })
+                    }
                     _ => {
                         let (stop, timed) = self.launch(asked, &[], memory, watch, None)?;
                         let work = found.map_or_else(|| timed.report().warp_insts, |found| found.0);
@@ -229,10 +232,10 @@ impl<'m> Timer<'m> {
     }
 
     /// Executes a launch without time.
-    fn execute(&mut self, asked: &Asked<'_>, work: u64, memory: &mut DeviceMemory) -> Result<Made, Error> {
+    pub(crate) fn execute(&mut self, asked: &Asked<'_>, memory: &mut DeviceMemory) -> Result<Made, Error> {
         let done = self.gpu.execute(asked.program, asked.launch, memory).map_err(refused)?;
         let (report, stop) = timeless(done.map_err(|fault| *fault));
-        Ok(Made { report, stop, timed: None, sample: Some(LaunchSample::Executed { work }) })
+        Ok(Made { report, stop, timed: None, sample: None })
     }
 
     /// Makes a launch but for some blocks, which have no time: how it ended, if it did not complete, and what was measured.

@@ -1,4 +1,7 @@
 use super::*;
+use crate::EngineOptions;
+use crate::outcome::Stop;
+use crate::timing::TimingOptions;
 use raddle_sim::config::{Machine, Source};
 
 const PTX: &str = ".version 6.0\n.target sm_50\n.address_size 64\n\
@@ -65,4 +68,31 @@ fn mistakes_are_named() {
     let wrong = |r: Result<(), Error>| r.unwrap_err().to_string();
     assert_eq!(wrong(device.set_variable("scales", &[1u32])), "k.ptx has no variable `scales`");
     assert_eq!(wrong(device.set_variable("scale", &[1u64, 2])), "variable `scale` has 8 bytes, not 16");
+}
+
+const READS_CONSTANT: &str = ".version 6.0\n.target sm_50\n.address_size 64\n.const .u32 k;\n\
+    .visible .entry get(.param .u64 p) {\n.reg .b32 %r<2>; .reg .b64 %d<2>;\n\
+    ld.param.u64 %d1, [p]; ld.const.u32 %r1, [k]; st.global.u32 [%d1], %r1; ret;\n}\n";
+
+#[test]
+fn modules_have_constants_of_their_own_and_kernels_see_them_change() {
+    let files = [1, 2].map(|n| PtxFile::parse(&format!("{n}.ptx"), READS_CONSTANT.to_owned()).unwrap());
+    let setup = Setup::default();
+    let mut device = Device::open(&setup, true).unwrap();
+    let modules = files.each_ref().map(|file| device.add_module(file).unwrap());
+    let at = device.memory_mut().unwrap().alloc("p", 4).unwrap();
+    let shape = Shape { grid: [1; 3], block: [1; 3], shared: 0 };
+    for (round, value) in [7u32, 9].into_iter().enumerate() {
+        let place = device.place(modules[1], "k").unwrap();
+        device.write_constants(modules[1], place.at, &value.to_le_bytes());
+        let mut got = [0; 2];
+        for (got, module) in got.iter_mut().zip(modules) {
+            device.launch_bytes(module, "get", shape, at.to_le_bytes().to_vec(), true).unwrap();
+            let mut word = [0; 4];
+            device.memory().read(at, &mut word).unwrap();
+            *got = u32::from_le_bytes(word);
+        }
+        assert_eq!(got, [0, value]);
+        assert_eq!(device.take_launches().len(), 2, "round {round}");
+    }
 }

@@ -1,0 +1,178 @@
+//! Launches on a device.
+
+use super::{Arg, Device, ModuleId};
+use crate::checkpoint::Keep;
+use crate::error::{Error, Problem};
+use crate::outcome::{Launched, Stop, timeless};
+use crate::params;
+use crate::plan::ArgValue;
+use crate::timing::{Asked, Made};
+use crate::virtual_blocks;
+use raddle_exec::{KernelLayout, Launch, Logical};
+use std::time::Instant;
+
+/// What is kept of what all launches print, in bytes.
+const MAX_PRINTED: usize = 64 << 20;
+/// The module a device was made with.
+const FIRST: ModuleId = ModuleId(0);
+
+/// How large a launch is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Thread blocks.
+    pub grid: [u32; 3],
+    /// Threads per block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory, in bytes.
+    pub shared: u32,
+}
+
+/// The launch that one of virtual blocks stands for: of the kernel as it was written, whose parameters come first.
+fn original(launch: &Launch, layout: &KernelLayout) -> Launch {
+    let Some(logical) = launch.logical else { return launch.clone() };
+    let bytes = launch.params.len().min(layout.param_bytes as usize);
+    Launch { grid: logical.grid, params: launch.params[..bytes].to_vec(), logical: None, ..launch.clone() }
+}
+
+impl Device<'_> {
+    /// Checks a launch against its kernel; the arguments must have been laid out.
+    pub(crate) fn check_launch(&mut self, name: &str, shape: &Launch) -> Result<&KernelLayout, Error> {
+        self.check_in(FIRST, name, shape)
+    }
+
+    fn check_in(&mut self, module: ModuleId, name: &str, shape: &Launch) -> Result<&KernelLayout, Error> {
+        let options = &self.setup.options;
+        let loaded = &mut self.modules[module.0];
+        loaded.prepare(name, options)?;
+        let layout = &loaded.kernels[name].layout;
+        params::check_shape(&loaded.image.module, layout, shape)?;
+        Ok(layout)
+    }
+
+    /// A launch with nothing said of its arguments.
+    pub(crate) fn shape(&self, Shape { grid, block, shared }: Shape) -> Launch {
+        Launch {
+            grid,
+            block,
+            dynamic_shared: shared,
+            params: Vec::new(),
+            textures: self.textures.clone(),
+            max_thread_insts: self.setup.options.max_thread_insts,
+            report_uninitialised: self.setup.options.report_uninitialised,
+            logical: None,
+        }
+    }
+
+    /// Launches a kernel of the module the device was made with and waits for its end.
+    ///
+    /// # Errors
+    /// When it cannot be launched like this, or did not complete: then the last of [`Self::launches`] says why.
+    pub fn launch(
+        &mut self,
+        kernel: &str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared: u32,
+        args: &[Arg],
+    ) -> Result<(), Error> {
+        let mut launch = self.shape(Shape { grid, block, shared });
+        let sizes = self.virtualize(kernel, &mut launch)?;
+        let layout = self.check_launch(kernel, &launch)?.clone();
+        let args: Vec<_> = args.iter().map(|a| &a.0).chain(&sizes).map(|value| (value, &None)).collect();
+        let module = &self.modules[0].image.module;
+        launch.params = params::encode(module, &layout, &args, &|index| self.allocation(index))?;
+        self.start(kernel, &launch)
+    }
+
+    /// Launches a kernel of any module with its parameters as bytes, laid out as [`Device::layout`] says, and waits for
+    /// its end. Without time it is executed only, also on a device that has a machine.
+    ///
+    /// # Errors
+    /// As [`Device::launch`].
+    pub fn launch_bytes(
+        &mut self,
+        module: ModuleId,
+        kernel: &str,
+        shape: Shape,
+        params: Vec<u8>,
+        in_time: bool,
+    ) -> Result<(), Error> {
+        let launch = Launch { params, ..self.shape(shape) };
+        self.check_in(module, kernel, &launch)?;
+        self.make(module, kernel, &launch, in_time)
+    }
+
+    /// Turns a launch of a virtualised kernel into one of its virtual blocks; gives the arguments that say how many
+    /// logical ones there are. Other launches stay as they are.
+    pub(crate) fn virtualize(&mut self, name: &str, launch: &mut Launch) -> Result<Vec<ArgValue>, Error> {
+        let Some(kernel) = self.ptx().virtualized.iter().find(|k| k.kernel == name) else { return Ok(Vec::new()) };
+        let logical = virtual_blocks::logical(kernel, launch)?;
+        launch.logical = Some(Logical { grid: launch.grid, barrier: kernel.barrier });
+        launch.grid = [1, 1, 1];
+        self.check_launch(name, launch)?;
+        let options = &self.setup.options;
+        let resident = match (options.timing.as_deref(), self.modules[0].kernels[name].kernel.program()) {
+            (Some(timing), Some(program)) => virtual_blocks::resident(timing, program, launch)?,
+            _ => u64::from(u32::MAX),
+        };
+        let most = options.virtual_blocks.map_or(resident, u64::from);
+        launch.grid[0] = most.min(logical.blocks).max(1) as u32;
+        Ok(logical.args)
+    }
+
+    /// Makes a launch that has been checked.
+    pub(crate) fn start(&mut self, name: &str, launch: &Launch) -> Result<(), Error> {
+        self.make(FIRST, name, launch, true)
+    }
+
+    fn make(&mut self, module: ModuleId, name: &str, launch: &Launch, in_time: bool) -> Result<(), Error> {
+        let loaded = &mut self.modules[module.0];
+        let ptx = loaded.ptx;
+        let prepared = loaded.prepare(name, &self.setup.options)?;
+        let start = Instant::now();
+        let made = match (&mut self.timer, prepared.kernel.program()) {
+            (Some(timer), Some(program)) => {
+                if self.keep.is_some() && self.watch.observer.is_some() {
+                    return Err(Problem::new("there are no checkpoints of runs whose events are recorded").into());
+                }
+                let asked = Asked { number: self.launches.len(), kernel: name, program, launch, ptx };
+                match in_time {
+                    true => timer.make(&asked, &mut self.memory, &mut self.watch, self.keep.as_mut())?,
+                    false => timer.execute(&asked, &mut self.memory)?,
+                }
+            }
+            _ => {
+                let (report, stop) = timeless(prepared.kernel.launch(launch, &mut self.memory)?);
+                Made { report, stop, timed: None, sample: None }
+            }
+        };
+        let wall = self.keep.as_ref().map_or_else(|| start.elapsed(), Keep::wall);
+        if let (Some(shadow), Some((layout, kernel))) = (&mut self.shadow, &prepared.reference)
+            && shadow.stopped.is_none()
+            && made.stop.is_none()
+            && let (_, Some(Stop::Fault(fault))) =
+                timeless(kernel.launch(&original(launch, layout), &mut shadow.memory)?)
+        {
+            shadow.stopped = Some(fault);
+        }
+        self.record(name, launch, made, wall)
+    }
+
+    /// Adds a launch to the list.
+    fn record(&mut self, name: &str, launch: &Launch, made: Made, wall: std::time::Duration) -> Result<(), Error> {
+        let Made { mut report, stop, mut timed, sample } = made;
+        self.printed = self.printed.saturating_add(report.output.len());
+        if self.printed > MAX_PRINTED && !report.output.is_empty() {
+            report.output = format!("[all launches printed more than {MAX_PRINTED} bytes; this one's is dropped]\n");
+            timed.iter_mut().for_each(|timed| timed.result.output.clear());
+        }
+        let kernel = name.to_owned();
+        let (grid, block, ending) = (launch.grid, launch.block, stop.as_ref().map(Stop::name));
+        let shared = launch.dynamic_shared;
+        self.launches.push(Launched { kernel, grid, block, shared, report, stop, timed, sample, wall });
+        match ending {
+            Some(ending) => Err(Error::Stopped { kernel: name.to_owned(), ending }),
+            None => Ok(()),
+        }
+    }
+}
