@@ -24,6 +24,8 @@ pub enum Exit {
     Checkpoint,
     /// Somebody pressed Ctrl-C.
     Stopped,
+    /// A program that was run ended with this code of its own.
+    Program(u8),
 }
 
 impl Exit {
@@ -38,6 +40,7 @@ impl Exit {
             Self::CycleLimit => 5,
             Self::Checkpoint => 6,
             Self::Stopped => 130,
+            Self::Program(code) => code,
         }
     }
 }

@@ -13,9 +13,11 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the crate that prints")]
 
+mod cc;
 mod compare;
 mod config;
 mod cost;
+pub mod exec;
 mod exit;
 mod fill;
 mod gangs;
@@ -62,6 +64,15 @@ Exit codes:
 enum Command {
     /// Run a kernel, the launches a file lists or a workload, and look at what comes out
     Run(Box<run::Args>),
+    /// Compile a CUDA program
+    Cc(cc::Args),
+    /// Run a CUDA program as it is, and say how long a GPU would take and why
+    Exec(Box<exec::Args>),
+    /// Write a folder that looks like a CUDA toolkit, for other people's build systems
+    Toolkit(cc::ToolkitArgs),
+    /// What the programs in a toolkit's folder call
+    #[command(hide = true)]
+    Tool(cc::ToolArgs),
     /// Run launches and measure how their warps part and wait
     #[command(subcommand, after_help = "Example:\n  raddle measure barriers examples/saxpy.toml")]
     Measure(measure::Command),
@@ -128,6 +139,10 @@ pub fn main_with(registry: Registry) -> ExitCode {
     let registry = Arc::new(registry);
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args, &registry),
+        Command::Cc(args) => cc::run(&args),
+        Command::Exec(args) => exec::run(&args, &registry),
+        Command::Toolkit(args) => cc::write_toolkit(&args),
+        Command::Tool(args) => cc::tool(&args),
         Command::Measure(command) => measure::run(&command, &registry),
         Command::Lanes(args) => lanes::run(&args, &registry),
         Command::Phases(args) => phases::run(&args, &registry),

@@ -61,22 +61,28 @@ pub fn talk(text: &str) {
 
 /// Columns padded to the widest cell, the first flush left and the others flush right.
 pub fn table(rows: &[Vec<String>]) -> String {
-    aligned(rows, 1)
+    aligned(rows, |column| column == 0)
 }
 
 /// Columns padded to the widest cell, all of them flush left.
 pub fn columns(rows: &[Vec<String>]) -> String {
-    aligned(rows, usize::MAX)
+    aligned(rows, |_| true)
 }
 
-fn aligned(rows: &[Vec<String>], left: usize) -> String {
+/// As [`table`], with the last column flush left because it is text.
+pub fn table_with_text(rows: &[Vec<String>]) -> String {
+    let last = rows.iter().map(Vec::len).max().unwrap_or(0).saturating_sub(1);
+    aligned(rows, |column| column == 0 || column == last)
+}
+
+fn aligned(rows: &[Vec<String>], is_left: impl Fn(usize) -> bool) -> String {
     let width = |column: usize| rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for row in rows {
         for (column, cell) in row.iter().enumerate() {
             let width = width(column);
             let gap = if column == 0 { "" } else { "  " };
-            text += &if column < left { format!("{gap}{cell:<width$}") } else { format!("{gap}{cell:>width$}") };
+            text += &if is_left(column) { format!("{gap}{cell:<width$}") } else { format!("{gap}{cell:>width$}") };
         }
         text.truncate(text.trim_end().len());
         text.push('\n');

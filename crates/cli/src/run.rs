@@ -2,13 +2,13 @@
 
 pub mod checkpoint;
 mod energy;
-mod figures;
-mod launches;
+pub mod figures;
+pub mod launches;
 mod report;
 mod sample;
 mod spec;
-mod stop;
-mod timing_json;
+pub mod stop;
+pub mod timing_json;
 mod workload;
 
 use crate::config::MachineArgs;

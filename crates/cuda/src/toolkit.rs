@@ -47,21 +47,45 @@ fn write_files(folder: &Path, parts: &Parts<'_>) -> io::Result<()> {
         fs::write(path, text)?;
     }
     for tool in TOOLS {
-        let script = format!("#!/bin/sh\nexec '{}' tool {tool} \"$@\"\n", quoted(parts.raddle));
+        let toolkit = "RADDLE_TOOLKIT=\"$(dirname \"$(dirname \"$(readlink -f \"$0\")\")\")\"";
+        let script = format!(
+            "#!/bin/sh\n{toolkit}\nexport RADDLE_TOOLKIT\nexec '{}' tool {tool} \"$@\"\n",
+            quoted(parts.raddle)
+        );
         write_program(&folder.join("bin").join(tool), &script)?;
     }
     let json = format!("{{\n  \"cuda\": {{ \"name\": \"Raddle\", \"version\": \"{VERSION}.0\" }}\n}}\n");
     fs::write(folder.join("version.json"), json)?;
     fs::write(folder.join("version.txt"), format!("CUDA Version {VERSION}.0\n"))?;
     let libraries = folder.join("lib64");
-    for name in RUNTIME.iter().chain(&DRIVER) {
-        replace(&libraries.join(name), |path| link(parts.library, path))?;
-    }
+    write_libraries(&libraries, parts.library)?;
     replace(&libraries.join("stubs/libcuda.so"), |path| link(parts.library, path))?;
     // What is linked statically elsewhere is the same library here; and there is nothing in the device runtime.
     fs::write(libraries.join("libcudart_static.a"), "INPUT(-lcudart)\n")?;
     fs::write(libraries.join("libcudadevrt.a"), "!<arch>\n")?;
     replace(&folder.join("lib"), |path| link(Path::new("lib64"), path))
+}
+
+/// Gives the library all names under which programs look for it.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn write_libraries(folder: &Path, library: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for name in RUNTIME.iter().chain(&DRIVER) {
+        let path = folder.join(name);
+        // Another process may be looking at it.
+        if fs::read_link(&path).ok().as_deref() != Some(library) {
+            replace(&path, |path| link(library, path))?;
+        }
+    }
+    Ok(())
+}
+
+/// A short name for contents.
+#[must_use]
+pub fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..16].to_owned()
 }
 
 /// A path inside quotes of the shell.

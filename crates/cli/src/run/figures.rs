@@ -32,24 +32,26 @@ pub struct Figures {
 impl Figures {
     /// The sum over launches of the same shape; none without a launch.
     pub fn sum(launches: &[&Timed]) -> Option<Self> {
-        let mut sum: Option<Self> = None;
-        for timed in launches {
-            let result = &timed.result;
-            let (sm, l2, dram, own) = (result.total(), result.l2_total(), result.dram_total(), result.own_total());
-            let Some(sum) = &mut sum else {
-                sum = Some(Self { cycles: result.cycles, sm, l2, dram, own, residency: timed.residency.clone() });
-                continue;
-            };
-            sum.cycles += result.cycles;
-            sum.sm.sm.add(&sm.sm);
-            sum.sm.int.add(&sm.int);
-            sum.sm.fp.add(&sm.fp);
-            sum.sm.l1d.add(&sm.l1d);
-            sum.l2.add(&l2);
-            sum.dram.add(&dram);
-            Counted::add(&mut sum.own, &own);
-        }
-        sum
+        let (first, rest) = launches.split_first()?;
+        let result = &first.result;
+        let (sm, l2, dram, own) = (result.total(), result.l2_total(), result.dram_total(), result.own_total());
+        let mut sum = Self { cycles: result.cycles, sm, l2, dram, own, residency: first.residency.clone() };
+        rest.iter().for_each(|timed| sum.add(timed));
+        Some(sum)
+    }
+
+    /// Adds one more launch.
+    pub fn add(&mut self, timed: &Timed) {
+        let result = &timed.result;
+        let sm = result.total();
+        self.cycles += result.cycles;
+        self.sm.sm.add(&sm.sm);
+        self.sm.int.add(&sm.int);
+        self.sm.fp.add(&sm.fp);
+        self.sm.l1d.add(&sm.l1d);
+        self.l2.add(&result.l2_total());
+        self.dram.add(&result.dram_total());
+        Counted::add(&mut self.own, &result.own_total());
     }
 
     /// Warp and thread instructions per cycle.

@@ -48,6 +48,21 @@ fn sm(result: &SmResult) -> Value {
     value
 }
 
+/// Shares and rates.
+pub fn figures(f: &Figures, machine: &MachineConfig) -> Value {
+    let (warp_ipc, thread_ipc) = f.ipc();
+    json!({
+        "warp_ipc": warp_ipc,
+        "thread_ipc": thread_ipc,
+        "simd_efficiency": f.simd_efficiency(machine),
+        "l1d_hit_rate": ratio(f.sm.l1d.hits, f.sm.l1d.accesses),
+        "l2_hit_rate": ratio(f.l2.hits, f.l2.accesses),
+        "dram_bytes": f.dram_bytes(machine),
+        "dram_use": f.dram_use(machine),
+        "mean_read_latency": f.read_latency(),
+    })
+}
+
 /// Everything about a launch.
 pub fn timed(timed: &Timed, machine: &MachineConfig) -> Value {
     let Timed { result, residency, pcs } = timed;
@@ -58,19 +73,7 @@ pub fn timed(timed: &Timed, machine: &MachineConfig) -> Value {
     if !mechanisms.is_empty() {
         total["mechanisms"] = own(&mechanisms);
     }
-    let figures = Figures::sum(&[timed]).map(|f| {
-        let (warp_ipc, thread_ipc) = f.ipc();
-        json!({
-            "warp_ipc": warp_ipc,
-            "thread_ipc": thread_ipc,
-            "simd_efficiency": f.simd_efficiency(machine),
-            "l1d_hit_rate": ratio(f.sm.l1d.hits, f.sm.l1d.accesses),
-            "l2_hit_rate": ratio(f.l2.hits, f.l2.accesses),
-            "dram_bytes": f.dram_bytes(machine),
-            "dram_use": f.dram_use(machine),
-            "mean_read_latency": f.read_latency(),
-        })
-    });
+    let figures = Figures::sum(&[timed]).map(|sum| figures(&sum, machine));
     let pcs = pcs.iter().map(|c| {
         json!({
             "pc": c.pc,

@@ -363,6 +363,12 @@ impl Allocation {
         self.data.is_empty()
     }
 
+    /// Whether its bytes are the host's too.
+    #[must_use]
+    pub fn is_host(&self) -> bool {
+        matches!(self.data, Bytes::Host(_))
+    }
+
     /// Its bytes.
     #[must_use]
     pub fn data(&self) -> &[u8] {

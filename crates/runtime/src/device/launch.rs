@@ -9,6 +9,8 @@ use crate::plan::ArgValue;
 use crate::timing::{Asked, Made};
 use crate::virtual_blocks;
 use raddle_exec::{KernelLayout, Launch, Logical};
+use raddle_sim::config::MachineConfig;
+use raddle_sim::residency::Residency;
 use std::time::Instant;
 
 /// What is kept of what all launches print, in bytes.
@@ -100,6 +102,26 @@ impl Device<'_> {
         let launch = Launch { params, ..self.shape(shape) };
         self.check_in(module, kernel, &launch)?;
         self.make(module, kernel, &launch, in_time)
+    }
+
+    /// Blocks of a kernel that an SM of a machine holds at once.
+    ///
+    /// # Errors
+    /// When there is no such kernel, or not even one block fits.
+    pub fn residency(
+        &mut self,
+        module: ModuleId,
+        kernel: &str,
+        shape: Shape,
+        machine: &MachineConfig,
+    ) -> Result<Residency, Error> {
+        let launch = self.shape(shape);
+        let prepared = self.modules[module.0].prepare(kernel, &self.setup.options)?;
+        let refused = |e: raddle_sim::gpu::GpuError| Problem::new(e.to_string());
+        match prepared.kernel.program() {
+            Some(program) => Ok(Residency::new(machine, program, &launch, None).map_err(refused)?),
+            None => Err(Problem::new("the reference interpreter has no SMs").into()),
+        }
     }
 
     /// Turns a launch of a virtualised kernel into one of its virtual blocks; gives the arguments that say how many

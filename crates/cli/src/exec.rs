@@ -1,0 +1,117 @@
+//! `raddle exec`: a CUDA program with host code, run as it is.
+//!
+//! ```text
+//!  raddle exec ──environment──► the program ──calls──► libcudart.so ──► Guest: device, launches, table at the end
+//! ```
+//!
+//! The simulator is inside the library, in the program's own process. This command checks the options, hands them over in
+//! an environment variable and gives back the program's exit code. A program that is started by itself does the same
+//! with the options of that variable, or with none.
+
+mod guest;
+mod kernels;
+pub(crate) mod library;
+mod options;
+
+pub use guest::Guest;
+
+use crate::exit::{Exit, Failure};
+use crate::out;
+use options::{OPTIONS_VARIABLE, Options};
+use raddle_runtime::Problem;
+use raddle_sim::seam::Registry;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The command line of `raddle exec`.
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    options: Options,
+
+    /// Program that was compiled by `raddle cc`, or elsewhere with a shared CUDA runtime, and its arguments
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    program: Vec<OsString>,
+}
+
+const HELP: &str = "\
+The program runs as it is: its input, output and exit code are its own. In the end a table on stderr says
+for each kernel how often it was launched, how long a GPU would have taken, and where its issue slots went.
+
+Time is the GPU's: cudaEventElapsedTime gives simulated time. Host code and copies take none; launches run
+one after the other, whatever streams they are in. With --sample launches=5 the first five launches of every
+kernel are simulated and the others executed; these count as long as the simulated ones for the same work.
+With --engine fast nothing has a time: events then count a nanosecond for each warp-instruction.
+
+A kernel that faults is reported when it does, with thread and source line; the program gets the error code
+that CUDA would give.
+
+Examples:
+  raddle cc saxpy.cu -o saxpy
+  raddle exec ./saxpy
+  raddle exec --issue lrr --set gpu.sms=4 ./saxpy 1000000
+  raddle exec --engine fast make test";
+
+/// Runs a program.
+pub(crate) fn run(args: &Args, registry: &Registry) -> Result<Exit, Failure> {
+    args.options.check(registry)?;
+    let (program, rest) = args.program.split_first().ok_or_else(|| Problem::new("there is no program to run"))?;
+    let path = place(program);
+    if path.is_file() {
+        refuse_static(&path)?;
+    }
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let own = given.len() - args.program.len();
+    let mut options: Vec<String> = given[..own].iter().skip(2).map(|a| a.to_string_lossy().into_owned()).collect();
+    if options.last().is_some_and(|last| last == "--") {
+        options.pop();
+    }
+    let folder = library::folder()?;
+    let old = std::env::var_os("LD_LIBRARY_PATH");
+    let paths = [folder].into_iter().chain(old.iter().flat_map(std::env::split_paths));
+    let paths = std::env::join_paths(paths).map_err(|e| Problem::new(e.to_string()))?;
+    let mut command = Command::new(&path);
+    command.args(rest).env("LD_LIBRARY_PATH", paths);
+    command.env(OPTIONS_VARIABLE, serde_json::to_string(&options).map_err(std::io::Error::from)?);
+    let status = command.status().map_err(|e| {
+        Problem::new(format!("cannot run {}: {e}", path.display()))
+            .help("a program is compiled by `raddle cc FILE.cu -o PROGRAM`")
+    })?;
+    if let Some(code) = status.code() {
+        return Ok(Exit::Program(code as u8));
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        let signal = status.signal().unwrap_or(0);
+        let hint = match signal {
+            11 => ": host code used a pointer it must not, perhaps one of the device",
+            _ => "",
+        };
+        out::talk(&format!("{} was ended by signal {signal}{hint}", path.display()));
+        return Ok(Exit::Program(128 + signal as u8));
+    }
+    #[cfg(not(unix))]
+    Ok(Exit::Bad)
+}
+
+/// A name without a folder is that of a file here, if there is one, or else a command.
+fn place(program: &OsString) -> PathBuf {
+    let path = PathBuf::from(program);
+    if path.components().count() == 1 && path.is_file() { Path::new(".").join(path) } else { path }
+}
+
+/// Refuses a program with the vendor's runtime inside.
+fn refuse_static(path: &Path) -> Result<(), Problem> {
+    let Ok(bytes) = std::fs::read(path) else { return Ok(()) };
+    let has = |text: &[u8]| bytes.windows(text.len()).any(|window| window == text);
+    if bytes.starts_with(b"\x7fELF") && has(b".nv_fatbin") && !has(b"libcudart.so") && !has(b"libcuda.so") {
+        return Err(Problem::new(format!("{} has the CUDA runtime linked into it", path.display())).help(
+            "link it again with the shared one: nvcc -cudart shared, in CMake CMAKE_CUDA_RUNTIME_LIBRARY=Shared, \
+             or compile it with `raddle cc`",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! What the library in a program's process asks of this crate: options, what to say of launches, the table in the end.
+
+use super::kernels::Kernels;
+use super::options::Options;
+use crate::exit::Failure;
+use crate::out;
+use crate::render::{self, Text};
+use crate::run::stop;
+use raddle_cuda::names;
+use raddle_runtime::device::Setup;
+use raddle_runtime::outcome::{Launched, Stop};
+use raddle_runtime::sample::{LaunchSample, Sample};
+use raddle_runtime::stats_table::{self, Format};
+use raddle_runtime::{Error, Outcome, PtxFile};
+use raddle_sim::config::{Machine, MachineConfig};
+use std::collections::BTreeSet;
+
+/// Notes that are printed at most; what goes wrong once often goes wrong a million times.
+const MOST_NOTES: usize = 50;
+
+/// A program that runs kernels.
+pub struct Guest {
+    options: Options,
+    machine: Option<Machine>,
+    /// What programs are told of the device, also without time.
+    properties: MachineConfig,
+    kernels: Kernels,
+    /// All launches, if a table of counters is asked for.
+    kept: Vec<Launched>,
+    /// Notes that have been printed.
+    notes: BTreeSet<String>,
+    has_ended: bool,
+}
+
+impl Guest {
+    /// Reads the options of this process. What is wrong with them is printed.
+    ///
+    /// # Errors
+    /// The exit code for a program that cannot be run like this.
+    pub fn from_environment() -> Result<(Self, Setup), i32> {
+        let wrong = |text: &str| {
+            out::talk(text);
+            2
+        };
+        let options = Options::from_environment().map_err(|text| wrong(&text))?;
+        let registry = raddle_mech::registry();
+        let machine = options
+            .load(&registry)
+            .map_err(|failure: Failure| wrong(&render::failure(&failure).unwrap_or_default()))?;
+        let properties = match &machine {
+            Some(machine) => machine.config.clone(),
+            None => options.machine.load().map_err(|e| wrong(&render::failure(&e).unwrap_or_default()))?.config,
+        };
+        let setup = Setup::with_registry(options.run_options(machine.as_ref()), registry);
+        let (kernels, kept, notes) = (Kernels::default(), Vec::new(), BTreeSet::new());
+        let guest = Self { options, machine, properties, kernels, kept, notes, has_ended: false };
+        Ok((guest, setup))
+    }
+
+    /// The machine that programs are told of: the one that is simulated, or the default where nothing has a time.
+    #[must_use]
+    pub fn properties(&self) -> &MachineConfig {
+        &self.properties
+    }
+
+    /// Whether the next launch of this kernel is simulated in time.
+    #[must_use]
+    pub fn is_timed(&self, kernel: &str) -> bool {
+        match self.options.sample {
+            Some(Sample::Launches(each)) => self.kernels.timed(kernel) < each as u64,
+            _ => true,
+        }
+    }
+
+    /// Takes note of a launch of a kernel in `file`: how long it took, in picoseconds. A fault is printed.
+    pub fn launched(&mut self, mut launched: Launched, file: &PtxFile) -> u64 {
+        if let (Some(Sample::Launches(_)), None) = (self.options.sample, &launched.stop) {
+            let work = launched.report.warp_insts;
+            launched.sample = Some(match launched.timed {
+                Some(_) => LaunchSample::Whole { work, why: None },
+                None => LaunchSample::Executed { work },
+            });
+        }
+        if let Some(stop) = &launched.stop {
+            self.stopped(&launched, stop, file);
+        }
+        let picoseconds = self.kernels.add(&launched, self.machine.as_ref().map(|machine| &machine.config));
+        if self.options.stats.is_some() {
+            self.kept.push(launched);
+        }
+        picoseconds
+    }
+
+    fn stopped(&self, launched: &Launched, stop: &Stop, file: &PtxFile) {
+        let kernel = names::readable(&launched.kernel);
+        out::talk(&format!("raddle: kernel {kernel} did not complete"));
+        out::talk(&stop::text(stop, &Text::new(&file.path, &file.source), file));
+    }
+
+    /// What is wrong with a module, once.
+    pub fn refused(&mut self, what: &str, error: Error) {
+        if let Some(text) = render::failure(&error.into()) {
+            self.note(&format!("{what}:\n{text}"));
+        }
+    }
+
+    /// Prints a note, each only once.
+    pub fn note(&mut self, text: &str) {
+        if self.notes.len() < MOST_NOTES && self.notes.insert(text.to_owned()) {
+            out::talk(&format!("raddle: {text}"));
+        }
+    }
+
+    /// The program ends.
+    pub fn finish(&mut self) {
+        if std::mem::replace(&mut self.has_ended, true) {
+            return;
+        }
+        if let Some(path) = self.options.stats.as_deref() {
+            let outcome = Outcome { launches: std::mem::take(&mut self.kept), ..Outcome::default() };
+            let written =
+                Format::of(path).and_then(|format| stats_table::write(path, format, &stats_table::rows(&outcome)));
+            if let Err(error) = written {
+                out::talk(&render::failure(&error.into()).unwrap_or_default());
+            }
+        }
+        let machine = self.machine.as_ref();
+        if self.options.json {
+            out::talk(&self.kernels.json(machine).to_string());
+        } else if !self.options.quiet && !self.kernels.is_empty() {
+            out::talk(&self.kernels.text(machine));
+        }
+    }
+}

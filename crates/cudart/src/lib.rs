@@ -1,0 +1,26 @@
+//! `libcudart.so`: the CUDA runtime, with a simulated GPU behind it.
+//!
+//! ```text
+//!  host code of a program ──calls──► runtime/: one file for each part of the API
+//!                                        │
+//!                                        ▼
+//!                                    Context: device, launches, handles ──► raddle_runtime::Device
+//! ```
+//!
+//! Everything happens in the program's process and at once: a launch returns when the kernel has ended. Streams, events
+//! and asynchronous copies are then trivially in order; time is that of the simulated GPU, which moves when kernels run.
+//!
+//! * `abi`: what C hands over, and the only places where its pointers are followed.
+//! * `context`: the state of the process; `registered`: what programs announce before `main`.
+//! * `host_memory`: memory that host code and kernels share.
+//! * `runtime`: the functions, whose names are those of the documentation.
+//!
+//! `unsafe` is here because the interface is one of C: functions are exported by name, and pointers come from outside.
+#![allow(non_snake_case, non_camel_case_types, reason = "names are given by the interface")]
+
+mod abi;
+mod context;
+mod error;
+mod host_memory;
+mod registered;
+mod runtime;
