@@ -1,0 +1,7 @@
+/* Device functions come with every CUDA compilation. */
+#ifndef RADDLE_SM_20_INTRINSICS_H
+#define RADDLE_SM_20_INTRINSICS_H
+
+#include "crt/host_defines.h"
+
+#endif

@@ -1,0 +1,5 @@
+/* Atomic functions are all in device_atomic_functions.hpp. */
+#ifndef __SM_32_ATOMIC_FUNCTIONS_HPP__
+#define __SM_32_ATOMIC_FUNCTIONS_HPP__
+
+#endif
