@@ -4,7 +4,7 @@ use crate::exec::library;
 use crate::exit::{Exit, Failure};
 use crate::out;
 use raddle_cuda::clang::Clang;
-use raddle_cuda::{nvcc, toolkit, tools};
+use raddle_cuda::{nvcc, relocatable, toolkit, tools};
 use raddle_runtime::Problem;
 use std::path::{Path, PathBuf};
 
@@ -99,28 +99,124 @@ fn compile(args: &[String], folder: Option<&Path>) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     }
     if let Some(option) = plan.refused {
-        return Err(Problem::new(format!("{option} makes what only the vendor's tools can"))
-            .help("PTX is made by -ptx")
-            .into());
+        let problem = Problem::new(format!("{option} makes what only the vendor's tools can"));
+        return Err(problem.help("PTX is made by -ptx").into());
     }
     let clang = Clang::find()?;
     let folder = folder.map_or_else(|| library::toolkit(&clang), |folder| Ok(folder.to_owned()))?;
-    let mut command = clang.command();
-    command.arg(format!("--cuda-path={}", folder.display())).args(["-Wno-unknown-cuda-version", "-std=gnu++17"]);
-    command.args(&plan.args);
-    command.arg("-idirafter").arg(folder.join("include"));
-    if plan.links {
-        let libraries = folder.join("lib64");
-        command
-            .arg(format!("-L{}", libraries.display()))
-            .arg("-lcudart")
-            .arg(format!("-Wl,-rpath,{}", libraries.display()));
-        command.args(["-lm", "-ldl", "-lpthread"]);
+    let calls = Calls { clang, folder, is_dry: plan.dry_run };
+    match plan {
+        plan if plan.links_device => calls.link_device(&plan),
+        plan if plan.links => calls.link(&plan),
+        plan => calls.run(&plan.line()),
     }
-    if plan.dry_run {
-        out::data(&format!("{command:?}\n"))?;
-        return Ok(Exit::Good);
+}
+
+/// Calls of the compiler.
+struct Calls {
+    clang: Clang,
+    /// The toolkit.
+    folder: PathBuf,
+    /// Prints them only.
+    is_dry: bool,
+}
+
+impl Calls {
+    fn run(&self, args: &[String]) -> Result<Exit, Failure> {
+        let mut command = self.clang.command();
+        command.arg(format!("--cuda-path={}", self.folder.display()));
+        command.args(["-Wno-unknown-cuda-version", "-Wno-unused-command-line-argument"]).args(args);
+        command.arg("-idirafter").arg(self.folder.join("include"));
+        if self.is_dry {
+            out::data(&format!("{command:?}\n"))?;
+            return Ok(Exit::Good);
+        }
+        let cannot = |e| Problem::new(format!("cannot run {}: {e}", self.clang.path.display()));
+        let status = command.status().map_err(cannot)?;
+        Ok(Exit::Program(status.code().map_or(1, |code| code as u8)))
     }
-    let status = command.status().map_err(|e| Problem::new(format!("cannot run {}: {e}", clang.path.display())))?;
-    Ok(Exit::Program(status.code().map_or(1, |code| code as u8)))
+
+    /// Compiles what has to be and links a program. Objects whose kernels are linked together need one more: it tells the
+    /// runtime of each of them.
+    fn link(&self, plan: &nvcc::Plan) -> Result<Exit, Failure> {
+        let work = Work::new()?;
+        let mut args = Vec::new();
+        for (number, arg) in plan.args.iter().enumerate() {
+            let nvcc::Arg::Input { language, file } = arg else {
+                args.extend(arg.words());
+                continue;
+            };
+            let mut object = file.clone();
+            if nvcc::Plan::is_source(arg) && plan.relocatable {
+                object = work.file(&format!("{number}.o"));
+                let exit = self.run(&plan.compiles(language, file, &object))?;
+                if exit.code() != 0 {
+                    return Ok(exit);
+                }
+            }
+            let language = if object == *file { language.as_str() } else { "none" };
+            args.extend(["-x", language, &object].map(str::to_owned));
+        }
+        if let Some(object) = self.stub(&inputs(&args), &work)? {
+            args.extend(["-x".to_owned(), "none".to_owned(), object]);
+        }
+        let libraries = self.folder.join("lib64").display().to_string();
+        args.extend([format!("-L{libraries}"), "-lcudart".to_owned(), format!("-Wl,-rpath,{libraries}")]);
+        args.extend(["-lm", "-ldl", "-lpthread"].map(str::to_owned));
+        self.run(&args)
+    }
+
+    /// The object that tells the runtime of relocatable objects, if there are any.
+    fn stub(&self, inputs: &[String], work: &Work) -> Result<Option<String>, Failure> {
+        let names = relocatable::registrations(inputs);
+        if names.is_empty() {
+            return Ok(None);
+        }
+        let (source, object) = (work.file("link.c"), work.file("link.o"));
+        let cannot = |e: std::io::Error| Problem::new(format!("cannot write {source}: {e}"));
+        std::fs::write(&source, relocatable::stub(&names)).map_err(cannot)?;
+        let exit = self.run(&["-c", "-fPIC", "-x", "c", &source, "-o", &object].map(str::to_owned))?;
+        if exit.code() == 0 { Ok(Some(object)) } else { Err(Problem::new("the device code cannot be linked").into()) }
+    }
+
+    /// `-dlink`: makes that object by itself, for a build system that links later.
+    fn link_device(&self, plan: &nvcc::Plan) -> Result<Exit, Failure> {
+        let work = Work::new()?;
+        let output = plan.args.iter().find_map(|arg| match arg {
+            nvcc::Arg::Output(file) => Some(file.clone()),
+            _ => None,
+        });
+        let output = output.unwrap_or_else(|| "a_dlink.o".to_owned());
+        let source = work.file("link.c");
+        let names = relocatable::registrations(&inputs(&plan.line()));
+        let cannot = |e: std::io::Error| Problem::new(format!("cannot write {source}: {e}"));
+        std::fs::write(&source, relocatable::stub(&names)).map_err(cannot)?;
+        self.run(&["-c", "-fPIC", "-x", "c", &source, "-o", &output].map(str::to_owned))
+    }
+}
+
+/// The files behind `-x none`.
+fn inputs(args: &[String]) -> Vec<String> {
+    args.windows(3).filter(|w| w[0] == "-x" && w[1] == "none").map(|w| w[2].clone()).collect()
+}
+
+/// A folder for what is made on the way, gone in the end.
+struct Work(PathBuf);
+
+impl Work {
+    fn new() -> Result<Self, Problem> {
+        let folder = std::env::temp_dir().join(format!("raddle-cc-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).map_err(|e| Problem::new(format!("cannot make {}: {e}", folder.display())))?;
+        Ok(Self(folder))
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }

@@ -3,11 +3,29 @@
 use raddle_runtime::Problem;
 use std::path::Path;
 
+/// One argument of clang.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arg {
+    /// For compiling, and for linking too.
+    Option(String),
+    /// For linking alone.
+    Link(String),
+    /// The output.
+    Output(String),
+    /// A file, and its language.
+    Input {
+        /// As clang names it; `none` for objects and libraries.
+        language: String,
+        /// Its path.
+        file: String,
+    },
+}
+
 /// What one call is to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// Arguments for clang, but for those that say where the toolkit is.
-    pub args: Vec<String>,
+    pub args: Vec<Arg>,
     /// Whether a program or a shared library is linked.
     pub links: bool,
     /// Whether kernels of several files are linked together (`-rdc=true`).
@@ -16,8 +34,49 @@ pub struct Plan {
     pub dry_run: bool,
     /// Asks for the version.
     pub version: bool,
+    /// Objects are linked for the device only (`-dlink`).
+    pub links_device: bool,
     /// What nvcc would make and nothing here can.
     pub refused: Option<String>,
+}
+
+impl Plan {
+    /// All arguments, as one call of clang takes them.
+    #[must_use]
+    pub fn line(&self) -> Vec<String> {
+        self.args.iter().flat_map(Arg::words).collect()
+    }
+
+    /// The arguments that compile one input into an object.
+    #[must_use]
+    pub fn compiles(&self, language: &str, file: &str, object: &str) -> Vec<String> {
+        let options = self.args.iter().filter(|arg| matches!(arg, Arg::Option(_))).flat_map(Arg::words);
+        let rest = ["-c", "-x", language, file, "-o", object].map(str::to_owned);
+        options.chain(rest).collect()
+    }
+
+    /// Whether an input has to be compiled.
+    #[must_use]
+    pub fn is_source(arg: &Arg) -> bool {
+        matches!(arg, Arg::Input { language, .. } if language != "none")
+    }
+}
+
+impl Arg {
+    /// The words of it on a command line.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        match self {
+            Self::Option(word) | Self::Link(word) => vec![word.clone()],
+            Self::Output(file) => vec!["-o".to_owned(), file.clone()],
+            Self::Input { language, file } => vec!["-x".to_owned(), language.clone(), file.clone()],
+        }
+    }
+}
+
+/// Whether an option is for the linker.
+fn is_for_linker(option: &str) -> bool {
+    ["-l", "-L", "-Wl,", "-shared", "-static", "-rdynamic"].iter().any(|start| option.starts_with(start))
 }
 
 /// Options of nvcc that change nothing here; those with `true` have a value behind them.
@@ -156,8 +215,8 @@ struct Translator {
     /// The language that `-x` says.
     language: Option<String>,
     makes: Option<&'static str>,
-    has_output: bool,
     has_level: bool,
+    has_debug: bool,
 }
 
 type Rest<'a> = std::slice::Iter<'a, String>;
@@ -173,10 +232,7 @@ impl Translator {
             value.map_or_else(next, |value| Ok(value.to_owned()))
         };
         if let Some((_, to)) = RENAMED.iter().find(|(from, _)| *from == arg) {
-            for option in *to {
-                self.note(option);
-                self.plan.args.push((*option).to_owned());
-            }
+            to.iter().for_each(|option| self.push(option));
             return Ok(());
         }
         if let Some((_, has_value)) = IGNORED.iter().find(|(from, _)| *from == name) {
@@ -200,18 +256,17 @@ impl Translator {
             "-Xcompiler" | "--compiler-options" | "-Xarch_host" => {
                 let value = take(value)?;
                 let parts = value.split([',', ' ']).filter(|part| !part.is_empty());
-                self.plan.args.extend(parts.map(|part| part.trim_matches(['"', '\'']).to_owned()));
+                parts.for_each(|part| self.push(part.trim_matches(['"', '\''])));
             }
             "-Xlinker" | "--linker-options" => {
                 let value = take(value)?;
-                self.plan.args.extend(value.split(',').map(|part| format!("-Wl,{part}")));
+                value.split(',').for_each(|part| self.push(&format!("-Wl,{part}")));
             }
             "-rdc" | "--relocatable-device-code" => self.plan.relocatable = take(value)? == "true",
             "-fgpu-rdc" => self.plan.relocatable = true,
             "-dc" | "--device-c" => {
                 self.plan.relocatable = true;
-                self.note("-c");
-                self.plan.args.push("-c".to_owned());
+                self.push("-c");
             }
             "-x" => {
                 let language = take(value)?;
@@ -219,8 +274,8 @@ impl Translator {
             }
             "-V" | "--version" => self.plan.version = true,
             "--dryrun" | "-dryrun" => self.plan.dry_run = true,
-            "-dlink" | "--device-link" | "-cubin" | "--cubin" | "-fatbin" | "--fatbin" | "-lib" | "--lib" | "--run"
-            | "-run" => {
+            "-dlink" | "--device-link" => self.plan.links_device = true,
+            "-cubin" | "--cubin" | "-fatbin" | "--fatbin" | "-lib" | "--lib" | "--run" | "-run" => {
                 self.plan.refused = Some(name.to_owned());
             }
             "-O" if value.is_none() => {
@@ -230,24 +285,25 @@ impl Translator {
             _ if VALUED.iter().any(|(from, _)| *from == name) => {
                 let value = take(value)?;
                 let to = VALUED.iter().find(|(from, _)| *from == name).map_or("", |(_, to)| *to);
-                self.has_output |= to == "-o";
                 match to {
-                    "-o" | "-include" | "-isystem" | "-MF" | "-MT" | "-MQ" => {
-                        self.plan.args.extend([to.to_owned(), value])
+                    "-o" => self.plan.args.push(Arg::Output(value)),
+                    "-include" | "-isystem" | "-MF" | "-MT" | "-MQ" => {
+                        [to, &value].iter().for_each(|word| self.push(word));
                     }
                     "-O" => self.level(&value),
-                    _ => self.plan.args.push(format!("{to}{value}")),
+                    _ => self.push(&format!("{to}{value}")),
                 }
             }
             _ if WITH_NEXT.contains(&arg) => {
                 let value = take(None)?;
-                self.plan.args.extend([arg.to_owned(), value]);
+                let is_joined = matches!(arg, "-l" | "-L");
+                match is_joined {
+                    true => self.push(&format!("{arg}{value}")),
+                    false => [arg, &value].iter().for_each(|word| self.push(word)),
+                }
             }
             _ if arg.starts_with("-O") => self.level(&arg[2..]),
-            _ if arg.starts_with('-') && arg.len() > 1 => {
-                self.note(arg);
-                self.plan.args.push(arg.to_owned());
-            }
+            _ if arg.starts_with('-') && arg.len() > 1 => self.push(arg),
             _ => self.input(arg),
         }
         Ok(())
@@ -255,14 +311,17 @@ impl Translator {
 
     fn level(&mut self, level: &str) {
         self.has_level = true;
-        self.plan.args.push(format!("-O{level}"));
+        self.push(&format!("-O{level}"));
     }
 
-    /// Remembers what an option of clang makes.
-    fn note(&mut self, option: &str) {
+    /// Adds an option of clang, and remembers what it makes.
+    fn push(&mut self, option: &str) {
+        self.has_debug |= option.starts_with("-g") && !option.starts_with("-gcc");
         if let Some(what) = ["-c", "-S", "-E", "-M", "-MM"].into_iter().find(|what| *what == option) {
             self.makes = Some(what);
         }
+        let word = option.to_owned();
+        self.plan.args.push(if is_for_linker(option) { Arg::Link(word) } else { Arg::Option(word) });
     }
 
     /// An input comes with its language: clang takes `.c` files for C++ when it is called as C++ compiler.
@@ -275,24 +334,26 @@ impl Translator {
             (None, "cpp" | "cc" | "cxx" | "C" | "cp") => "c++",
             (None, _) => "none",
         };
-        self.plan.args.extend(["-x".to_owned(), language.to_owned(), file.to_owned()]);
+        self.plan.args.push(Arg::Input { language: language.to_owned(), file: file.to_owned() });
         self.inputs.push(file.to_owned());
     }
 
     fn finish(mut self) -> Result<Plan, Problem> {
-        self.plan.links = self.makes.is_none() && !self.inputs.is_empty();
+        self.plan.links = self.makes.is_none() && !self.inputs.is_empty() && !self.plan.links_device;
         if self.inputs.is_empty() && !self.plan.version {
             return Err(Problem::new("there is no input file").help("example: raddle cc saxpy.cu -o saxpy"));
         }
         // nvcc names its outputs `a.ptx` and not `a.s`.
-        let is_ptx = self.plan.args.iter().any(|a| a == "--cuda-device-only") && self.makes == Some("-S");
+        let has = |wanted: &str| self.plan.args.iter().any(|arg| matches!(arg, Arg::Option(word) if word == wanted));
+        let is_ptx = has("--cuda-device-only") && self.makes == Some("-S");
+        let has_output = self.plan.args.iter().any(|arg| matches!(arg, Arg::Output(_)));
         if is_ptx
-            && !self.has_output
+            && !has_output
             && let [input] = &self.inputs[..]
         {
             let name = Path::new(input).with_extension("ptx");
             let name = name.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            self.plan.args.extend(["-o".to_owned(), name]);
+            self.plan.args.push(Arg::Output(name));
         }
         let mut first = Vec::new();
         // nvcc optimises unless it is told not to.
@@ -302,10 +363,14 @@ impl Translator {
         let newest =
             self.machines.iter().max().copied().unwrap_or(DEFAULT_MACHINE).clamp(OLDEST_MACHINE, NEWEST_MACHINE);
         first.push(format!("--cuda-gpu-arch=sm_{newest}"));
+        // Messages name lines of the source.
+        if !self.has_debug {
+            first.push("-gline-tables-only".to_owned());
+        }
         if self.plan.relocatable {
             first.push("-fgpu-rdc".to_owned());
         }
-        self.plan.args.splice(0..0, first);
+        self.plan.args.splice(0..0, first.into_iter().map(Arg::Option));
         Ok(self.plan)
     }
 }
@@ -332,7 +397,7 @@ mod tests {
     }
 
     fn args(line: &str) -> String {
-        plan(line).args.join(" ")
+        plan(line).line().join(" ").replace(" -gline-tables-only", "")
     }
 
     #[test]
@@ -349,7 +414,7 @@ mod tests {
             ("--std c++14 -I inc -DX=1 a.cu", "-O2 --cuda-gpu-arch=sm_70 -std=c++14 -I inc -DX=1 -x cuda a.cu"),
             (
                 "-use_fast_math -lineinfo -x cu a.cpp",
-                "-O2 --cuda-gpu-arch=sm_70 -ffast-math -fcuda-flush-denormals-to-zero -fcuda-approx-transcendentals -gline-tables-only -x cuda a.cpp",
+                "-O2 --cuda-gpu-arch=sm_70 -ffast-math -fcuda-flush-denormals-to-zero -fcuda-approx-transcendentals -x cuda a.cpp",
             ),
             ("-ptx a.cu", "-O2 --cuda-gpu-arch=sm_70 --cuda-device-only -S -x cuda a.cu -o a.ptx"),
         ];
@@ -364,6 +429,7 @@ mod tests {
     fn what_is_missing_is_said() {
         assert!(translate(&["-o".to_owned()]).is_err());
         assert!(translate(&["-O3".to_owned()]).unwrap_err().message.contains("no input file"));
+        assert!(plan("-dlink a.o").links_device && !plan("-dlink a.o").links);
         assert_eq!(plan("-cubin a.cu").refused.as_deref(), Some("-cubin"));
         assert!(translate(&["--version".to_owned()]).unwrap().version);
     }

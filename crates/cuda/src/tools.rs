@@ -53,7 +53,7 @@ pub fn fatbinary(args: &[String]) -> Result<(), Problem> {
 /// File and machine of `profile=sm_70,file=a.o` or `kind=ptx,sm=70,file=a.s`.
 fn image_option(text: &str) -> Result<(&str, u32), Problem> {
     let field = |name: &str| text.split(',').find_map(|part| part.strip_prefix(name)?.strip_prefix('='));
-    let file = text.split_once("file=").map(|(_, file)| file);
+    let file = text.split_once(",file=").map(|(_, file)| file);
     let machine = field("sm").or_else(|| field("profile").and_then(|p| p.split_once('_').map(|(_, sm)| sm)));
     let digits = machine.map(|sm| sm.trim_end_matches(|c: char| !c.is_ascii_digit()));
     match (file, digits.and_then(|sm| sm.parse().ok())) {

@@ -137,9 +137,10 @@ impl Context {
         if let Some(module) = self.modules.get(&binary) {
             return *module;
         }
-        let container = registered().binaries.get(binary).cloned().unwrap_or_default();
-        let module = match fat_binary::ptx(&container) {
-            Ok(text) => self.load(text),
+        let containers = registered().binaries.get(binary).cloned().unwrap_or_default();
+        let texts: std::result::Result<Vec<String>, _> = containers.iter().map(|c| fat_binary::ptx(c)).collect();
+        let module = match texts {
+            Ok(texts) => self.link(texts).and_then(|text| self.load(text)),
             Err(error) => {
                 self.guest.note(&error.to_string());
                 Err(Error::NO_IMAGE)
@@ -147,6 +148,17 @@ impl Context {
         };
         self.modules.insert(binary, module);
         module
+    }
+
+    /// The text of a module that is linked from several.
+    fn link(&mut self, mut texts: Vec<String>) -> Result<String> {
+        match texts.len() {
+            1 => Ok(texts.swap_remove(0)),
+            _ => {
+                self.guest.note("kernels of several files cannot be linked yet");
+                Err(Error::NO_IMAGE)
+            }
+        }
     }
 
     /// Loads a module from its text.

@@ -18,7 +18,10 @@ pub(crate) struct Symbol {
 /// Everything that was announced.
 #[derive(Debug, Default)]
 pub(crate) struct Registered {
-    pub(crate) binaries: Vec<Vec<u8>>,
+    /// Containers of each fat binary: several where the kernels of several files are linked together.
+    pub(crate) binaries: Vec<Vec<Vec<u8>>>,
+    /// The one that is linked from several.
+    linked: Option<usize>,
     pub(crate) kernels: BTreeMap<u64, Symbol>,
     pub(crate) variables: BTreeMap<u64, Symbol>,
     pub(crate) textures: BTreeMap<u64, Symbol>,
@@ -26,6 +29,7 @@ pub(crate) struct Registered {
 
 static REGISTERED: Mutex<Registered> = Mutex::new(Registered {
     binaries: Vec::new(),
+    linked: None,
     kernels: BTreeMap::new(),
     variables: BTreeMap::new(),
     textures: BTreeMap::new(),
@@ -62,8 +66,30 @@ fn container(wrapper: In<Wrapper>) -> Option<Vec<u8>> {
 #[unsafe(no_mangle)]
 extern "C" fn __cudaRegisterFatBinary(wrapper: In<Wrapper>) -> Pointer {
     let mut registered = registered();
-    registered.binaries.push(container(wrapper).unwrap_or_default());
+    registered.binaries.push(container(wrapper).into_iter().collect());
     Pointer(registered.binaries.len() as u64)
+}
+
+/// A file's function that announces its kernels and variables.
+type Globals = Option<unsafe extern "C" fn(Pointer)>;
+
+/// One of the files whose kernels are linked together: see `raddle_cuda::relocatable`.
+#[unsafe(no_mangle)]
+extern "C" fn __raddleRegisterLinkedBinary(globals: Globals, wrapper: In<Wrapper>, _id: Pointer, _more: Pointer) {
+    let handle = {
+        let mut registered = registered();
+        let all = registered.binaries.len();
+        let binary = *registered.linked.get_or_insert(all);
+        if binary == all {
+            registered.binaries.push(Vec::new());
+        }
+        registered.binaries[binary].extend(container(wrapper));
+        Pointer(binary as u64 + 1)
+    };
+    if let Some(globals) = globals {
+        // SAFETY: the compiler made this function for the handle of its fat binary.
+        unsafe { globals(handle) };
+    }
 }
 
 #[unsafe(no_mangle)]
