@@ -217,6 +217,8 @@ struct Translator {
     makes: Option<&'static str>,
     has_level: bool,
     has_debug: bool,
+    /// Asked for a file between two steps.
+    is_step: bool,
 }
 
 type Rest<'a> = std::slice::Iter<'a, String>;
@@ -274,6 +276,11 @@ impl Translator {
             }
             "-V" | "--version" => self.plan.version = true,
             "--dryrun" | "-dryrun" => self.plan.dry_run = true,
+            "-cuda" | "--cuda" => {
+                // The vendor's own steps in between are not ours: what the preprocessor makes stands for them.
+                self.push("-E");
+                self.is_step = true;
+            }
             "-dlink" | "--device-link" => self.plan.links_device = true,
             "-cubin" | "--cubin" | "-fatbin" | "--fatbin" | "-lib" | "--lib" | "--run" | "-run" => {
                 self.plan.refused = Some(name.to_owned());
@@ -355,6 +362,13 @@ impl Translator {
             let name = name.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             self.plan.args.push(Arg::Output(name));
         }
+        if self.is_step
+            && !has_output
+            && let [input] = &self.inputs[..]
+        {
+            let name = Path::new(input).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            self.plan.args.push(Arg::Output(format!("{name}.cpp.ii")));
+        }
         let mut first = Vec::new();
         // nvcc optimises unless it is told not to.
         if !self.has_level {
@@ -416,6 +430,7 @@ mod tests {
                 "-use_fast_math -lineinfo -x cu a.cpp",
                 "-O2 --cuda-gpu-arch=sm_70 -ffast-math -fcuda-flush-denormals-to-zero -fcuda-approx-transcendentals -x cuda a.cpp",
             ),
+            ("-cuda a.cu", "-O2 --cuda-gpu-arch=sm_70 -E -x cuda a.cu -o a.cu.cpp.ii"),
             ("-ptx a.cu", "-O2 --cuda-gpu-arch=sm_70 --cuda-device-only -S -x cuda a.cu -o a.ptx"),
         ];
         known.iter().for_each(|(line, want)| assert_eq!(args(line), *want, "{line}"));

@@ -87,9 +87,8 @@ impl<T: Copy> In<T> {
         Ok(unsafe { self.0.add(index).read_unaligned() })
     }
 
-    /// The address.
-    pub(crate) fn address(&self) -> u64 {
-        self.0.expose_provenance() as u64
+    pub(crate) fn is_null(&self) -> bool {
+        self.0.is_null()
     }
 }
 
@@ -99,6 +98,11 @@ impl<T: Copy> In<T> {
 pub(crate) struct Name(*const c_char);
 
 impl Name {
+    /// The text that starts at an address.
+    pub(crate) fn at(address: Pointer) -> Self {
+        Self(std::ptr::with_exposed_provenance(address.0 as usize))
+    }
+
     pub(crate) fn text(&self) -> Result<String> {
         if self.0.is_null() {
             return Err(Error::INVALID_VALUE);

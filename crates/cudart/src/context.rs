@@ -31,6 +31,9 @@ pub(crate) struct Context {
     pub(crate) streams: Streams,
     pub(crate) graphs: Graphs,
     pub(crate) arrays: BTreeMap<u64, Array>,
+    /// Modules and kernels that the program loaded by itself, by their handles.
+    own_modules: BTreeMap<u64, ModuleId>,
+    own_kernels: BTreeMap<u64, (ModuleId, String)>,
     /// Allocations made until now, for their names.
     allocations: u64,
     /// The last handle that was given out.
@@ -115,6 +118,8 @@ impl Context {
             streams: Streams::default(),
             graphs: Graphs::default(),
             arrays: BTreeMap::new(),
+            own_modules: BTreeMap::new(),
+            own_kernels: BTreeMap::new(),
             allocations: 0,
             handle: 0x1000,
         }
@@ -173,6 +178,9 @@ impl Context {
 
     /// The kernel that an address of the host stands for.
     pub(crate) fn kernel(&mut self, host: Pointer) -> Result<(ModuleId, String)> {
+        if let Some(own) = self.own_kernels.get(&host.0) {
+            return Ok(own.clone());
+        }
         let Symbol { binary, name, .. } = registered().kernels.get(&host.0).cloned().ok_or(Error::INVALID_FUNCTION)?;
         Ok((self.module(binary)?, name))
     }
@@ -181,6 +189,25 @@ impl Context {
     pub(crate) fn variable(&mut self, host: Pointer) -> Result<(ModuleId, Symbol)> {
         let symbol = registered().variables.get(&host.0).cloned().ok_or(Error::INVALID_SYMBOL)?;
         Ok((self.module(symbol.binary)?, symbol))
+    }
+
+    /// A handle for a module that the program loaded.
+    pub(crate) fn keep_module(&mut self, module: ModuleId) -> Pointer {
+        let handle = self.new_handle();
+        self.own_modules.insert(handle, module);
+        Pointer(handle)
+    }
+
+    /// The module of such a handle.
+    pub(crate) fn kept_module(&self, handle: Pointer) -> Result<ModuleId> {
+        self.own_modules.get(&handle.0).copied().ok_or(Error::INVALID_HANDLE)
+    }
+
+    /// A handle for one of its kernels.
+    pub(crate) fn keep_function(&mut self, module: ModuleId, kernel: String) -> Pointer {
+        let handle = self.new_handle();
+        self.own_kernels.insert(handle, (module, kernel));
+        Pointer(handle)
     }
 
     /// Runs a kernel to its end. Its faults come back with the next call.

@@ -11,6 +11,7 @@ pub(crate) type Result<T = ()> = std::result::Result<T, Error>;
 
 macro_rules! errors {
     ($($constant:ident = $code:literal, $name:literal, $text:literal;)*) => {
+        #[allow(dead_code, reason = "all that programs may ask for are listed, also those that never happen here")]
         impl Error {
             $(pub(crate) const $constant: Self = Self($code);)*
         }

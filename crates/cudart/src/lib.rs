@@ -13,13 +13,14 @@
 //! * `abi`: what C hands over, and the only places where its pointers are followed.
 //! * `context`: the state of the process; `registered`: what programs announce before `main`.
 //! * `host_memory`: memory that host code and kernels share.
-//! * `runtime`: the functions, whose names are those of the documentation.
+//! * `runtime`: the functions, whose names are those of the documentation; `driver`: those of `libcuda.so`.
 //!
 //! `unsafe` is here because the interface is one of C: functions are exported by name, and pointers come from outside.
 #![allow(non_snake_case, non_camel_case_types, reason = "names are given by the interface")]
 
 mod abi;
 mod context;
+mod driver;
 mod error;
 mod host_memory;
 mod registered;

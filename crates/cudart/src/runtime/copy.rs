@@ -151,22 +151,34 @@ impl Context {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpy(to: Pointer, from: Pointer, bytes: usize, direction: i32) -> Code {
+pub(crate) extern "C" fn cudaMemcpy(to: Pointer, from: Pointer, bytes: usize, direction: i32) -> Code {
     api(|context| context.copy("cudaMemcpy", to, from, bytes, direction))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyAsync(to: Pointer, from: Pointer, bytes: usize, direction: i32, stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaMemcpyAsync(
+    to: Pointer,
+    from: Pointer,
+    bytes: usize,
+    direction: i32,
+    stream: Pointer,
+) -> Code {
     api(|context| context.submit(stream, Step::Copy { to, from, bytes, direction }))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyPeer(to: Pointer, _to_device: i32, from: Pointer, _from_device: i32, bytes: usize) -> Code {
+pub(crate) extern "C" fn cudaMemcpyPeer(
+    to: Pointer,
+    _to_device: i32,
+    from: Pointer,
+    _from_device: i32,
+    bytes: usize,
+) -> Code {
     cudaMemcpy(to, from, bytes, DEFAULT)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyPeerAsync(
+pub(crate) extern "C" fn cudaMemcpyPeerAsync(
     to: Pointer,
     _to_device: i32,
     from: Pointer,
@@ -178,7 +190,7 @@ extern "C" fn cudaMemcpyPeerAsync(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpy2D(
+pub(crate) extern "C" fn cudaMemcpy2D(
     to: Pointer,
     to_pitch: usize,
     from: Pointer,
@@ -194,7 +206,7 @@ extern "C" fn cudaMemcpy2D(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpy2DAsync(
+pub(crate) extern "C" fn cudaMemcpy2DAsync(
     to: Pointer,
     to_pitch: usize,
     from: Pointer,
@@ -237,7 +249,7 @@ impl Context {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpy3D(what: In<Copy3D>) -> Code {
+pub(crate) extern "C" fn cudaMemcpy3D(what: In<Copy3D>) -> Code {
     api(|context| {
         let what = what.get()?;
         let (to, to_bytes) = context.side(what.to_array, what.to_place, what.to)?;
@@ -249,29 +261,29 @@ extern "C" fn cudaMemcpy3D(what: In<Copy3D>) -> Code {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpy3DAsync(what: In<Copy3D>, _stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaMemcpy3DAsync(what: In<Copy3D>, _stream: Pointer) -> Code {
     cudaMemcpy3D(what)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemset(at: Pointer, value: i32, bytes: usize) -> Code {
+pub(crate) extern "C" fn cudaMemset(at: Pointer, value: i32, bytes: usize) -> Code {
     api(|context| context.fill("cudaMemset", at, value as u8, bytes))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemsetAsync(at: Pointer, value: i32, bytes: usize, stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaMemsetAsync(at: Pointer, value: i32, bytes: usize, stream: Pointer) -> Code {
     api(|context| context.submit(stream, Step::Fill { at, value: value as u8, bytes }))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemset2D(at: Pointer, pitch: usize, value: i32, width: usize, height: usize) -> Code {
+pub(crate) extern "C" fn cudaMemset2D(at: Pointer, pitch: usize, value: i32, width: usize, height: usize) -> Code {
     api(|context| {
         (0..height).try_for_each(|y| context.fill("cudaMemset2D", at.add((y * pitch) as u64), value as u8, width))
     })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemset2DAsync(
+pub(crate) extern "C" fn cudaMemset2DAsync(
     at: Pointer,
     pitch: usize,
     value: i32,
@@ -283,7 +295,7 @@ extern "C" fn cudaMemset2DAsync(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemset3D(memory: PitchedPointer, value: i32, extent: Extent) -> Code {
+pub(crate) extern "C" fn cudaMemset3D(memory: PitchedPointer, value: i32, extent: Extent) -> Code {
     api(|context| {
         for row in 0..extent.depth * extent.height {
             let (z, y) = (row / extent.height, row % extent.height);
@@ -295,12 +307,17 @@ extern "C" fn cudaMemset3D(memory: PitchedPointer, value: i32, extent: Extent) -
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemset3DAsync(memory: PitchedPointer, value: i32, extent: Extent, _stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaMemset3DAsync(
+    memory: PitchedPointer,
+    value: i32,
+    extent: Extent,
+    _stream: Pointer,
+) -> Code {
     cudaMemset3D(memory, value, extent)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpy2DToArray(
+pub(crate) extern "C" fn cudaMemcpy2DToArray(
     array: Pointer,
     x: usize,
     y: usize,
@@ -318,7 +335,7 @@ extern "C" fn cudaMemcpy2DToArray(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpy2DFromArray(
+pub(crate) extern "C" fn cudaMemcpy2DFromArray(
     to: Pointer,
     pitch: usize,
     array: Pointer,
@@ -362,7 +379,7 @@ impl Context {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyToArray(
+pub(crate) extern "C" fn cudaMemcpyToArray(
     array: Pointer,
     x: usize,
     y: usize,
@@ -374,7 +391,7 @@ extern "C" fn cudaMemcpyToArray(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyFromArray(
+pub(crate) extern "C" fn cudaMemcpyFromArray(
     to: Pointer,
     array: Pointer,
     x: usize,

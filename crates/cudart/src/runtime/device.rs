@@ -17,78 +17,78 @@ fn check(device: i32) -> Result {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetDeviceCount(count: Out<i32>) -> Code {
+pub(crate) extern "C" fn cudaGetDeviceCount(count: Out<i32>) -> Code {
     api(|_| count.put(1))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetDevice(device: Out<i32>) -> Code {
+pub(crate) extern "C" fn cudaGetDevice(device: Out<i32>) -> Code {
     api(|_| device.put(0))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaSetDevice(device: i32) -> Code {
+pub(crate) extern "C" fn cudaSetDevice(device: i32) -> Code {
     api(|_| check(device))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaSetValidDevices(_devices: Pointer, _count: i32) -> Code {
+pub(crate) extern "C" fn cudaSetValidDevices(_devices: Pointer, _count: i32) -> Code {
     api(|_| Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaChooseDevice(device: Out<i32>, _wanted: Pointer) -> Code {
+pub(crate) extern "C" fn cudaChooseDevice(device: Out<i32>, _wanted: Pointer) -> Code {
     api(|_| device.put(0))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaSetDeviceFlags(_flags: u32) -> Code {
+pub(crate) extern "C" fn cudaSetDeviceFlags(_flags: u32) -> Code {
     api(|_| Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetDeviceFlags(flags: Out<u32>) -> Code {
+pub(crate) extern "C" fn cudaGetDeviceFlags(flags: Out<u32>) -> Code {
     api(|_| flags.put(0))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceSynchronize() -> Code {
+pub(crate) extern "C" fn cudaDeviceSynchronize() -> Code {
     api(|_| Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaThreadSynchronize() -> Code {
+pub(crate) extern "C" fn cudaThreadSynchronize() -> Code {
     cudaDeviceSynchronize()
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceReset() -> Code {
+pub(crate) extern "C" fn cudaDeviceReset() -> Code {
     with(|context| context.reset());
     0
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaThreadExit() -> Code {
+pub(crate) extern "C" fn cudaThreadExit() -> Code {
     cudaDeviceReset()
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceSetCacheConfig(_config: i32) -> Code {
+pub(crate) extern "C" fn cudaDeviceSetCacheConfig(_config: i32) -> Code {
     api(|_| Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetCacheConfig(config: Out<i32>) -> Code {
+pub(crate) extern "C" fn cudaDeviceGetCacheConfig(config: Out<i32>) -> Code {
     api(|_| config.put(0))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceSetSharedMemConfig(_config: i32) -> Code {
+pub(crate) extern "C" fn cudaDeviceSetSharedMemConfig(_config: i32) -> Code {
     api(|_| Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetSharedMemConfig(config: Out<i32>) -> Code {
+pub(crate) extern "C" fn cudaDeviceGetSharedMemConfig(config: Out<i32>) -> Code {
     api(|_| config.put(1))
 }
 
@@ -96,12 +96,12 @@ extern "C" fn cudaDeviceGetSharedMemConfig(config: Out<i32>) -> Code {
 const LIMITS: [usize; 5] = [512 << 10, 64 << 20, 8 << 20, 2, 2048];
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceSetLimit(limit: i32, _value: usize) -> Code {
+pub(crate) extern "C" fn cudaDeviceSetLimit(limit: i32, _value: usize) -> Code {
     api(|_| usize::try_from(limit).ok().and_then(|n| LIMITS.get(n)).map(drop).ok_or(Error::UNSUPPORTED_LIMIT))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetLimit(value: Out<usize>, limit: i32) -> Code {
+pub(crate) extern "C" fn cudaDeviceGetLimit(value: Out<usize>, limit: i32) -> Code {
     api(|_| {
         let found = usize::try_from(limit).ok().and_then(|n| LIMITS.get(n)).ok_or(Error::UNSUPPORTED_LIMIT)?;
         value.put(*found)
@@ -110,7 +110,7 @@ extern "C" fn cudaDeviceGetLimit(value: Out<usize>, limit: i32) -> Code {
 
 /// A device can reach itself only.
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceCanAccessPeer(can: Out<i32>, device: i32, peer: i32) -> Code {
+pub(crate) extern "C" fn cudaDeviceCanAccessPeer(can: Out<i32>, device: i32, peer: i32) -> Code {
     api(|_| {
         check(device)?;
         check(peer)?;
@@ -119,17 +119,17 @@ extern "C" fn cudaDeviceCanAccessPeer(can: Out<i32>, device: i32, peer: i32) -> 
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceEnablePeerAccess(_peer: i32, _flags: u32) -> Code {
+pub(crate) extern "C" fn cudaDeviceEnablePeerAccess(_peer: i32, _flags: u32) -> Code {
     api(|_| Err(Error::INVALID_DEVICE))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceDisablePeerAccess(_peer: i32) -> Code {
+pub(crate) extern "C" fn cudaDeviceDisablePeerAccess(_peer: i32) -> Code {
     api(|_| Err(Error::PEER_NOT_ENABLED))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetPCIBusId(out: Out<[u8; 13]>, length: i32, device: i32) -> Code {
+pub(crate) extern "C" fn cudaDeviceGetPCIBusId(out: Out<[u8; 13]>, length: i32, device: i32) -> Code {
     api(|_| {
         check(device)?;
         if length < 13 { Err(Error::INVALID_VALUE) } else { out.put(*b"0000:00:00.0\0") }
@@ -140,7 +140,7 @@ extern "C" fn cudaDeviceGetPCIBusId(out: Out<[u8; 13]>, length: i32, device: i32
 /// `reserved_shared` and have room for it.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Properties {
+pub(crate) struct Properties {
     name: [u8; 256],
     uuid: [u8; 16],
     luid: [u8; 8],
@@ -292,7 +292,7 @@ fn properties(machine: &MachineConfig) -> Properties {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetDeviceProperties_v2(out: Out<Properties>, device: i32) -> Code {
+pub(crate) extern "C" fn cudaGetDeviceProperties_v2(out: Out<Properties>, device: i32) -> Code {
     api(|context| {
         check(device)?;
         out.put(properties(context.guest.properties()))
@@ -301,11 +301,11 @@ extern "C" fn cudaGetDeviceProperties_v2(out: Out<Properties>, device: i32) -> C
 
 /// The first bytes, which versions before 12 know.
 #[repr(C)]
-struct OldProperties([u8; OLD_BYTES]);
+pub(crate) struct OldProperties([u8; OLD_BYTES]);
 const OLD_BYTES: usize = std::mem::offset_of!(Properties, more);
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetDeviceProperties(out: Out<OldProperties>, device: i32) -> Code {
+pub(crate) extern "C" fn cudaGetDeviceProperties(out: Out<OldProperties>, device: i32) -> Code {
     api(|context| {
         check(device)?;
         let all = properties(context.guest.properties());
@@ -353,7 +353,7 @@ fn attribute(number: i32, machine: &MachineConfig) -> Option<i32> {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetAttribute(value: Out<i32>, number: i32, device: i32) -> Code {
+pub(crate) extern "C" fn cudaDeviceGetAttribute(value: Out<i32>, number: i32, device: i32) -> Code {
     /// The second number of the version.
     const MINOR: i32 = 76;
     api(|context| {

@@ -106,7 +106,7 @@ impl Context {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaLaunchKernel(
+pub(crate) extern "C" fn cudaLaunchKernel(
     function: Pointer,
     grid: Dim3,
     block: Dim3,
@@ -123,7 +123,7 @@ extern "C" fn cudaLaunchKernel(
 
 /// All blocks of a cooperative launch are on the device at once.
 #[unsafe(no_mangle)]
-extern "C" fn cudaLaunchCooperativeKernel(
+pub(crate) extern "C" fn cudaLaunchCooperativeKernel(
     function: Pointer,
     grid: Dim3,
     block: Dim3,
@@ -153,7 +153,7 @@ extern "C" fn cudaLaunchCooperativeKernel(
 /// How a launch is made, with attributes that change nothing here.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct LaunchConfig {
+pub(crate) struct LaunchConfig {
     grid: Dim3,
     block: Dim3,
     shared: usize,
@@ -163,7 +163,7 @@ struct LaunchConfig {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaLaunchKernelExC(config: In<LaunchConfig>, function: Pointer, args: In<Pointer>) -> Code {
+pub(crate) extern "C" fn cudaLaunchKernelExC(config: In<LaunchConfig>, function: Pointer, args: In<Pointer>) -> Code {
     match config.get() {
         Ok(c) => cudaLaunchKernel(function, c.grid, c.block, args, c.shared, c.stream),
         Err(error) => crate::context::remember(Err(error)),
@@ -173,7 +173,7 @@ extern "C" fn cudaLaunchKernelExC(config: In<LaunchConfig>, function: Pointer, a
 /// What a kernel takes.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
-struct FunctionAttributes {
+pub(crate) struct FunctionAttributes {
     shared: usize,
     constants: usize,
     local: usize,
@@ -189,7 +189,7 @@ struct FunctionAttributes {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaFuncGetAttributes(out: Out<FunctionAttributes>, function: Pointer) -> Code {
+pub(crate) extern "C" fn cudaFuncGetAttributes(out: Out<FunctionAttributes>, function: Pointer) -> Code {
     api(|context| {
         let (module, kernel) = context.kernel(function)?;
         let (registers, _) = context.residency(function, Shape { grid: [1; 3], block: [1; 3], shared: 0 })?;
@@ -211,7 +211,7 @@ extern "C" fn cudaFuncGetAttributes(out: Out<FunctionAttributes>, function: Poin
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaFuncSetAttribute(function: Pointer, attribute: i32, value: i32) -> Code {
+pub(crate) extern "C" fn cudaFuncSetAttribute(function: Pointer, attribute: i32, value: i32) -> Code {
     /// The most dynamic shared memory.
     const DYNAMIC_SHARED: i32 = 8;
     api(|context| {
@@ -228,17 +228,17 @@ extern "C" fn cudaFuncSetAttribute(function: Pointer, attribute: i32, value: i32
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaFuncSetCacheConfig(_function: Pointer, _config: i32) -> Code {
+pub(crate) extern "C" fn cudaFuncSetCacheConfig(_function: Pointer, _config: i32) -> Code {
     api(|_| Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaFuncSetSharedMemConfig(_function: Pointer, _config: i32) -> Code {
+pub(crate) extern "C" fn cudaFuncSetSharedMemConfig(_function: Pointer, _config: i32) -> Code {
     api(|_| Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+pub(crate) extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
     blocks: Out<i32>,
     function: Pointer,
     threads: i32,
@@ -252,7 +252,7 @@ extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+pub(crate) extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     blocks: Out<i32>,
     function: Pointer,
     threads: i32,
@@ -263,7 +263,7 @@ extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaOccupancyAvailableDynamicSMemPerBlock(
+pub(crate) extern "C" fn cudaOccupancyAvailableDynamicSMemPerBlock(
     bytes: Out<usize>,
     function: Pointer,
     blocks: i32,

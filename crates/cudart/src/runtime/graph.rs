@@ -84,7 +84,7 @@ impl Context {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamBeginCapture(stream: Pointer, _mode: i32) -> Code {
+pub(crate) extern "C" fn cudaStreamBeginCapture(stream: Pointer, _mode: i32) -> Code {
     api(|context| {
         context.check_stream(stream)?;
         if stream == Pointer::NULL || context.is_capturing(stream) {
@@ -97,7 +97,7 @@ extern "C" fn cudaStreamBeginCapture(stream: Pointer, _mode: i32) -> Code {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamEndCapture(stream: Pointer, graph: Out<Pointer>) -> Code {
+pub(crate) extern "C" fn cudaStreamEndCapture(stream: Pointer, graph: Out<Pointer>) -> Code {
     api(|context| {
         let steps = context.graphs.captured.remove(&stream.0).ok_or(Error::CAPTURE_UNMATCHED)?;
         context.graphs.capturing.retain(|_, origin| *origin != stream.0);
@@ -108,12 +108,12 @@ extern "C" fn cudaStreamEndCapture(stream: Pointer, graph: Out<Pointer>) -> Code
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamIsCapturing(stream: Pointer, status: Out<i32>) -> Code {
+pub(crate) extern "C" fn cudaStreamIsCapturing(stream: Pointer, status: Out<i32>) -> Code {
     api(|context| status.put(i32::from(context.is_capturing(stream))))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamGetCaptureInfo(stream: Pointer, status: Out<i32>, id: Out<u64>) -> Code {
+pub(crate) extern "C" fn cudaStreamGetCaptureInfo(stream: Pointer, status: Out<i32>, id: Out<u64>) -> Code {
     api(|context| {
         id.put_if_wanted(stream.0);
         status.put(i32::from(context.is_capturing(stream)))
@@ -121,17 +121,17 @@ extern "C" fn cudaStreamGetCaptureInfo(stream: Pointer, status: Out<i32>, id: Ou
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaThreadExchangeStreamCaptureMode(_mode: Out<i32>) -> Code {
+pub(crate) extern "C" fn cudaThreadExchangeStreamCaptureMode(_mode: Out<i32>) -> Code {
     0
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphCreate(graph: Out<Pointer>, _flags: u32) -> Code {
+pub(crate) extern "C" fn cudaGraphCreate(graph: Out<Pointer>, _flags: u32) -> Code {
     api(|context| graph.put(context.new_graph(Vec::new())))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphClone(out: Out<Pointer>, graph: Pointer) -> Code {
+pub(crate) extern "C" fn cudaGraphClone(out: Out<Pointer>, graph: Pointer) -> Code {
     api(|context| {
         let steps = context.graphs.graphs.get(&graph.0).cloned().ok_or(Error::INVALID_VALUE)?;
         out.put(context.new_graph(steps))
@@ -140,17 +140,17 @@ extern "C" fn cudaGraphClone(out: Out<Pointer>, graph: Pointer) -> Code {
 
 /// The arguments behind the graph differ from version to version, and none matters here.
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphInstantiate(out: Out<Pointer>, graph: Pointer) -> Code {
+pub(crate) extern "C" fn cudaGraphInstantiate(out: Out<Pointer>, graph: Pointer) -> Code {
     cudaGraphClone(out, graph)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphInstantiateWithFlags(out: Out<Pointer>, graph: Pointer, _flags: u64) -> Code {
+pub(crate) extern "C" fn cudaGraphInstantiateWithFlags(out: Out<Pointer>, graph: Pointer, _flags: u64) -> Code {
     cudaGraphClone(out, graph)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphExecUpdate(exec: Pointer, graph: Pointer, result: Out<i32>) -> Code {
+pub(crate) extern "C" fn cudaGraphExecUpdate(exec: Pointer, graph: Pointer, result: Out<i32>) -> Code {
     api(|context| {
         let steps = context.graphs.graphs.get(&graph.0).cloned().ok_or(Error::INVALID_VALUE)?;
         result.put_if_wanted(0);
@@ -160,12 +160,12 @@ extern "C" fn cudaGraphExecUpdate(exec: Pointer, graph: Pointer, result: Out<i32
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphUpload(_exec: Pointer, _stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaGraphUpload(_exec: Pointer, _stream: Pointer) -> Code {
     api(|_| Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphLaunch(exec: Pointer, stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaGraphLaunch(exec: Pointer, stream: Pointer) -> Code {
     let steps = with(|context| match context.sticky {
         Some(error) => Err(error),
         None => context.graphs.graphs.get(&exec.0).cloned().ok_or(Error::INVALID_VALUE),
@@ -192,29 +192,34 @@ fn forget(graph: Pointer) -> Code {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphDestroy(graph: Pointer) -> Code {
+pub(crate) extern "C" fn cudaGraphDestroy(graph: Pointer) -> Code {
     forget(graph)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphExecDestroy(exec: Pointer) -> Code {
+pub(crate) extern "C" fn cudaGraphExecDestroy(exec: Pointer) -> Code {
     forget(exec)
 }
 
 /// Counts the nodes; their handles are not kept.
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphGetNodes(graph: Pointer, _nodes: Pointer, count: Out<usize>) -> Code {
+pub(crate) extern "C" fn cudaGraphGetNodes(graph: Pointer, _nodes: Pointer, count: Out<usize>) -> Code {
     api(|context| count.put(context.graphs.graphs.get(&graph.0).ok_or(Error::INVALID_VALUE)?.len()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphAddDependencies(_graph: Pointer, _from: Pointer, _to: Pointer, _count: usize) -> Code {
+pub(crate) extern "C" fn cudaGraphAddDependencies(
+    _graph: Pointer,
+    _from: Pointer,
+    _to: Pointer,
+    _count: usize,
+) -> Code {
     api(|_| Ok(()))
 }
 
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct KernelNode {
+pub(crate) struct KernelNode {
     function: Pointer,
     grid: Dim3,
     block: Dim3,
@@ -224,7 +229,7 @@ struct KernelNode {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphAddKernelNode(
+pub(crate) extern "C" fn cudaGraphAddKernelNode(
     node: Out<Pointer>,
     graph: Pointer,
     _before: Pointer,
@@ -241,7 +246,7 @@ extern "C" fn cudaGraphAddKernelNode(
 
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct FillNode {
+pub(crate) struct FillNode {
     at: Pointer,
     pitch: usize,
     value: u32,
@@ -251,7 +256,7 @@ struct FillNode {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphAddMemsetNode(
+pub(crate) extern "C" fn cudaGraphAddMemsetNode(
     node: Out<Pointer>,
     graph: Pointer,
     _before: Pointer,
@@ -272,7 +277,7 @@ extern "C" fn cudaGraphAddMemsetNode(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphAddMemcpyNode1D(
+pub(crate) extern "C" fn cudaGraphAddMemcpyNode1D(
     node: Out<Pointer>,
     graph: Pointer,
     _before: Pointer,
@@ -288,7 +293,7 @@ extern "C" fn cudaGraphAddMemcpyNode1D(
 /// The part of a copy in three dimensions that is a plain one.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct CopyNode {
+pub(crate) struct CopyNode {
     from_array: Pointer,
     from_place: Extent,
     from: super::memory::PitchedPointer,
@@ -300,7 +305,7 @@ struct CopyNode {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphAddMemcpyNode(
+pub(crate) extern "C" fn cudaGraphAddMemcpyNode(
     node: Out<Pointer>,
     graph: Pointer,
     _before: Pointer,
@@ -322,13 +327,13 @@ extern "C" fn cudaGraphAddMemcpyNode(
 
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct HostNode {
+pub(crate) struct HostNode {
     function: HostFunction,
     data: Pointer,
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphAddHostNode(
+pub(crate) extern "C" fn cudaGraphAddHostNode(
     node: Out<Pointer>,
     graph: Pointer,
     _before: Pointer,
@@ -342,6 +347,11 @@ extern "C" fn cudaGraphAddHostNode(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGraphAddEmptyNode(node: Out<Pointer>, graph: Pointer, _before: Pointer, _count: usize) -> Code {
+pub(crate) extern "C" fn cudaGraphAddEmptyNode(
+    node: Out<Pointer>,
+    graph: Pointer,
+    _before: Pointer,
+    _count: usize,
+) -> Code {
     api(|context| context.add_node(node, graph, Step::Nothing))
 }

@@ -49,7 +49,7 @@ impl Context {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMalloc(out: Out<Pointer>, bytes: usize) -> Code {
+pub(crate) extern "C" fn cudaMalloc(out: Out<Pointer>, bytes: usize) -> Code {
     api(|context| {
         if out.is_null() {
             return Err(Error::INVALID_VALUE);
@@ -59,27 +59,32 @@ extern "C" fn cudaMalloc(out: Out<Pointer>, bytes: usize) -> Code {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaFree(at: Pointer) -> Code {
+pub(crate) extern "C" fn cudaFree(at: Pointer) -> Code {
     api(|context| context.free("cudaFree", at))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMallocAsync(out: Out<Pointer>, bytes: usize, _stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaMallocAsync(out: Out<Pointer>, bytes: usize, _stream: Pointer) -> Code {
     api(|context| out.put(context.alloc("cudaMallocAsync", bytes as u64)?))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMallocFromPoolAsync(out: Out<Pointer>, bytes: usize, _pool: Pointer, stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaMallocFromPoolAsync(
+    out: Out<Pointer>,
+    bytes: usize,
+    _pool: Pointer,
+    stream: Pointer,
+) -> Code {
     cudaMallocAsync(out, bytes, stream)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaFreeAsync(at: Pointer, _stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaFreeAsync(at: Pointer, _stream: Pointer) -> Code {
     api(|context| context.free("cudaFreeAsync", at))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMallocPitch(out: Out<Pointer>, pitch: Out<usize>, width: usize, height: usize) -> Code {
+pub(crate) extern "C" fn cudaMallocPitch(out: Out<Pointer>, pitch: Out<usize>, width: usize, height: usize) -> Code {
     api(|context| {
         let row = (width as u64).next_multiple_of(PITCH);
         let bytes = row.checked_mul(height as u64).ok_or(Error::MEMORY_ALLOCATION)?;
@@ -108,7 +113,7 @@ pub(crate) struct Extent {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMalloc3D(out: Out<PitchedPointer>, extent: Extent) -> Code {
+pub(crate) extern "C" fn cudaMalloc3D(out: Out<PitchedPointer>, extent: Extent) -> Code {
     api(|context| {
         let Extent { width, height, depth } = extent;
         let pitch = width.next_multiple_of(PITCH as usize);
@@ -119,17 +124,17 @@ extern "C" fn cudaMalloc3D(out: Out<PitchedPointer>, extent: Extent) -> Code {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMallocHost(out: Out<Pointer>, bytes: usize) -> Code {
+pub(crate) extern "C" fn cudaMallocHost(out: Out<Pointer>, bytes: usize) -> Code {
     api(|context| out.put(context.alloc_host("cudaMallocHost", bytes as u64)?))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaHostAlloc(out: Out<Pointer>, bytes: usize, _flags: u32) -> Code {
+pub(crate) extern "C" fn cudaHostAlloc(out: Out<Pointer>, bytes: usize, _flags: u32) -> Code {
     api(|context| out.put(context.alloc_host("cudaHostAlloc", bytes as u64)?))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaFreeHost(at: Pointer) -> Code {
+pub(crate) extern "C" fn cudaFreeHost(at: Pointer) -> Code {
     api(|context| match at == Pointer::NULL || context.host.starts_at(at.0) {
         true => context.free("cudaFreeHost", at),
         false => Err(Error::INVALID_VALUE),
@@ -137,7 +142,7 @@ extern "C" fn cudaFreeHost(at: Pointer) -> Code {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMallocManaged(out: Out<Pointer>, bytes: usize, _flags: u32) -> Code {
+pub(crate) extern "C" fn cudaMallocManaged(out: Out<Pointer>, bytes: usize, _flags: u32) -> Code {
     api(|context| match bytes {
         0 => Err(Error::INVALID_VALUE),
         _ => out.put(context.alloc_host("cudaMallocManaged", bytes as u64)?),
@@ -145,7 +150,7 @@ extern "C" fn cudaMallocManaged(out: Out<Pointer>, bytes: usize, _flags: u32) ->
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaHostRegister(at: Pointer, bytes: usize, _flags: u32) -> Code {
+pub(crate) extern "C" fn cudaHostRegister(at: Pointer, bytes: usize, _flags: u32) -> Code {
     api(|context| {
         if at == Pointer::NULL || bytes == 0 {
             return Err(Error::INVALID_VALUE);
@@ -163,7 +168,7 @@ extern "C" fn cudaHostRegister(at: Pointer, bytes: usize, _flags: u32) -> Code {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaHostUnregister(at: Pointer) -> Code {
+pub(crate) extern "C" fn cudaHostUnregister(at: Pointer) -> Code {
     api(|context| {
         let memory = context.device.memory_mut().map_err(|_| Error::UNKNOWN)?;
         if memory.free(at.0) { Ok(()) } else { Err(Error::NOT_REGISTERED) }
@@ -171,7 +176,7 @@ extern "C" fn cudaHostUnregister(at: Pointer) -> Code {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaHostGetDevicePointer(out: Out<Pointer>, at: Pointer, _flags: u32) -> Code {
+pub(crate) extern "C" fn cudaHostGetDevicePointer(out: Out<Pointer>, at: Pointer, _flags: u32) -> Code {
     api(|context| match context.device.memory().holder(at.0) {
         Some(_) => out.put(at),
         None => Err(Error::INVALID_VALUE),
@@ -179,7 +184,7 @@ extern "C" fn cudaHostGetDevicePointer(out: Out<Pointer>, at: Pointer, _flags: u
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaHostGetFlags(flags: Out<u32>, at: Pointer) -> Code {
+pub(crate) extern "C" fn cudaHostGetFlags(flags: Out<u32>, at: Pointer) -> Code {
     api(|context| match context.device.memory().holder(at.0) {
         Some(_) => flags.put(0),
         None => Err(Error::INVALID_VALUE),
@@ -187,7 +192,7 @@ extern "C" fn cudaHostGetFlags(flags: Out<u32>, at: Pointer) -> Code {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemGetInfo(free: Out<usize>, total: Out<usize>) -> Code {
+pub(crate) extern "C" fn cudaMemGetInfo(free: Out<usize>, total: Out<usize>) -> Code {
     api(|context| {
         free.put((MAX_DEVICE_BYTES - context.device.memory().taken()) as usize)?;
         total.put(MAX_DEVICE_BYTES as usize)
@@ -205,7 +210,7 @@ pub(crate) struct PointerAttributes {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaPointerGetAttributes(out: Out<PointerAttributes>, at: Pointer) -> Code {
+pub(crate) extern "C" fn cudaPointerGetAttributes(out: Out<PointerAttributes>, at: Pointer) -> Code {
     api(|context| {
         let Some(holder) = context.device.memory().holder(at.0) else {
             return out.put(PointerAttributes { kind: 0, device: -2, device_pointer: Pointer::NULL, host_pointer: at });
@@ -221,17 +226,17 @@ extern "C" fn cudaPointerGetAttributes(out: Out<PointerAttributes>, at: Pointer)
 
 /// Managed memory is where it is; advice changes nothing.
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemPrefetchAsync(_at: Pointer, _bytes: usize, _device: i32, _stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaMemPrefetchAsync(_at: Pointer, _bytes: usize, _device: i32, _stream: Pointer) -> Code {
     api(|_| Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemAdvise(_at: Pointer, _bytes: usize, _advice: i32, _device: i32) -> Code {
+pub(crate) extern "C" fn cudaMemAdvise(_at: Pointer, _bytes: usize, _advice: i32, _device: i32) -> Code {
     api(|_| Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamAttachMemAsync(_stream: Pointer, _at: Pointer, _bytes: usize, _flags: u32) -> Code {
+pub(crate) extern "C" fn cudaStreamAttachMemAsync(_stream: Pointer, _at: Pointer, _bytes: usize, _flags: u32) -> Code {
     api(|_| Ok(()))
 }
 
@@ -239,54 +244,54 @@ extern "C" fn cudaStreamAttachMemAsync(_stream: Pointer, _at: Pointer, _bytes: u
 const POOL: Pointer = Pointer(0x10);
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetDefaultMemPool(pool: Out<Pointer>, _device: i32) -> Code {
+pub(crate) extern "C" fn cudaDeviceGetDefaultMemPool(pool: Out<Pointer>, _device: i32) -> Code {
     api(|_| pool.put(POOL))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetMemPool(pool: Out<Pointer>, device: i32) -> Code {
+pub(crate) extern "C" fn cudaDeviceGetMemPool(pool: Out<Pointer>, device: i32) -> Code {
     cudaDeviceGetDefaultMemPool(pool, device)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceSetMemPool(_device: i32, _pool: Pointer) -> Code {
+pub(crate) extern "C" fn cudaDeviceSetMemPool(_device: i32, _pool: Pointer) -> Code {
     api(|_| Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemPoolCreate(pool: Out<Pointer>, _properties: Pointer) -> Code {
+pub(crate) extern "C" fn cudaMemPoolCreate(pool: Out<Pointer>, _properties: Pointer) -> Code {
     api(|_| pool.put(POOL))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemPoolDestroy(_pool: Pointer) -> Code {
+pub(crate) extern "C" fn cudaMemPoolDestroy(_pool: Pointer) -> Code {
     api(|_| Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemPoolSetAttribute(_pool: Pointer, _attribute: i32, _value: Pointer) -> Code {
+pub(crate) extern "C" fn cudaMemPoolSetAttribute(_pool: Pointer, _attribute: i32, _value: Pointer) -> Code {
     api(|_| Ok(()))
 }
 
 /// Attributes from 5 on are bytes in use or reserved; the others are settings.
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemPoolGetAttribute(_pool: Pointer, attribute: i32, value: Out<u64>) -> Code {
+pub(crate) extern "C" fn cudaMemPoolGetAttribute(_pool: Pointer, attribute: i32, value: Out<u64>) -> Code {
     api(|context| value.put(if attribute >= 5 { context.device.memory().taken() } else { 0 }))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemPoolSetAccess(_pool: Pointer, _list: Pointer, _count: usize) -> Code {
+pub(crate) extern "C" fn cudaMemPoolSetAccess(_pool: Pointer, _list: Pointer, _count: usize) -> Code {
     api(|_| Ok(()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemPoolTrimTo(_pool: Pointer, _bytes: usize) -> Code {
+pub(crate) extern "C" fn cudaMemPoolTrimTo(_pool: Pointer, _bytes: usize) -> Code {
     api(|_| Ok(()))
 }
 
 /// Attributes of managed memory: none is set.
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemRangeGetAttribute(
+pub(crate) extern "C" fn cudaMemRangeGetAttribute(
     data: Out<i32>,
     _size: usize,
     _attribute: i32,

@@ -1,11 +1,13 @@
 //! The functions of the runtime API, a file for each part of it.
 
+mod alias;
 pub(crate) mod array;
-mod copy;
-mod device;
+pub(crate) mod copy;
+pub(crate) mod device;
 mod function;
 pub(crate) mod graph;
-mod memory;
+pub(crate) mod memory;
 mod status;
 pub(crate) mod stream;
 mod symbol;
+mod unsupported;

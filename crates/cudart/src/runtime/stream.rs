@@ -40,7 +40,7 @@ impl Context {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamCreate(out: Out<Pointer>) -> Code {
+pub(crate) extern "C" fn cudaStreamCreate(out: Out<Pointer>) -> Code {
     api(|context| {
         let handle = context.new_handle();
         out.put(Pointer(handle))?;
@@ -50,32 +50,32 @@ extern "C" fn cudaStreamCreate(out: Out<Pointer>) -> Code {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamCreateWithFlags(out: Out<Pointer>, _flags: u32) -> Code {
+pub(crate) extern "C" fn cudaStreamCreateWithFlags(out: Out<Pointer>, _flags: u32) -> Code {
     cudaStreamCreate(out)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamCreateWithPriority(out: Out<Pointer>, _flags: u32, _priority: i32) -> Code {
+pub(crate) extern "C" fn cudaStreamCreateWithPriority(out: Out<Pointer>, _flags: u32, _priority: i32) -> Code {
     cudaStreamCreate(out)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamDestroy(stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaStreamDestroy(stream: Pointer) -> Code {
     api(|context| if context.streams.list.remove(&stream.0) { Ok(()) } else { Err(Error::INVALID_HANDLE) })
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamSynchronize(stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaStreamSynchronize(stream: Pointer) -> Code {
     api(|context| context.check_stream(stream))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamQuery(stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaStreamQuery(stream: Pointer) -> Code {
     api(|context| context.check_stream(stream))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamWaitEvent(stream: Pointer, event: Pointer, _flags: u32) -> Code {
+pub(crate) extern "C" fn cudaStreamWaitEvent(stream: Pointer, event: Pointer, _flags: u32) -> Code {
     api(|context| {
         context.check_stream(stream)?;
         context.event(event)?;
@@ -85,17 +85,17 @@ extern "C" fn cudaStreamWaitEvent(stream: Pointer, event: Pointer, _flags: u32) 
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamGetPriority(_stream: Pointer, priority: Out<i32>) -> Code {
+pub(crate) extern "C" fn cudaStreamGetPriority(_stream: Pointer, priority: Out<i32>) -> Code {
     api(|_| priority.put(0))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamGetFlags(_stream: Pointer, flags: Out<u32>) -> Code {
+pub(crate) extern "C" fn cudaStreamGetFlags(_stream: Pointer, flags: Out<u32>) -> Code {
     api(|_| flags.put(0))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaDeviceGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) -> Code {
+pub(crate) extern "C" fn cudaDeviceGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) -> Code {
     api(|_| {
         least.put_if_wanted(0);
         greatest.put_if_wanted(0);
@@ -112,7 +112,7 @@ pub(crate) fn call(function: HostFunction, data: Pointer) {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaLaunchHostFunc(stream: Pointer, function: HostFunction, data: Pointer) -> Code {
+pub(crate) extern "C" fn cudaLaunchHostFunc(stream: Pointer, function: HostFunction, data: Pointer) -> Code {
     let is_captured = with(|context| context.is_capturing(stream));
     if is_captured {
         return api(|context| context.submit(stream, Step::Host { function, data }));
@@ -128,7 +128,12 @@ extern "C" fn cudaLaunchHostFunc(stream: Pointer, function: HostFunction, data: 
 type Callback = Option<unsafe extern "C" fn(Pointer, Code, Pointer)>;
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaStreamAddCallback(stream: Pointer, function: Callback, data: Pointer, _flags: u32) -> Code {
+pub(crate) extern "C" fn cudaStreamAddCallback(
+    stream: Pointer,
+    function: Callback,
+    data: Pointer,
+    _flags: u32,
+) -> Code {
     let code = api(|context| context.check_stream(stream));
     if let (0, Some(function)) = (code, function) {
         // SAFETY: the program says that the function takes this data.
@@ -138,7 +143,7 @@ extern "C" fn cudaStreamAddCallback(stream: Pointer, function: Callback, data: P
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventCreateWithFlags(out: Out<Pointer>, flags: u32) -> Code {
+pub(crate) extern "C" fn cudaEventCreateWithFlags(out: Out<Pointer>, flags: u32) -> Code {
     api(|context| {
         let handle = context.new_handle();
         out.put(Pointer(handle))?;
@@ -149,17 +154,17 @@ extern "C" fn cudaEventCreateWithFlags(out: Out<Pointer>, flags: u32) -> Code {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventCreate(out: Out<Pointer>) -> Code {
+pub(crate) extern "C" fn cudaEventCreate(out: Out<Pointer>) -> Code {
     cudaEventCreateWithFlags(out, 0)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventDestroy(event: Pointer) -> Code {
+pub(crate) extern "C" fn cudaEventDestroy(event: Pointer) -> Code {
     api(|context| context.streams.events.remove(&event.0).map(drop).ok_or(Error::INVALID_HANDLE))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventRecord(event: Pointer, stream: Pointer) -> Code {
+pub(crate) extern "C" fn cudaEventRecord(event: Pointer, stream: Pointer) -> Code {
     api(|context| {
         context.check_stream(stream)?;
         let now = context.now;
@@ -170,23 +175,23 @@ extern "C" fn cudaEventRecord(event: Pointer, stream: Pointer) -> Code {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventRecordWithFlags(event: Pointer, stream: Pointer, _flags: u32) -> Code {
+pub(crate) extern "C" fn cudaEventRecordWithFlags(event: Pointer, stream: Pointer, _flags: u32) -> Code {
     cudaEventRecord(event, stream)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventSynchronize(event: Pointer) -> Code {
+pub(crate) extern "C" fn cudaEventSynchronize(event: Pointer) -> Code {
     api(|context| context.event(event).map(drop))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventQuery(event: Pointer) -> Code {
+pub(crate) extern "C" fn cudaEventQuery(event: Pointer) -> Code {
     api(|context| context.event(event).map(drop))
 }
 
 /// Milliseconds of the simulated device between two events.
 #[unsafe(no_mangle)]
-extern "C" fn cudaEventElapsedTime(out: Out<f32>, start: Pointer, end: Pointer) -> Code {
+pub(crate) extern "C" fn cudaEventElapsedTime(out: Out<f32>, start: Pointer, end: Pointer) -> Code {
     api(|context| {
         let mut recorded = |event| {
             let event = context.event(event)?;

@@ -61,12 +61,18 @@ impl Context {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyToSymbol(symbol: Pointer, from: Pointer, bytes: usize, offset: usize, direction: i32) -> Code {
+pub(crate) extern "C" fn cudaMemcpyToSymbol(
+    symbol: Pointer,
+    from: Pointer,
+    bytes: usize,
+    offset: usize,
+    direction: i32,
+) -> Code {
     api(|context| context.write_symbol(symbol, from, bytes, offset, direction))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyToSymbolAsync(
+pub(crate) extern "C" fn cudaMemcpyToSymbolAsync(
     symbol: Pointer,
     from: Pointer,
     bytes: usize,
@@ -78,12 +84,18 @@ extern "C" fn cudaMemcpyToSymbolAsync(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyFromSymbol(to: Pointer, symbol: Pointer, bytes: usize, offset: usize, direction: i32) -> Code {
+pub(crate) extern "C" fn cudaMemcpyFromSymbol(
+    to: Pointer,
+    symbol: Pointer,
+    bytes: usize,
+    offset: usize,
+    direction: i32,
+) -> Code {
     api(|context| context.read_symbol(to, symbol, bytes, offset, direction))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMemcpyFromSymbolAsync(
+pub(crate) extern "C" fn cudaMemcpyFromSymbolAsync(
     to: Pointer,
     symbol: Pointer,
     bytes: usize,
@@ -96,7 +108,7 @@ extern "C" fn cudaMemcpyFromSymbolAsync(
 
 /// Constants are seen by kernels in a window of their own.
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetSymbolAddress(out: Out<Pointer>, symbol: Pointer) -> Code {
+pub(crate) extern "C" fn cudaGetSymbolAddress(out: Out<Pointer>, symbol: Pointer) -> Code {
     api(|context| {
         let place = context.place(symbol)?;
         let window = if place.space == Space::Const { CONST_WINDOW } else { 0 };
@@ -105,6 +117,6 @@ extern "C" fn cudaGetSymbolAddress(out: Out<Pointer>, symbol: Pointer) -> Code {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaGetSymbolSize(out: Out<usize>, symbol: Pointer) -> Code {
+pub(crate) extern "C" fn cudaGetSymbolSize(out: Out<usize>, symbol: Pointer) -> Code {
     api(|context| out.put(context.place(symbol)?.size))
 }
