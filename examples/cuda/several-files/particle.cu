@@ -1,0 +1,8 @@
+#include "particle.cuh"
+
+__device__ float gravity = 10.0f;
+
+__device__ void move(Particle &particle, float time) {
+    particle.place += particle.speed * time;
+    particle.speed -= gravity * time;
+}
