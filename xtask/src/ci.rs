@@ -13,7 +13,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::files::{cargo, run_cargo, run_command};
-use crate::{Result, codegen, deny, deps, docs, fmt, fuzz, host_instructions, pages, results, slurm, tidy, workloads};
+use crate::{
+    Result, codegen, deny, deps, docs, fmt, fuzz, host_instructions, pages, programs, results, slurm, tidy, workloads,
+};
 
 /// What a step is for, and with which others it shares a budget of time.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,6 +73,7 @@ const STEPS: &[Step] = &[
     Step("doctest", Group::Rest,  "examples in comments work",      |_| doctest()),
     Step("example", Group::Rest,  "the examples run",               |_| example()),
     Step("suite",   Group::Rest,  "the workloads compile and run",  |_| workloads::run()),
+    Step("programs", Group::Rest, "CUDA programs compile and run",  |_| programs::run()),
     Step("pages",   Group::Rest,  "pages do what they say",         |_| pages::run(false)),
     Step("fuzz",    Group::Rest,  "short fuzzing samples pass",     |_| fuzz::samples()),
     Step("slurm",   Group::Rest,  "experiments run over Slurm",     |_| slurm::run()),

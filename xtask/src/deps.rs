@@ -11,8 +11,19 @@ use crate::Result;
 use crate::files::{crate_folders, root};
 
 /// The crates from left to right. Crates in one row may not use each other.
-const ORDER: &[&[&str]] =
-    &[&["ptx"], &["exec"], &["sim"], &["mech"], &["energy"], &["runtime"], &["workloads"], &["lab"], &["cli", "py"]];
+const ORDER: &[&[&str]] = &[
+    &["ptx"],
+    &["exec"],
+    &["sim"],
+    &["mech"],
+    &["energy"],
+    &["runtime"],
+    &["workloads"],
+    &["lab"],
+    &["cuda"],
+    &["cli", "py"],
+    &["cudart"],
+];
 
 /// What every package name of the product starts with.
 const PREFIX: &str = "raddle-";

@@ -28,6 +28,7 @@ mod numbers_page;
 mod page_checks;
 mod page_sample;
 mod pages;
+mod programs;
 mod registers;
 mod results;
 mod sampling;

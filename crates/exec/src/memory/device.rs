@@ -194,12 +194,11 @@ impl DeviceMemory {
         let Ok(at) = self.order.binary_search_by_key(&address, |(base, _)| *base) else { return false };
         let (_, index) = self.order.remove(at);
         let allocation = &mut self.allocations[index];
-        let bytes = allocation.len();
-        if let Bytes::Own(_) = allocation.data {
-            self.taken -= bytes;
-        }
+        // What is at an address of the host afterwards, the host decides.
+        let own = if allocation.is_host() { 0 } else { allocation.len() };
+        self.taken -= own;
         (allocation.data, allocation.written) = (Bytes::Own(Vec::new()), None);
-        allocation.freed = Some(bytes);
+        allocation.freed = Some(own);
         self.freed.push_back(index);
         true
     }

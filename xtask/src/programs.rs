@@ -1,0 +1,160 @@
+//! CUDA programs with a `main`: ours, compiled and run as a user would, under every engine they are for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use raddle_sim::seam::Seam;
+
+use crate::Result;
+use crate::files::{root, run_cargo, target};
+
+/// Where the programs are.
+const EXAMPLES: &str = "examples/cuda";
+/// A program of the tests, which asks for errors.
+const ERRORS: &str = "crates/cudart/tests/errors.cu";
+/// Those that run under every divergence model too.
+const UNDER_ALL_MODELS: [&str; 3] = ["mandelbrot", "reduction", "scan"];
+/// What kernels on tensor cores have no time for yet.
+const WITHOUT_TIME: &str = "wmma";
+/// What every program prints last when its result is right.
+const PASS: &str = "PASS";
+
+/// Compiles and runs all of them.
+pub fn run() -> Result {
+    run_cargo(&["build", "--quiet", "--locked", "-p", "raddle-cli", "-p", "raddle-cudart"])?;
+    let tried = Tried::new()?;
+    let mut sources: Vec<PathBuf> = Vec::new();
+    for entry in root().join(EXAMPLES).read_dir()? {
+        sources.push(entry?.path());
+    }
+    sources.retain(|path| path.extension().is_some_and(|e| e == "cu"));
+    sources.sort();
+    sources.push(root().join(ERRORS));
+    for source in &sources {
+        tried.file(source)?;
+    }
+    tried.make()?;
+    tried.cmake()?;
+    println!("programs: {} files, a Makefile and a CMake project compile, run and are right", sources.len());
+    Ok(())
+}
+
+/// Where programs are tried, and with what.
+struct Tried {
+    raddle: PathBuf,
+    folder: PathBuf,
+}
+
+impl Tried {
+    fn new() -> Result<Self> {
+        let folder = target().join("programs");
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::create_dir_all(&folder)?;
+        Ok(Self { raddle: target().join("debug/raddle"), folder })
+    }
+
+    /// `raddle` with these arguments, in the folder.
+    fn raddle(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.raddle);
+        command.args(args).current_dir(&self.folder).stdin(Stdio::null());
+        command
+    }
+
+    /// Compiles a file and runs it.
+    fn file(&self, source: &Path) -> Result {
+        let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        output(self.raddle(&["cc"]).arg(source).args(["-o", &name]))?;
+        let program = format!("./{name}");
+        self.run(&["--engine", "fast"], &program)?;
+        if name == WITHOUT_TIME {
+            return self.is_refused(&program);
+        }
+        self.run(&[], &program)?;
+        if UNDER_ALL_MODELS.contains(&name.as_str()) {
+            let registry = raddle_mech::registry();
+            for model in registry.iter().filter(|mechanism| mechanism.info.seam == Seam::Divergence) {
+                self.run(&["--divergence", model.info.name], &program)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a program, whose last line says that its result is right.
+    fn run(&self, options: &[&str], program: &str) -> Result {
+        let mut command = self.raddle(&["exec"]);
+        let (text, errors) = output(command.args(options).arg(program))?;
+        let is_right = text.lines().last() == Some(PASS) && errors.contains("kernel");
+        if is_right { Ok(()) } else { Err(format!("{command:?} printed\n{text}{errors}").into()) }
+    }
+
+    /// Kernels without time are refused by name.
+    fn is_refused(&self, program: &str) -> Result {
+        let done = self.raddle(&["exec", program]).output()?;
+        let errors = String::from_utf8_lossy(&done.stderr);
+        match !done.status.success() && errors.contains(WITHOUT_TIME) && errors.contains("--engine fast") {
+            true => Ok(()),
+            false => Err(format!("{program} must be refused by name under timing, and printed\n{errors}").into()),
+        }
+    }
+
+    /// A folder of the examples, copied.
+    fn copy(&self, name: &str) -> Result<PathBuf> {
+        let (from, to) = (root().join(EXAMPLES).join(name), self.folder.join(name));
+        fs::create_dir_all(&to)?;
+        for entry in from.read_dir()? {
+            let entry = entry?;
+            fs::copy(entry.path(), to.join(entry.file_name()))?;
+        }
+        Ok(to)
+    }
+
+    fn toolkit(&self) -> PathBuf {
+        self.folder.join("toolkit")
+    }
+
+    /// Somebody else's Makefile, with the toolkit's `nvcc`; and the same files in one command.
+    fn make(&self) -> Result {
+        output(&mut self.raddle(&["toolkit", "toolkit"]))?;
+        let folder = self.copy("several-files")?;
+        let nvcc = format!("NVCC={}", self.toolkit().join("bin/nvcc").display());
+        output(Command::new("make").arg(nvcc).current_dir(&folder))?;
+        self.run(&[], "several-files/particles")?;
+        let files = ["several-files/main.cu", "several-files/particle.cu"];
+        output(self.raddle(&["cc", "-rdc=true"]).args(files).args(["-o", "particles"]))?;
+        self.run(&["--engine", "fast"], "./particles")
+    }
+
+    /// CMake's CUDA language, with `nvcc` and with clang.
+    fn cmake(&self) -> Result {
+        let folder = self.copy("cmake-project")?;
+        let toolkit = self.toolkit();
+        let nvcc = [format!("-DCMAKE_CUDA_COMPILER={}", toolkit.join("bin/nvcc").display())];
+        let clang = [
+            "-DCMAKE_CUDA_COMPILER=clang++-19".to_owned(),
+            format!("-DCMAKE_CUDA_FLAGS=--cuda-path={}", toolkit.display()),
+            format!("-DCUDAToolkit_ROOT={}", toolkit.display()),
+        ];
+        for (name, options) in [("nvcc", &nvcc[..]), ("clang", &clang[..])] {
+            let build = folder.join(name);
+            let mut configure = Command::new("cmake");
+            configure.args(["-S", ".", "-B", name]).args(options).current_dir(&folder);
+            output(&mut configure)?;
+            output(Command::new("cmake").arg("--build").arg(&build))?;
+            self.run(&[], &build.join("waves").display().to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// Output and errors of a command that must go well.
+fn output(command: &mut Command) -> Result<(String, String)> {
+    let done = command.stdin(Stdio::null()).output().map_err(|e| format!("{command:?}: {e}"))?;
+    let [text, errors] = [done.stdout, done.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    if done.status.success() {
+        return Ok((text, errors));
+    }
+    Err(format!("{command:?} ended with {}\n{text}{errors}", done.status).into())
+}
