@@ -34,6 +34,7 @@ mod results;
 mod sampling;
 mod screenshots;
 mod slurm;
+mod suites;
 mod tidy;
 mod virtualized_table;
 mod workload_table;
@@ -135,6 +136,8 @@ enum Command {
     Results(results::Args),
     /// Compare sampled runs of the workloads with whole ones and write the page about them
     Sampling(sampling::Args),
+    /// Build and run other people's CUDA programs and write the page about them
+    Suites(suites::Args),
     /// Take the pictures of a report in the book; needs Chromium
     Screenshots,
     /// Check the repository rules
@@ -161,6 +164,7 @@ fn main() -> ExitCode {
         Command::Results(args) => results::run(&args),
         Command::Sampling(args) => sampling::run(&args),
         Command::Screenshots => screenshots::run(),
+        Command::Suites(args) => suites::run(&args),
         Command::Tidy => tidy::run(),
     };
     match result {

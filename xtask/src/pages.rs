@@ -19,12 +19,13 @@ use crate::Result;
 use crate::files::{paths, root, run_cargo, target};
 
 /// The pages, in the order in which they are followed. What one changes is there for those behind it.
-const PAGES: [&str; 2] = ["docs/src/guide/your-scheduler.md", "docs/src/contributing/add-a-workload.md"];
+const PAGES: [&str; 3] =
+    ["docs/src/guide/cuda-programs.md", "docs/src/guide/your-scheduler.md", "docs/src/contributing/add-a-workload.md"];
 
 /// Follows all pages. With `write`, outputs that differ are written to the pages.
 pub fn run(write: bool) -> Result {
     // What a newcomer compiles first.
-    run_cargo(&["build", "--quiet", "--locked", "-p", "raddle-cli", "-p", "xtask"])?;
+    run_cargo(&["build", "--quiet", "--locked", "-p", "raddle-cli", "-p", "raddle-cudart", "-p", "xtask"])?;
     let copy = make_copy()?;
     for page in PAGES {
         let start = Instant::now();

@@ -1,6 +1,7 @@
 //! `raddle run`.
 
 pub mod checkpoint;
+mod cuda;
 mod energy;
 pub mod figures;
 pub mod launches;
@@ -40,7 +41,7 @@ use std::time::Instant;
 #[derive(clap::Args)]
 #[command(after_help = GRAMMAR)]
 pub struct Args {
-    /// PTX file, launch file ending in .toml, or name of a workload
+    /// PTX file, CUDA file ending in .cu, launch file ending in .toml, or name of a workload
     #[arg(value_name = "FILE|WORKLOAD")]
     file: PathBuf,
 
@@ -52,13 +53,13 @@ pub struct Args {
     seed: Option<u64>,
 
     /// Kernel; may be left out when the file has one
-    #[arg(long, short, value_name = "NAME", help_heading = "Launch (PTX file only)")]
+    #[arg(long, short, value_name = "NAME", help_heading = "Launch (PTX or CUDA file only)")]
     kernel: Option<String>,
     /// Thread blocks
-    #[arg(long, short, value_name = "X[,Y[,Z]]", help_heading = "Launch (PTX file only)")]
+    #[arg(long, short, value_name = "X[,Y[,Z]]", help_heading = "Launch (PTX or CUDA file only)")]
     grid: Option<Shape>,
     /// Threads per block
-    #[arg(long, short, value_name = "X[,Y[,Z]]", help_heading = "Launch (PTX file only)")]
+    #[arg(long, short, value_name = "X[,Y[,Z]]", help_heading = "Launch (PTX or CUDA file only)")]
     block: Option<Shape>,
     /// Next argument of the kernel, see below
     #[arg(
@@ -66,11 +67,11 @@ pub struct Args {
         short,
         value_name = "ARG",
         allow_hyphen_values = true,
-        help_heading = "Launch (PTX file only)"
+        help_heading = "Launch (PTX or CUDA file only)"
     )]
     args: Vec<String>,
     /// Dynamic shared memory
-    #[arg(long, value_name = "BYTES", help_heading = "Launch (PTX file only)")]
+    #[arg(long, value_name = "BYTES", help_heading = "Launch (PTX or CUDA file only)")]
     shared: Option<u32>,
 
     #[command(flatten)]
@@ -162,6 +163,9 @@ Sampling: blocks=5% simulates at least this share of every grid that is large en
 it, and launches=5 at least so many launches of every kernel and block size. The rest is executed without
 time, memory is as it should be, and the L2 as if it had run. Cycles are then an estimate with an interval,
 and counters are those of the part that was simulated.
+
+Of a CUDA file, the kernels are compiled with clang and one is launched as the options say; `raddle cc` and
+`raddle exec` run the whole program, with its main.
 
 A workload is a program that comes with Raddle, see `raddle list workloads`. What has no extension and
 no slash is the name of one, everything else is a file: for a file `bfs`, write ./bfs. Its launches are
@@ -326,7 +330,10 @@ pub fn with(
     if args.file.extension().is_some_and(|e| e == "toml") {
         return run_file(args, registry, observer, then);
     }
-    let ptx = PtxFile::read(&args.file)?;
+    let ptx = match args.file.extension().is_some_and(|e| e == "cu") {
+        true => cuda::compile(&args.file)?,
+        false => PtxFile::read(&args.file)?,
+    };
     let plan = spec::plan(args, &ptx)?;
     let ptx = args.virtualized(ptx)?;
     execute(args, registry, &plan, &ptx, observer, then)

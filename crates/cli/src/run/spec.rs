@@ -1,6 +1,6 @@
 //! The options of `raddle run` as a plan.
 
-use super::Args;
+use super::{Args, cuda};
 use raddle_runtime::fill::Fill;
 use raddle_runtime::plan::{Arg, LaunchPlan};
 use raddle_runtime::{Plan, Problem, PtxFile, arg, params};
@@ -53,7 +53,8 @@ pub fn plan(args: &Args, ptx: &PtxFile) -> Result<Plan, Problem> {
     for (position, text) in args.args.iter().enumerate() {
         given.push(Arg { value: arg::parse(text, position, &mut plan)?, at: None });
     }
-    let kernel = ptx.kernel(args.kernel.as_deref())?;
+    let named = args.kernel.as_deref().map(|name| cuda::kernel(ptx, name));
+    let kernel = ptx.kernel(named.as_deref())?;
     let (Some(grid), Some(block)) = (args.grid, args.block) else {
         return Err(missing_shape(args, &plan, ptx, kernel));
     };

@@ -1,0 +1,39 @@
+//! `raddle run FILE.cu`: device code compiled, and then as PTX.
+
+use crate::exec::library;
+use crate::exit::Failure;
+use raddle_cuda::clang::Clang;
+use raddle_cuda::{names, nvcc};
+use raddle_runtime::{Problem, PtxFile};
+use std::path::Path;
+
+/// Compiles the kernels of a file.
+pub fn compile(path: &Path) -> Result<PtxFile, Failure> {
+    let clang = Clang::find()?;
+    let toolkit = library::toolkit(&clang)?;
+    let file = path.display().to_string();
+    let plan = nvcc::translate(&["-ptx".to_owned(), file.clone(), "-o".to_owned(), "-".to_owned()])?;
+    let mut command = clang.command();
+    command.arg(format!("--cuda-path={}", toolkit.display())).args(["-Wno-unknown-cuda-version"]).args(plan.line());
+    let cannot = |e| Problem::new(format!("cannot run {}: {e}", clang.path.display()));
+    let output = command.output().map_err(cannot)?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        return Err(Problem::new(format!("{file} does not compile:\n{}", text.trim_end())).into());
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(PtxFile::parse(&format!("{file} (as PTX)"), text)?)
+}
+
+/// The kernel that is meant by a name as it stands in the source; other names stay as they are.
+pub fn kernel(ptx: &PtxFile, name: &str) -> String {
+    let kernels: Vec<&str> = ptx.module.kernels().map(|(_, f)| f.name.as_str()).collect();
+    if kernels.contains(&name) {
+        return name.to_owned();
+    }
+    let mut found = kernels.iter().filter(|kernel| names::short(kernel) == name);
+    match (found.next(), found.next()) {
+        (Some(one), None) => (*one).to_owned(),
+        _ => name.to_owned(),
+    }
+}

@@ -1,0 +1,257 @@
+//! The suites that are known: which programs they have, how these are built and run, and how they say that a result is right.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Result;
+
+/// A program of a suite.
+pub struct Program {
+    pub name: String,
+    pub folder: PathBuf,
+    /// Commands of the shell, in the program's folder.
+    pub build: String,
+    pub run: String,
+}
+
+/// A suite: its name where it is published, the folder with its programs, and how a folder in it becomes programs.
+pub struct Suite {
+    pub name: &'static str,
+    pub address: &'static str,
+    folder: &'static str,
+    make: fn(&Path, String) -> Vec<Program>,
+    /// What was changed of how its programs are built and run; nothing of their sources is.
+    pub changes: &'static str,
+}
+
+pub const SUITES: &[Suite] = &[
+    Suite {
+        name: "gpu-rodinia",
+        address: "yuhc/gpu-rodinia",
+        folder: "cuda",
+        make: rodinia,
+        changes: "`CUDA_DIR` and `SDK_DIR` are given to make; arguments as in the table of the source of this page, reduced for large \
+                  ones; input files that are not in the repository are made by a script",
+    },
+    Suite {
+        name: "polybenchGpu",
+        address: "sgrauerg/polybenchGpu",
+        folder: "CUDA",
+        make: polybench,
+        changes: "`-DMINI_DATASET` is added to the files on make's command line",
+    },
+    Suite {
+        name: "HeCBench",
+        address: "zjin-lcf/HeCBench",
+        folder: "src",
+        make: hecbench,
+        changes: "none: `make` and `make run`",
+    },
+    Suite {
+        name: "llm.c",
+        address: "karpathy/llm.c",
+        folder: "dev/cuda",
+        make: llm,
+        changes: "one command for each file, as its comment says; the first variant of the kernel",
+    },
+    Suite {
+        name: "cuda-samples",
+        address: "NVIDIA/cuda-samples",
+        folder: "Samples",
+        make: samples,
+        changes: "one command for each sample instead of its CMake project: all its `.cu` and `.cpp` files and `Common`",
+    },
+];
+
+impl Suite {
+    /// Its programs by name.
+    pub fn programs(&self, folder: &Path) -> Result<Vec<Program>> {
+        let top = folder.join(self.name).join(self.folder);
+        let mut programs = Vec::new();
+        if let Ok(entries) = top.read_dir() {
+            for entry in entries {
+                let path = entry?.path();
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                programs.extend((self.make)(&path, name));
+            }
+        }
+        programs.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(programs)
+    }
+}
+
+/// Arguments of Rodinia's programs, where theirs are too large or there are none.
+const RODINIA: [(&str, &str); 23] = [
+    ("b+tree", "./b+tree.out file ../../data/b+tree/mil.txt command ../../data/b+tree/command.txt"),
+    ("backprop", "./backprop 65536"),
+    ("bfs", "./bfs.out ../../data/bfs/graph4096.txt"),
+    ("cfd", "./euler3d ../../data/cfd/fvcorr.domn.097K"),
+    ("dwt2d", "./dwt2d 192.bmp -d 192x192 -f -5 -l 3"),
+    ("gaussian", "./gaussian -s 64"),
+    ("heartwall", "./heartwall ../../data/heartwall/test.avi 2"),
+    ("hotspot", "./hotspot 64 2 10 ../../data/hotspot/temp_64 ../../data/hotspot/power_64 output.out"),
+    ("hotspot3D", "./3D 64 8 10 ../../data/hotspot3D/power_64x8 ../../data/hotspot3D/temp_64x8 output.out"),
+    ("huffman", "./pavle ../../data/huffman/test1024_H2.206587175259.in"),
+    ("hybridsort", "./hybridsort r"),
+    ("kmeans", "./kmeans -o -i ../../data/kmeans/100"),
+    ("lavaMD", "./lavaMD -boxes1d 4"),
+    ("leukocyte", "./CUDA/leukocyte ../../data/leukocyte/testfile.avi 2"),
+    ("lud", "cuda/lud_cuda -s 256 -v"),
+    ("mummergpu", "bin/mummergpu ../../data/mummergpu/NC_003997.fna ../../data/mummergpu/NC_003997_q25bp.fna"),
+    ("myocyte", "./myocyte.out 100 1 0"),
+    ("nn", "./nn filelist_4 -r 5 -lat 30 -lng 90"),
+    ("nw", "./needle 256 10"),
+    (
+        "particlefilter",
+        "./particlefilter_naive -x 32 -y 32 -z 4 -np 256 && ./particlefilter_float -x 32 -y 32 -z 4 -np 256",
+    ),
+    ("pathfinder", "./pathfinder 10000 20 20"),
+    ("srad", "cd srad_v2 && ./srad 128 128 0 31 0 31 0.5 2"),
+    ("streamcluster", "./sc_gpu 10 20 16 1024 1024 100 none output.txt 1"),
+];
+
+fn rodinia(folder: &Path, name: String) -> Vec<Program> {
+    let Some((_, run)) = RODINIA.iter().find(|(known, _)| *known == name) else { return Vec::new() };
+    let build = "make clean >/dev/null 2>&1; make CUDA_DIR=$TOOLKIT SDK_DIR=../../../cuda-samples/Common".to_owned();
+    vec![Program { name, folder: folder.to_owned(), build, run: (*run).to_owned() }]
+}
+
+/// Files in a folder that end like this, by name.
+fn files(folder: &Path, endings: &[&str]) -> Vec<String> {
+    let names = folder.read_dir().into_iter().flatten().flatten().map(|e| e.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|name| endings.iter().any(|ending| name.ends_with(ending))).collect();
+    names.sort();
+    names
+}
+
+fn polybench(folder: &Path, name: String) -> Vec<Program> {
+    let [file] = &files(folder, &[".cu"])[..] else { return Vec::new() };
+    let build = format!("make CUFILES='{file} -DMINI_DATASET'");
+    vec![Program { name, folder: folder.to_owned(), build, run: "./*.exe".to_owned() }]
+}
+
+fn hecbench(folder: &Path, name: String) -> Vec<Program> {
+    if !name.ends_with("-cuda") || !folder.join("Makefile").is_file() {
+        return Vec::new();
+    }
+    let (build, run) = ("make clean >/dev/null 2>&1; make".to_owned(), "make run".to_owned());
+    vec![Program { name, folder: folder.to_owned(), build, run }]
+}
+
+fn llm(file: &Path, name: String) -> Vec<Program> {
+    let (Some(stem), Some(folder)) = (name.strip_suffix(".cu"), file.parent()) else { return Vec::new() };
+    let build = format!("nvcc -O3 --use_fast_math -lcublas -lcublasLt {name} -o {stem}");
+    vec![Program { name: stem.to_owned(), folder: folder.to_owned(), build, run: format!("./{stem} 1") }]
+}
+
+fn samples(group: &Path, _name: String) -> Vec<Program> {
+    let mut programs = Vec::new();
+    for entry in group.read_dir().into_iter().flatten().flatten() {
+        let folder = entry.path();
+        let sources = files(&folder, &[".cu", ".cpp"]);
+        if !sources.iter().any(|name| name.ends_with(".cu")) {
+            continue;
+        }
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let build = format!("nvcc -std=c++17 -I. -I../../../Common {} -o {name} -lcuda -lpthread", sources.join(" "));
+        programs.push(Program { run: format!("./{name}"), name, folder, build });
+    }
+    programs
+}
+
+/// Headers of libraries that only the vendor has.
+const VENDOR: [&str; 24] = [
+    "thrust/",
+    "cub/",
+    "cublas",
+    "cusparse",
+    "cufft",
+    "cusolver",
+    "curand.h",
+    "cudnn",
+    "nccl.h",
+    "npp",
+    "nvjpeg",
+    "cutensor",
+    "mpi.h",
+    "nvrtc.h",
+    "cuda/std/",
+    "cuda/atomic",
+    "GL/",
+    "vulkan",
+    "cutlass",
+    "cudla",
+    "EGL",
+    "nvsci",
+    "nvgraph",
+    "cuda/barrier",
+];
+
+/// The library of the vendor's, or of graphics, that a file of a folder includes.
+pub fn vendor_library(folder: &Path) -> Option<String> {
+    for name in files(folder, &[".cu", ".cuh", ".h", ".hpp", ".cpp"]) {
+        let Ok(text) = fs::read(folder.join(&name)) else { continue };
+        let text = String::from_utf8_lossy(&text);
+        for line in text.lines().filter(|line| line.trim_start().starts_with("#include")) {
+            let found = VENDOR
+                .iter()
+                .find(|header| line.contains(&format!("<{header}")) || line.contains(&format!("\"{header}")));
+            if let Some(header) = found {
+                return Some(format!("needs {header}"));
+            }
+        }
+    }
+    None
+}
+
+/// What a program says of its own result: right, wrong, or nothing.
+pub fn check(text: &str) -> Option<bool> {
+    let low = text.to_lowercase();
+    if let Some((_, after)) = low.split_once("non-matching") {
+        let count = after.lines().next().and_then(|line| line.rsplit(':').next()).map(str::trim);
+        return Some(count == Some("0"));
+    }
+    let has = |words: &[&str]| words.iter().any(|word| low.contains(word));
+    if has(&["fail", "incorrect", "mismatch", "not match", "wrong"])
+        && !has(&["0 fail", "failed: 0", "failures: 0", "mismatch: 0"])
+    {
+        return Some(false);
+    }
+    let words =
+        ["pass", "success", "correct", "results match", "error rate: 0", "verified", "all results are ok", "test ok"];
+    has(&words).then_some(true)
+}
+
+/// The first line that says what went wrong.
+pub fn first_error(text: &str) -> String {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let found = ["raddle: ", "error[", "error:", "fatal error", "undefined reference", "FAIL", "Error", "error"];
+    let line = found.iter().find_map(|word| lines().find(|line| line.contains(word)));
+    let line = line.or_else(|| lines().next_back()).unwrap_or("");
+    line.chars().take(160).collect()
+}
+
+/// The lines of an output that do not speak of time.
+pub fn results(text: &str) -> Vec<&str> {
+    let words = ["time", "second", " ms", " us", "gb/s", "flop", "elapsed", "took", "speed", "bandwidth", "raddle:"];
+    text.lines().filter(|line| words.iter().all(|word| !line.to_lowercase().contains(word))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_say_what_they_found() {
+        let known = [
+            ("Non-Matching CPU-GPU Outputs Beyond Error Threshold of 0.05 Percent: 0\n", Some(true)),
+            ("Non-Matching CPU-GPU Outputs Beyond Error Threshold of 0.05 Percent: 12\n", Some(false)),
+            ("Test PASSED", Some(true)),
+            ("FAIL", Some(false)),
+            ("time 3 s", None),
+        ];
+        known.iter().for_each(|(text, want)| assert_eq!(check(text), *want, "{text}"));
+        assert_eq!(results("a 1\nTime: 3 s\nb"), ["a 1", "b"]);
+        assert_eq!(first_error("x\n a.cu:1: error: no\nlast"), "a.cu:1: error: no");
+    }
+}

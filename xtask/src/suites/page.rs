@@ -1,0 +1,100 @@
+//! The page about other people's programs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::known::SUITES;
+use super::{Outcome, Verdict};
+use crate::Result;
+use crate::files::root;
+
+/// Where the page is.
+const PAGE: &str = "docs/src/validation/programs.md";
+/// What stands above and below what is written.
+const BEGIN: &str = "<!-- programs: begin -->";
+const END: &str = "<!-- programs: end -->";
+
+/// Writes the tables.
+pub fn write(folder: &Path, outcomes: &[Outcome]) -> Result {
+    let path = root().join(PAGE);
+    let page = fs::read_to_string(&path)?;
+    let (Some((before, rest)), true) = (page.split_once(BEGIN), page.contains(END)) else {
+        return Err(format!("{PAGE} has no place for the tables").into());
+    };
+    let after = rest.split_once(END).map_or("", |(_, after)| after);
+    let tables = format!("{}\n{}", summary(folder, outcomes), details(outcomes));
+    fs::write(&path, format!("{before}{BEGIN}\n\n{tables}\n{END}{after}"))?;
+    println!("suites: {} programs, wrote {PAGE}", outcomes.len());
+    Ok(())
+}
+
+fn count(outcomes: &[&Outcome], verdicts: &[Verdict]) -> usize {
+    outcomes.iter().filter(|outcome| verdicts.contains(&outcome.verdict)).count()
+}
+
+fn summary(folder: &Path, outcomes: &[Outcome]) -> String {
+    use Verdict::{Failed, NotCompiled, Right, TooLong, Unchecked, Vendor, Wrong};
+    let mut text =
+        "| suite | revision | programs | need a vendor's library | compile | run to the end | right | unchecked | \
+                    wrong | too long |\n| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n"
+            .to_owned();
+    for suite in SUITES {
+        let own: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.suite == suite.name).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let revision = fs::read_to_string(folder.join(suite.name).join("REVISION")).unwrap_or_default();
+        let numbers = [
+            own.len(),
+            count(&own, &[Vendor]),
+            count(&own, &[Right, Unchecked, Wrong, Failed, TooLong]),
+            count(&own, &[Right, Unchecked, Wrong]),
+            count(&own, &[Right]),
+            count(&own, &[Unchecked]),
+            count(&own, &[Wrong]),
+            count(&own, &[TooLong]),
+        ];
+        let cells: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        text += &format!(
+            "| [{}](https://github.com/{}) | {} | {} |\n",
+            suite.name,
+            suite.address,
+            revision.trim(),
+            cells.join(" | ")
+        );
+        debug_assert_eq!(own.len(), count(&own, &[Right, Unchecked, Wrong, Failed, TooLong, Vendor, NotCompiled]));
+    }
+    text += "\nHow they were built and run:\n\n";
+    for suite in SUITES.iter().filter(|suite| outcomes.iter().any(|outcome| outcome.suite == suite.name)) {
+        text += &format!("- {}: {}\n", suite.name, suite.changes);
+    }
+    text
+}
+
+/// Every program that is not right, by what became of it.
+fn details(outcomes: &[Outcome]) -> String {
+    let names = [
+        (Verdict::Wrong, "Wrong by their own check"),
+        (Verdict::Failed, "Ended with an error"),
+        (Verdict::NotCompiled, "Do not compile"),
+        (Verdict::TooLong, "Took too long"),
+    ];
+    let mut text = String::new();
+    for (verdict, title) in names {
+        let mut list: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+        for outcome in outcomes.iter().filter(|outcome| outcome.verdict == verdict) {
+            list.insert((&outcome.suite, &outcome.program), &outcome.why);
+        }
+        if list.is_empty() {
+            continue;
+        }
+        text += &format!("## {title}\n\n| program | why |\n| --- | --- |\n");
+        for ((suite, program), why) in list {
+            let why = why.replace('|', "\\|").replace('`', "'");
+            text += &format!("| {suite}/{program} | `{why}` |\n");
+        }
+        text += "\n";
+    }
+    text
+}
