@@ -71,32 +71,16 @@ impl Clang {
     ///
     /// # Errors
     /// When libclc is missing, or the compiler fails.
-    pub fn device_library(&self, source: &Path, include: &Path, output: &Path) -> Result<(), Problem> {
+    pub fn device_library(&self, source: &Path, output: &Path) -> Result<(), Problem> {
         let libclc = libclc()?;
-        let text = output.with_extension("ll");
-        let mut compile = self.command();
-        compile
-            .args(["-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_50", "-nocudainc", "-nocudalib", "-O2"])
-            .args(["-std=c++17", "-Xclang", "-target-sdk-version=12.3", "-ffp-contract=off", "-emit-llvm", "-S", "-w"])
-            .args(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"])
+        let mut command = self.command();
+        command
+            .args(["--target=nvptx64-nvidia-cuda", "-march=sm_50", "-nogpulib", "-O2", "-std=c++17", "-w"])
+            .args(["-emit-llvm", "-c", "-Xclang", "-mlink-builtin-bitcode", "-Xclang"])
             .arg(libclc)
-            .arg("-I")
-            .arg(include)
             .arg(source)
             .arg("-o")
-            .arg(&text);
-        self.finish(compile)?;
-        let cannot = |e: std::io::Error| Problem::new(format!("cannot make {}: {e}", text.display()));
-        let code = std::fs::read_to_string(&text).map_err(cannot)?;
-        std::fs::write(&text, without_flush(&code)).map_err(cannot)?;
-        let mut assemble = self.command();
-        assemble.args(["-x", "ir", "-emit-llvm", "-c", "-w"]).arg(&text).arg("-o").arg(output);
-        self.finish(assemble)?;
-        std::fs::remove_file(&text).map_err(cannot)
-    }
-
-    /// Waits for a call that makes a part of the device library.
-    fn finish(&self, mut command: Command) -> Result<(), Problem> {
+            .arg(output);
         let done = command.output().map_err(|e| Problem::new(format!("cannot run {}: {e}", self.path.display())))?;
         match done.status.success() {
             true => Ok(()),
@@ -106,22 +90,6 @@ impl Clang {
             }
         }
     }
-}
-
-/// Code without the flag that says whether small numbers are flushed to zero: a program that flushes could not be linked
-/// with a library that says it does not. What the flag is in the program then holds for the library's functions.
-fn without_flush(code: &str) -> String {
-    let flag = "!\"nvvm-reflect-ftz\"";
-    let number = code.lines().find(|line| line.contains(flag)).and_then(|line| line.split(' ').next());
-    let Some(number) = number else { return code.to_owned() };
-    let line = |line: &str| match line.strip_prefix("!llvm.module.flags = !{").and_then(|l| l.strip_suffix('}')) {
-        Some(list) => {
-            let rest: Vec<&str> = list.split(", ").filter(|item| *item != number).collect();
-            format!("!llvm.module.flags = !{{{}}}\n", rest.join(", "))
-        }
-        None => format!("{line}\n"),
-    };
-    code.lines().map(line).collect()
 }
 
 /// libclc's file.
@@ -145,13 +113,6 @@ fn version(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_flag_is_taken_out() {
-        let code = "a\n!llvm.module.flags = !{!0, !2, !13}\n!2 = !{i32 4, !\"nvvm-reflect-ftz\", i32 0}\n";
-        assert!(without_flush(code).contains("!{!0, !13}\n"), "{}", without_flush(code));
-        assert_eq!(without_flush("a\n"), "a\n");
-    }
 
     #[test]
     fn versions_are_read() {

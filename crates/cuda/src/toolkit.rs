@@ -34,7 +34,7 @@ pub struct Parts<'a> {
 pub fn write(folder: &Path, parts: &Parts<'_>) -> Result<(), Problem> {
     write_files(folder, parts).map_err(|e| Problem::new(format!("cannot write {}: {e}", folder.display())))?;
     let library = folder.join("nvvm/libdevice/libdevice.10.bc");
-    parts.clang.device_library(&folder.join("device/libdevice.cu"), &folder.join("device"), &library)
+    parts.clang.device_library(&folder.join("device/libdevice.cpp"), &library)
 }
 
 fn write_files(folder: &Path, parts: &Parts<'_>) -> io::Result<()> {
@@ -138,7 +138,10 @@ pub fn cached(parts: &Parts<'_>) -> Result<PathBuf, Problem> {
     }
     // Two that come at the same time each make one, and one of them is taken.
     let new = folder.with_extension(std::process::id().to_string());
-    write(&new, parts)?;
+    if let Err(problem) = write(&new, parts) {
+        let _ = fs::remove_dir_all(&new);
+        return Err(problem);
+    }
     let moved = fs::rename(&new, &folder);
     if moved.is_err() {
         let _ = fs::remove_dir_all(&new);

@@ -29,8 +29,10 @@ struct Kernel {
     /// Launches that were simulated in time, and their cycles.
     timed: u64,
     cycles: u64,
-    /// Their warp-instructions: what others are compared by.
-    work: u64,
+    /// Cycles and warp-instructions that others are compared by: of the first launch, and of all behind it. The first
+    /// finds caches cold.
+    first: [u64; 2],
+    later: [u64; 2],
     /// Cycles that were estimated.
     estimated: f64,
     thread_insts: u64,
@@ -76,14 +78,18 @@ impl Kernels {
                 part.estimate.cycles
             }
             (_, Some(timed)) => {
+                let measured = [timed.result.cycles, launched.report.warp_insts];
+                match kernel.timed {
+                    0 => kernel.first = measured,
+                    _ => kernel.later = std::array::from_fn(|n| kernel.later[n] + measured[n]),
+                }
                 kernel.timed += 1;
                 kernel.cycles += timed.result.cycles;
-                kernel.work += launched.report.warp_insts;
                 timed.result.cycles as f64
             }
             (_, None) => {
-                let rate = kernel.cycles as f64 / kernel.work.max(1) as f64;
-                let cycles = launched.report.warp_insts as f64 * rate;
+                let [cycles, work] = if kernel.later[1] > 0 { kernel.later } else { kernel.first };
+                let cycles = launched.report.warp_insts as f64 * cycles as f64 / work.max(1) as f64;
                 kernel.estimated += cycles;
                 cycles
             }
