@@ -14,7 +14,8 @@ fn main() {
     let mut text = "&[\n".to_owned();
     for file in &files {
         let name = file.strip_prefix(&root).expect("it is in the folder").display();
-        writeln!(text, "    ({:?}, include_str!({:?})),", name.to_string(), file.display().to_string()).expect("a string takes all");
+        writeln!(text, "    ({:?}, include_str!({:?})),", name.to_string(), file.display().to_string())
+            .expect("a string takes all");
     }
     text += "]\n";
     let out = PathBuf::from(std::env::var("OUT_DIR").expect("cargo sets it")).join("files.rs");

@@ -32,7 +32,11 @@ pub enum Error {
 }
 
 fn machines(list: &[u32]) -> String {
-    if list.is_empty() { "nothing".to_owned() } else { list.iter().map(|sm| format!("sm_{sm}")).collect::<Vec<_>>().join(", ") }
+    if list.is_empty() {
+        "nothing".to_owned()
+    } else {
+        list.iter().map(|sm| format!("sm_{sm}")).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// One image.
@@ -85,7 +89,8 @@ pub fn ptx(container: &[u8]) -> Result<String, Error> {
             _ => payload,
         };
         let take = usize::try_from(stored.min(payload)).map_err(|_| Error::Damaged("an image is too large"))?;
-        let payload_bytes = image.get(header..header.saturating_add(take)).ok_or(Error::Damaged("an image is cut off"))?;
+        let payload_bytes =
+            image.get(header..header.saturating_add(take)).ok_or(Error::Damaged("an image is cut off"))?;
         let (kind, sm) = (number::<2>(image, 0)?, number::<4>(image, 28)? as u32);
         let found =
             Image { is_ptx: kind == u64::from(PTX), sm, flags, size: number::<8>(image, 56)?, payload: payload_bytes };

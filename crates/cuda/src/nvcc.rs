@@ -119,8 +119,20 @@ const VALUED: [(&str, &str); 16] = [
 ];
 
 /// Options with a value that clang spells the same; the value is the next argument.
-const WITH_NEXT: [&str; 12] =
-    ["-I", "-L", "-l", "-D", "-U", "-include", "-isystem", "-idirafter", "-iquote", "-Xclang", "-target", "-arch_device"];
+const WITH_NEXT: [&str; 12] = [
+    "-I",
+    "-L",
+    "-l",
+    "-D",
+    "-U",
+    "-include",
+    "-isystem",
+    "-idirafter",
+    "-iquote",
+    "-Xclang",
+    "-target",
+    "-arch_device",
+];
 
 /// Translates a command line.
 ///
@@ -207,7 +219,8 @@ impl Translator {
             }
             "-V" | "--version" => self.plan.version = true,
             "--dryrun" | "-dryrun" => self.plan.dry_run = true,
-            "-dlink" | "--device-link" | "-cubin" | "--cubin" | "-fatbin" | "--fatbin" | "-lib" | "--lib" | "--run" | "-run" => {
+            "-dlink" | "--device-link" | "-cubin" | "--cubin" | "-fatbin" | "--fatbin" | "-lib" | "--lib" | "--run"
+            | "-run" => {
                 self.plan.refused = Some(name.to_owned());
             }
             "-O" if value.is_none() => {
@@ -219,7 +232,9 @@ impl Translator {
                 let to = VALUED.iter().find(|(from, _)| *from == name).map_or("", |(_, to)| *to);
                 self.has_output |= to == "-o";
                 match to {
-                    "-o" | "-include" | "-isystem" | "-MF" | "-MT" | "-MQ" => self.plan.args.extend([to.to_owned(), value]),
+                    "-o" | "-include" | "-isystem" | "-MF" | "-MT" | "-MQ" => {
+                        self.plan.args.extend([to.to_owned(), value])
+                    }
                     "-O" => self.level(&value),
                     _ => self.plan.args.push(format!("{to}{value}")),
                 }
@@ -271,7 +286,10 @@ impl Translator {
         }
         // nvcc names its outputs `a.ptx` and not `a.s`.
         let is_ptx = self.plan.args.iter().any(|a| a == "--cuda-device-only") && self.makes == Some("-S");
-        if is_ptx && !self.has_output && let [input] = &self.inputs[..] {
+        if is_ptx
+            && !self.has_output
+            && let [input] = &self.inputs[..]
+        {
             let name = Path::new(input).with_extension("ptx");
             let name = name.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             self.plan.args.extend(["-o".to_owned(), name]);
@@ -281,7 +299,8 @@ impl Translator {
         if !self.has_level {
             first.push("-O2".to_owned());
         }
-        let newest = self.machines.iter().max().copied().unwrap_or(DEFAULT_MACHINE).clamp(OLDEST_MACHINE, NEWEST_MACHINE);
+        let newest =
+            self.machines.iter().max().copied().unwrap_or(DEFAULT_MACHINE).clamp(OLDEST_MACHINE, NEWEST_MACHINE);
         first.push(format!("--cuda-gpu-arch=sm_{newest}"));
         if self.plan.relocatable {
             first.push("-fgpu-rdc".to_owned());
@@ -328,12 +347,17 @@ mod tests {
             ),
             ("-Xcompiler -fopenmp,-Wall a.cu -lm", "-O2 --cuda-gpu-arch=sm_70 -fopenmp -Wall -x cuda a.cu -lm"),
             ("--std c++14 -I inc -DX=1 a.cu", "-O2 --cuda-gpu-arch=sm_70 -std=c++14 -I inc -DX=1 -x cuda a.cu"),
-            ("-use_fast_math -lineinfo -x cu a.cpp", "-O2 --cuda-gpu-arch=sm_70 -ffast-math -fcuda-flush-denormals-to-zero -fcuda-approx-transcendentals -gline-tables-only -x cuda a.cpp"),
+            (
+                "-use_fast_math -lineinfo -x cu a.cpp",
+                "-O2 --cuda-gpu-arch=sm_70 -ffast-math -fcuda-flush-denormals-to-zero -fcuda-approx-transcendentals -gline-tables-only -x cuda a.cpp",
+            ),
             ("-ptx a.cu", "-O2 --cuda-gpu-arch=sm_70 --cuda-device-only -S -x cuda a.cu -o a.ptx"),
         ];
         known.iter().for_each(|(line, want)| assert_eq!(args(line), *want, "{line}"));
         assert!(plan("a.cu").links && !plan("-c a.cu").links && !plan("-M a.cu").links);
-        assert!(plan("-dc a.cu").relocatable && plan("-rdc=true a.o").relocatable && !plan("-rdc=false a.o").relocatable);
+        assert!(
+            plan("-dc a.cu").relocatable && plan("-rdc=true a.o").relocatable && !plan("-rdc=false a.o").relocatable
+        );
     }
 
     #[test]

@@ -17,7 +17,6 @@
 //! # Ok::<(), raddle_runtime::Error>(())
 //! ```
 
-
 mod handle;
 mod launch;
 mod module;
