@@ -36,6 +36,8 @@ pub enum FaultKind {
     StackOverflow,
     /// An indirect call to something that is not a function, or a branch index out of range.
     BadTarget(String),
+    /// Something whose result the PTX ISA leaves undefined; the text says what.
+    Undefined(String),
     /// Nothing can go on; the text lists who waits for what.
     Deadlock(String),
     /// The instruction limit was reached; the text lists where threads are.
@@ -88,6 +90,16 @@ pub fn place(module: &Module, source: Option<&str>, func: FuncId, inst: InstId) 
     text
 }
 
+impl FaultKind {
+    /// A lane executes a `.sync` operation and is not one of its members.
+    pub(crate) fn not_a_member(lane: u32, members: u32) -> Self {
+        Self::Undefined(format!(
+            "lane {lane} executes a warp-wide operation whose member mask {members:#010x} leaves out lane {lane} itself; \
+             the PTX ISA leaves the result undefined"
+        ))
+    }
+}
+
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -96,7 +108,7 @@ impl fmt::Display for FaultKind {
             Self::Assert(text) => write!(f, "device assertion failed: {text}"),
             Self::UninitialisedRegister(name) => write!(f, "register `{name}` is read before it was written"),
             Self::StackOverflow => write!(f, "stack overflow: a thread needs more than 512 KiB of local memory"),
-            Self::BadTarget(text) => write!(f, "{text}"),
+            Self::BadTarget(text) | Self::Undefined(text) => write!(f, "{text}"),
             Self::Deadlock(text) => write!(f, "deadlock: no thread can go on\n{text}"),
             Self::InstructionLimit(text) => write!(f, "instruction limit reached\n{text}"),
         }

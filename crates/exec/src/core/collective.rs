@@ -1,7 +1,8 @@
 //! Operations of a whole static warp.
 
-use super::{Core, Lanes, lanes_in, lanes_of};
-use crate::decode::WarpOp;
+use super::{Core, LaneFault, Lanes, lanes_in, lanes_of};
+use crate::decode::{MEMBERS, WarpOp};
+use crate::fault::FaultKind;
 use crate::lanes::{LANES, ROW_THREADS};
 use crate::op::{Bank, CONST, NONE, Op};
 use raddle_ptx::num::{fit, low32};
@@ -43,6 +44,30 @@ impl Core<'_> {
         Some(low32(self.file.get(home.row, op.s[n], op.s_bank[n], usize::from(home.lane))))
     }
 
+    /// The lanes that those of `mask` wait for at a warp-wide operation: all that their member masks name, counted from the
+    /// first lane of the static warp. None when the operation has no members.
+    ///
+    /// # Errors
+    /// When a lane leaves itself out.
+    pub fn members(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> Result<u32, LaneFault> {
+        let (slot, bank) = (op.s[MEMBERS], op.s_bank[MEMBERS]);
+        if slot == NONE || bank == Bank::Absent {
+            return Ok(0);
+        }
+        let mut wanted = 0;
+        for lane in lanes_in(mask) {
+            let home = lanes.home(lane);
+            let row = if slot & CONST != 0 { 0 } else { home.row };
+            let members = low32(self.file.get(row, slot, bank, usize::from(home.lane))) & lanes_of(self.width);
+            let own = u32::from(home.lane) % self.width;
+            if members >> own & 1 == 0 {
+                return Err(LaneFault { lane, kind: FaultKind::not_a_member(own, members) });
+            }
+            wanted |= members;
+        }
+        Ok(wanted)
+    }
+
     /// How many lanes of `mask` have a true predicate in source `n`.
     pub(crate) fn count_true(&mut self, op: &Op, n: usize, lanes: Lanes<'_>, mask: u32) -> u32 {
         let mut count = 0;
@@ -62,8 +87,8 @@ impl Core<'_> {
         }
     }
 
-    /// Executes a warp-wide operation for the lanes of `mask`. `base` is the first lane of the
-    /// static warp in its row: masks in registers count from it.
+    /// Executes a warp-wide operation for the lanes of `mask`, those with the same members together. `base` is the first
+    /// lane of the static warp in its row: masks in registers count from it.
     pub fn collective(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32, base: u32) {
         let (row, homes) = match lanes {
             Lanes::Row(row) => (row, None),
@@ -72,6 +97,31 @@ impl Core<'_> {
                 (0, Some(homes))
             }
         };
+        let mut left = mask;
+        while left != 0 {
+            let group = self.with_same_members(op, row, left);
+            self.together(op, row, group, base);
+            left &= !group;
+        }
+        if let Some(homes) = homes {
+            self.file.scatter(op, homes, mask);
+        }
+    }
+
+    /// The lanes of `mask` with the same member mask as the first of them.
+    fn with_same_members(&mut self, op: &Op, row: u32, mask: u32) -> u32 {
+        let slot = op.s[MEMBERS];
+        if slot == NONE || slot & CONST != 0 || op.s_bank[MEMBERS] == Bank::Absent {
+            return mask;
+        }
+        let whole = lanes_of(self.width);
+        let masks = self.regs(row).plane32(slot).map(|members| members & whole);
+        let first = masks[mask.trailing_zeros() as usize & 31];
+        lanes_in(mask).filter(|lane| masks[*lane] == first).fold(0, |group, lane| group | 1 << lane)
+    }
+
+    /// Executes a warp-wide operation for lanes of a row that know of each other.
+    fn together(&mut self, op: &Op, row: u32, mask: u32, base: u32) {
         let width = self.width;
         let local = mask >> base & lanes_of(width);
         match WarpOp::ALL[usize::from(op.variant)] {
@@ -118,9 +168,6 @@ impl Core<'_> {
                 let value = lanes_in(mask).map(|l| plane[l]).reduce(|a, b| reduce(kind, a, b)).unwrap_or(0);
                 self.regs(row).set32(op.d[0], &[value; LANES], mask);
             }
-        }
-        if let Some(homes) = homes {
-            self.file.scatter(op, homes, mask);
         }
     }
 

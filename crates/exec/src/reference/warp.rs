@@ -9,7 +9,7 @@ use super::Machine;
 use super::integer::{cut, number};
 use super::step::{Done, Step, low_mask};
 use super::thread::{Cta, State, Thread};
-use crate::Fault;
+use crate::{Fault, FaultKind};
 use raddle_ptx::isa::{Opcode, Type, Word};
 use raddle_ptx::num::low32;
 use std::cmp::Reverse;
@@ -41,8 +41,13 @@ impl Step<'_> {
         let members = match inst.has(Word::Sync) {
             // The mask is the last operand of all of them.
             true => {
-                let all = low_mask(self.env.options.warp_width);
-                Some(low32(self.value(inst.operands.len() - 1, Type::U32)? & all))
+                let width = self.env.options.warp_width;
+                let members = low32(self.value(inst.operands.len() - 1, Type::U32)? & low_mask(width));
+                let own = self.thread.index % width;
+                if members & 1 << own == 0 {
+                    return Err(FaultKind::not_a_member(own, members));
+                }
+                Some(members)
             }
             false => None,
         };
@@ -245,10 +250,6 @@ fn complete_group(cta: &Cta, warp: &Range<usize>, t: usize) -> Option<Vec<usize>
         .clone()
         .filter(|other| is_member(*other) && cta.threads[*other].state != State::Exited)
         .all(|other| meets(thread, &cta.threads[other]));
-    // A thread outside its own mask is not a member; it goes on alone, with what it brought.
-    if !is_member(t) {
-        return all_there.then(|| vec![t]);
-    }
     all_there.then(|| warp.clone().filter(|o| is_member(*o) && meets(thread, &cta.threads[*o])).collect())
 }
 

@@ -296,7 +296,7 @@ impl Runner<'_, '_> {
                     return Ok(false);
                 }
                 Class::Warp => {
-                    self.collective(warp, split, active);
+                    self.collective(warp, split, active)?;
                     return Ok(false);
                 }
                 class => match self.execute(pc, lanes, active) {

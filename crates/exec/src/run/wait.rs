@@ -2,28 +2,32 @@
 
 use super::warp::Warp;
 use super::{Block, Ran, Runner};
-use crate::core::{Arrival, lanes_of};
-use crate::decode::{BarrierOp, MEMBERS, WarpOp};
+use crate::core::Arrival;
+use crate::decode::{BarrierOp, WarpOp};
 use crate::splits::{Group, Meeting, Split, State};
 use raddle_ptx::num::fit;
 
 impl Runner<'_, '_> {
-    pub(super) fn collective(&mut self, warp: &mut Warp, split: usize, active: u32) {
+    pub(super) fn collective(&mut self, warp: &mut Warp, split: usize, active: u32) -> Ran<()> {
         let s = warp.parts.splits[split];
         let op = &self.program.ops[s.pc as usize];
         let homes = warp.homes.clone();
         let lanes = Warp::lanes(warp.row, homes.as_ref());
-        let members = if active == 0 { None } else { self.core.uniform(op, MEMBERS, lanes, active) };
-        let wanted = members.map_or(0, |m| (m & lanes_of(self.options.warp_width)) << warp.base & warp.parts.live);
+        let members = match self.core.members(op, lanes, active) {
+            Ok(members) => members,
+            Err(fault) => return Err(Box::new(self.core.fault(s.pc, lanes, fault))),
+        };
+        let wanted = members << warp.base & warp.parts.live;
         if wanted & !s.mask != 0 {
             warp.parts.splits[split].state = State::Sync(wanted);
             self.release_syncs(warp);
-            return;
+            return Ok(());
         }
         if active != 0 {
             self.core.collective(op, lanes, active, warp.base);
         }
         warp.parts.splits[split].pc = s.pc + 1;
+        Ok(())
     }
 
     /// Executes warp-wide operations whose members have all come.
@@ -57,9 +61,7 @@ impl Runner<'_, '_> {
             let group: Vec<usize> = (0..warp.parts.splits.len()).filter(|i| together(&warp.parts.splits[*i])).collect();
             let here = group.iter().fold(0, |m, i| m | warp.parts.splits[*i].mask);
             if wanted & warp.parts.live & !here == 0 {
-                // Also one that does not name itself, so that it goes on once those it names are gone.
-                let named = wanted | s.mask;
-                return Some(group.into_iter().filter(|i| warp.parts.splits[*i].mask & named != 0).collect());
+                return Some(group.into_iter().filter(|i| warp.parts.splits[*i].mask & wanted != 0).collect());
             }
         }
         None

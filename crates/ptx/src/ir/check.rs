@@ -74,6 +74,7 @@ impl Checker<'_> {
         if ast.opcode == Opcode::Call {
             return Ok((form.id, self.call(ast, operands)?));
         }
+        let operands = without_braces(form, operands);
         let used = self.match_operands(ast, form, &operands, spans)?;
         if used < operands.len() {
             return Err(self.count_error(ast, form, operands.len()));
@@ -374,6 +375,20 @@ impl Checker<'_> {
         }
         Ok([returns, target, args].into_iter().chain(proto).collect())
     }
+}
+
+/// A vector of one is its element, where a vector may stand at all.
+fn without_braces(form: &Form, mut operands: Vec<Operand>) -> Vec<Operand> {
+    for (operand, spec) in operands.iter_mut().zip(&form.operands) {
+        if matches!(spec.shape, Shape::Any | Shape::MaybeVector)
+            && let Operand::Vector(list) = operand
+            && let [one] = &list[..]
+            && !matches!(one, Operand::Vector(_))
+        {
+            *operand = one.clone();
+        }
+    }
+    operands
 }
 
 /// ld, st and cvt accept registers wider than the type.

@@ -88,6 +88,7 @@ fn ending(kind: &FaultKind) -> Ending {
         FaultKind::UninitialisedRegister(_) => "register",
         FaultKind::StackOverflow => "stack",
         FaultKind::BadTarget(_) => "target",
+        FaultKind::Undefined(_) => "undefined",
         FaultKind::Deadlock(_) => "deadlock",
         FaultKind::InstructionLimit(_) => return Ending::Limit,
     })

@@ -143,3 +143,17 @@ fn a_limit_beyond_the_end_changes_nothing() {
         assert!(matches!(less.ending, Ending::CycleLimit), "{preset}: {:?}", less.ending);
     }
 }
+
+#[test]
+fn a_lane_outside_its_own_member_mask_is_a_fault() {
+    let body = "mov.u32 %r0, %tid.x;\nsetp.eq.u32 %p0, %r0, 1;\n@%p0 vote.sync.ballot.b32 %r1, %p0, 0xd;";
+    for (preset, config) in presets() {
+        match run(&kernel(32, body), &config, [Some(500_000), None]).ending {
+            Ending::Fault(_, fault) => {
+                let text = fault.kind.to_string();
+                assert!(text.contains("member mask 0x0000000d leaves out lane 1 itself"), "{preset}: {text}");
+            }
+            other => panic!("{preset}: not a fault: {other:?}"),
+        }
+    }
+}

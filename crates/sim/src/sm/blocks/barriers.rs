@@ -11,8 +11,8 @@ use crate::packet::Cycle;
 use crate::saved;
 use crate::seam::{LogicalBlocks, Outcome, StackEntry, WarpId};
 use raddle_exec::Launch;
-use raddle_exec::core::{Arrival, LaneFault, lanes_in, lanes_of};
-use raddle_exec::decode::{BarrierOp, MEMBERS, WarpOp};
+use raddle_exec::core::{Arrival, LaneFault, lanes_in};
+use raddle_exec::decode::{BarrierOp, WarpOp};
 use raddle_exec::op::{Class, Op};
 use raddle_ptx::num::fit;
 
@@ -173,22 +173,21 @@ impl Barriers {
         op: &Op,
         mask: u32,
         active: u32,
-    ) {
+    ) -> Result<(), LaneFault> {
         let (info, lanes) = (on.warps.get(warp), on.warps.lanes(warp));
         let base = u32::from(info.base);
-        let members = if active == 0 { None } else { on.threads.core.uniform(op, MEMBERS, lanes, active) };
-        let whole = lanes_of(on.facts.config.sm.warp_width);
-        let wanted = members.map_or(0, |m| (m & whole) << base);
+        let wanted = on.threads.core.members(op, lanes, active)? << base;
         let mixed = info.homes().is_some();
         if wanted & !mask != 0 || mixed {
             on.warps.go_on(warp, Outcome::Sync { wanted, anywhere: op.variant == WarpOp::Sync as u8 });
             self.release_syncs(on, warp);
-            return;
+            return Ok(());
         }
         if active != 0 {
             on.threads.core.collective(op, lanes, active, base);
         }
         on.warps.go_behind(warp);
+        Ok(())
     }
 
     /// Executes warp-wide operations whose members have all come.
