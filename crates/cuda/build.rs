@@ -28,7 +28,9 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in entries.flatten() {
         let path = entry.path();
         match path.is_dir() {
+            true if path.ends_with("tests") => {}
             true => walk(&path, files),
+            false if path.extension().is_some_and(|e| e == "md") => {}
             false => files.push(path),
         }
     }

@@ -13,6 +13,8 @@ use crate::files::{root, run_cargo, target};
 const EXAMPLES: &str = "examples/cuda";
 /// A program of the tests, which asks for errors.
 const ERRORS: &str = "crates/cudart/tests/errors.cu";
+/// A file of assertions about our headers.
+const LAYOUTS: &str = "crates/cuda/device/tests/layouts.c";
 /// Those that run under every divergence model too.
 const UNDER_ALL_MODELS: [&str; 3] = ["mandelbrot", "reduction", "scan"];
 /// What kernels on tensor cores have no time for yet.
@@ -31,6 +33,7 @@ pub fn run() -> Result {
     sources.retain(|path| path.extension().is_some_and(|e| e == "cu"));
     sources.sort();
     sources.push(root().join(ERRORS));
+    tried.layouts()?;
     for source in &sources {
         tried.file(source)?;
     }
@@ -61,6 +64,13 @@ impl Tried {
         let mut command = Command::new(&self.raddle);
         command.args(args).current_dir(&self.folder).stdin(Stdio::null());
         command
+    }
+
+    /// Sizes and offsets of structures in our headers are those of the documentation; compiling says so.
+    fn layouts(&self) -> Result {
+        let mut command = Command::new("clang-19");
+        command.args(["-fsyntax-only", "-I"]).arg(root().join("crates/cuda/include")).arg(root().join(LAYOUTS));
+        output(&mut command).map(drop)
     }
 
     /// Compiles a file and runs it.
