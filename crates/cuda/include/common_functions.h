@@ -4,4 +4,10 @@
 
 #include "crt/host_defines.h"
 
+/* Programs that were written for the vendor's compiler rely on these being there. */
+#if !defined(__CUDACC_RTC__)
+#include <string.h>
+#include <time.h>
+#endif
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "crt/host_config.h"
 #include "builtin_types.h"
+#include "common_functions.h"
 #include "library_types.h"
 #include "cuda_runtime_api.h"
 #include "channel_descriptor.h"
