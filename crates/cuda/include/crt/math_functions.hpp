@@ -85,7 +85,7 @@ RADDLE_HOST double erfcx(double a) {
     double s = 1.0 / (a * a);
     return 0.56418958354775628695 / a * (1.0 - 0.5 * s * (1.0 - 1.5 * s * (1.0 - 2.5 * s)));
 }
-/* Newton's method on the logarithm of erfc, which is nearly a parabola, from a start that is right for large results. */
+/* Newton's method on the logarithm of erfc, which is nearly a parabola. */
 RADDLE_HOST double erfcinv(double y) {
     if (!(y > 0.0 && y < 2.0)) return y == 0.0 ? HUGE_VAL : y == 2.0 ? -HUGE_VAL : NAN;
     if (y > 1.0) return -erfcinv(2.0 - y);
