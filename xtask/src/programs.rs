@@ -141,12 +141,10 @@ impl Tried {
     fn cmake(&self) -> Result {
         let folder = self.copy("cmake-project")?;
         let toolkit = self.toolkit();
-        let nvcc = [format!("-DCMAKE_CUDA_COMPILER={}", toolkit.join("bin/nvcc").display())];
-        let clang = [
-            "-DCMAKE_CUDA_COMPILER=clang++-19".to_owned(),
-            format!("-DCMAKE_CUDA_FLAGS=--cuda-path={}", toolkit.display()),
-            format!("-DCUDAToolkit_ROOT={}", toolkit.display()),
-        ];
+        let root = format!("-DCUDAToolkit_ROOT={}", toolkit.display());
+        let nvcc = [format!("-DCMAKE_CUDA_COMPILER={}", toolkit.join("bin/nvcc").display()), root.clone()];
+        let path = format!("-DCMAKE_CUDA_FLAGS=--cuda-path={}", toolkit.display());
+        let clang = ["-DCMAKE_CUDA_COMPILER=clang++-19".to_owned(), path, root];
         for (name, options) in [("nvcc", &nvcc[..]), ("clang", &clang[..])] {
             let build = folder.join(name);
             let mut configure = Command::new("cmake");

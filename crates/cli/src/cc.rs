@@ -42,7 +42,7 @@ Examples:
   raddle toolkit cuda
   make NVCC=$PWD/cuda/bin/nvcc CUDA_DIR=$PWD/cuda
   clang++-19 --cuda-path=cuda --cuda-gpu-arch=sm_70 saxpy.cu -o saxpy -Lcuda/lib64 -lcudart
-  cmake -S . -B build -DCMAKE_CUDA_COMPILER=$PWD/cuda/bin/nvcc";
+  cmake -S . -B build -DCMAKE_CUDA_COMPILER=$PWD/cuda/bin/nvcc -DCUDAToolkit_ROOT=$PWD/cuda";
 
 #[derive(clap::Args)]
 pub struct ToolArgs {
@@ -83,19 +83,19 @@ fn toolkit_of_caller() -> Option<PathBuf> {
     std::env::var_os("RADDLE_TOOLKIT").map(PathBuf::from).filter(|folder| folder.is_dir())
 }
 
-/// What nvcc says of itself; build systems read the release.
-fn version_text() -> String {
-    let release = toolkit::VERSION;
+/// What nvcc says of itself; build systems read the release, and that it is clang that they have to talk to.
+fn version_text(clang: &Clang) -> String {
+    let (release, own) = (toolkit::VERSION, env!("CARGO_PKG_VERSION"));
     format!(
-        "nvcc: compiles CUDA C++ with clang, part of Raddle {}\nCuda compilation tools, release {release}, V{release}.0\n",
-        env!("CARGO_PKG_VERSION")
+        "nvcc of Raddle {own}: clang version {}.0.0 with options of nvcc\nCuda compilation tools, release {release}, V{release}.0\n",
+        clang.version
     )
 }
 
 fn compile(args: &[String], folder: Option<&Path>) -> Result<Exit, Failure> {
     let plan = nvcc::translate(args)?;
     if plan.version {
-        out::data(&version_text())?;
+        out::data(&version_text(&Clang::find()?))?;
         return Ok(Exit::Good);
     }
     if let Some(option) = plan.refused {
