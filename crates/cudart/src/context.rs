@@ -10,6 +10,7 @@ use crate::runtime::stream::Streams;
 use raddle_cli::exec::Guest;
 use raddle_cuda::fat_binary;
 use raddle_exec::FaultKind;
+use raddle_ptx::link::link;
 use raddle_runtime::device::{ModuleId, Shape};
 use raddle_runtime::outcome::{Launched, Stop};
 use raddle_runtime::{Device, PtxFile};
@@ -157,13 +158,14 @@ impl Context {
 
     /// The text of a module that is linked from several.
     fn link(&mut self, mut texts: Vec<String>) -> Result<String> {
-        match texts.len() {
-            1 => Ok(texts.swap_remove(0)),
-            _ => {
-                self.guest.note("kernels of several files cannot be linked yet");
-                Err(Error::NO_IMAGE)
-            }
+        if texts.len() == 1 {
+            return Ok(texts.swap_remove(0));
         }
+        let files: Vec<(String, String)> = (1..).map(|n| format!("device code {n}")).zip(texts).collect();
+        link(&files).map_err(|error| {
+            self.guest.note(&format!("the kernels of several files cannot be linked: {error}"));
+            Error::INVALID_IMAGE
+        })
     }
 
     /// Loads a module from its text.

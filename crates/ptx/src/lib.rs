@@ -12,6 +12,7 @@
 //! * [`ir`]: names resolved to indices, labels to positions, every instruction checked against
 //!   its form.
 //! * [`analysis`]: control flow, dominators, loops, uniform branches, liveness, register need.
+//! * [`link`](mod@link): several modules made into one.
 //! * [`transform`]: kernels changed into others: virtual thread blocks.
 //!
 //! Nothing here panics on any input and nothing stops at the first mistake: [`load`] gives the
@@ -23,6 +24,7 @@ pub mod analysis;
 pub mod diag;
 pub mod ir;
 pub mod isa;
+pub mod link;
 pub mod num;
 pub mod source;
 pub mod syntax;
