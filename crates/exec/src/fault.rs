@@ -98,6 +98,20 @@ impl FaultKind {
              the PTX ISA leaves the result undefined"
         ))
     }
+
+    /// An instruction for a whole warp is executed by some of its lanes.
+    pub(crate) fn not_a_whole_warp(name: &str, lanes: u32) -> Self {
+        Self::Undefined(format!(
+            "`{name}` is executed by the lanes {lanes:#010x} of a warp and not by all; the PTX ISA leaves the result undefined"
+        ))
+    }
+
+    /// The lanes of a warp do not agree about a matrix in memory.
+    pub(crate) fn not_the_same(name: &str) -> Self {
+        Self::Undefined(format!(
+            "`{name}` has another address or stride than in lane 0; the PTX ISA leaves the result undefined"
+        ))
+    }
 }
 
 impl fmt::Display for FaultKind {

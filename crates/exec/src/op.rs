@@ -60,6 +60,8 @@ pub enum Class {
     Trap,
     /// Barrier of the thread block.
     Barrier,
+    /// Matrices that the lanes of a warp hold together; [`Op::target`] is the site.
+    Matrix,
     /// Vote, shuffle, match and the like: the lanes of the static warp together.
     Warp,
     /// Nothing that shows without time: fences, prefetches, sleeps.
@@ -101,6 +103,8 @@ pub struct Access {
     pub float: bool,
     /// The address register is 64 bits wide.
     pub wide_address: bool,
+    /// A matrix is stored, not loaded.
+    pub writes: bool,
 }
 
 /// One decoded operation.
@@ -110,7 +114,7 @@ pub struct Op {
     pub(crate) kernel: KernelFn,
     /// Constants of the operation: offset of an address, look-up table, rounding, branch table.
     pub aux: u64,
-    /// Branch target, or the call site of a call.
+    /// Branch target, the call site of a call, or the site of a matrix instruction.
     pub target: u32,
     /// Where a branch reconverges: the first operation of its immediate post-dominator.
     pub reconverge: u32,

@@ -34,6 +34,23 @@ pub fn check_registers(program: &Program) -> Result<(), String> {
     Err(format!("the kernel and what it calls name {names} registers, a scoreboard has {MAX_REGISTERS}"))
 }
 
+/// Whether every operation of a kernel and of what it calls has a time.
+///
+/// # Errors
+/// When one has none, with its name and what to do.
+pub fn check_times(program: &Program) -> Result<(), String> {
+    for (op, origin) in program.ops.iter().zip(&program.origins).filter(|(op, _)| !op.hidden) {
+        let function = program.image.module.func(origin.func);
+        let inst = &function.insts[origin.inst.index()];
+        if work(inst.opcode) == Work::Untimed {
+            debug_assert_eq!(op.class, Class::Matrix, "nothing else is without a time");
+            let name = inst.mnemonic();
+            return Err(format!("`{name}` in `{}` has no timing yet; run it with --engine fast", function.name));
+        }
+    }
+    Ok(())
+}
+
 /// A kernel for a machine.
 pub struct TimedKernel<'p> {
     /// The program.

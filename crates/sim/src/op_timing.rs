@@ -34,13 +34,15 @@ pub enum Work {
     Shuffle,
     /// What the load-store unit does: the time is that of memory.
     Memory,
+    /// Executed by the engines without time only; a launch is refused.
+    Untimed,
     /// Not executed, see the instruction table.
     Unsupported,
 }
 
 impl Work {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Simple,
         Self::Add,
         Self::Max,
@@ -53,6 +55,7 @@ impl Work {
         Self::Transcendental,
         Self::Shuffle,
         Self::Memory,
+        Self::Untimed,
         Self::Unsupported,
     ];
 }
@@ -119,8 +122,9 @@ pub fn work(opcode: Opcode) -> Work {
         | O::Prefetch | O::Prefetchu | O::Applypriority | O::Discard | O::Createpolicy | O::Alloca | O::Stacksave
         | O::Stackrestore | O::Txq | O::Suq | O::Griddepcontrol | O::Setmaxnreg | O::Getctarank | O::Mapa
             => Work::Simple,
-        O::Cp | O::Ldmatrix | O::Stmatrix | O::Movmatrix | O::Mbarrier | O::Mma | O::Wmma | O::Wgmma | O::Multimem
-        | O::Suld | O::Sured | O::Sust | O::Tcgen05 | O::Tensormap
+        // Matrices: no machine here has units for them.
+        O::Ldmatrix | O::Stmatrix | O::Movmatrix | O::Mma | O::Wmma => Work::Untimed,
+        O::Cp | O::Mbarrier | O::Wgmma | O::Multimem | O::Suld | O::Sured | O::Sust | O::Tcgen05 | O::Tensormap
             => Work::Unsupported,
     }
 }
@@ -135,7 +139,7 @@ pub fn timing(l: &LatencyConfig, work: Work, numbers: Numbers) -> OpTiming {
     };
     let one_more = |t: OpTiming| OpTiming { latency: t.latency + 1, interval: t.interval + 1 };
     match work {
-        Work::Simple | Work::Memory | Work::Unsupported => l.simple,
+        Work::Simple | Work::Memory | Work::Untimed | Work::Unsupported => l.simple,
         Work::Add => pick(l.int_add, l.f32_add, l.f64_add),
         Work::Max => pick(l.int_max, l.f32_max, l.f64_max),
         Work::Mul => pick(l.int_mul, l.f32_mul, l.f64_mul),
@@ -155,7 +159,7 @@ pub fn timing(l: &LatencyConfig, work: Work, numbers: Numbers) -> OpTiming {
 pub fn unit(sm: &SmConfig, work: Work, numbers: Numbers) -> UnitKind {
     let on_sfu = match work {
         Work::Memory => return UnitKind::Mem,
-        Work::Simple | Work::Shuffle | Work::Unsupported => false,
+        Work::Simple | Work::Shuffle | Work::Untimed | Work::Unsupported => false,
         Work::Div | Work::Transcendental => true,
         Work::Mul | Work::Mul24 | Work::Mad | Work::Mad24 if numbers == Numbers::Int => sm.units.sfu_int_mul,
         Work::Add | Work::Max | Work::Mul | Work::Mul24 | Work::Mad | Work::Mad24 | Work::Fma => {

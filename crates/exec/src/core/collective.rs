@@ -4,7 +4,7 @@ use super::{Core, LaneFault, Lanes, lanes_in, lanes_of};
 use crate::decode::{MEMBERS, WarpOp};
 use crate::fault::FaultKind;
 use crate::lanes::{LANES, ROW_THREADS};
-use crate::op::{Bank, CONST, NONE, Op};
+use crate::op::{Bank, CONST, Class, NONE, Op};
 use raddle_ptx::num::{fit, low32};
 
 impl Core<'_> {
@@ -51,6 +51,9 @@ impl Core<'_> {
     /// When a lane leaves itself out.
     pub fn members(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> Result<u32, LaneFault> {
         let (slot, bank) = (op.s[MEMBERS], op.s_bank[MEMBERS]);
+        if op.class == Class::Matrix && mask != 0 {
+            return Ok(lanes_of(self.width));
+        }
         if slot == NONE || bank == Bank::Absent {
             return Ok(0);
         }

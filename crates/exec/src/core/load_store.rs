@@ -359,7 +359,11 @@ impl Core<'_> {
         address: u64,
         bytes: u32,
     ) -> Result<Place, LaneFault> {
-        let write = op.class != Class::Load;
+        let write = match op.class {
+            Class::Load => false,
+            Class::Matrix => op.access.writes,
+            _ => true,
+        };
         let target = match op.access.space {
             MemSpace::Generic => region(address),
             MemSpace::Global => Region::Global(address),

@@ -11,6 +11,7 @@ mod call;
 mod collective;
 mod load_store;
 mod local;
+mod matrix;
 mod regs;
 mod remote;
 mod texture;
@@ -23,7 +24,7 @@ use crate::launch::Launch;
 use crate::memory::Global;
 use crate::op::{Access, Bank, Class, NONE, Op};
 use local::LocalRow;
-use raddle_ptx::isa::Special;
+use raddle_ptx::isa::{MATRIX_LANES, Special};
 use raddle_ptx::num::{fit, low32};
 use regs::RegFile;
 
@@ -497,6 +498,11 @@ fn check_launch(program: &Program, launch: &Launch, width: u32) -> Result<(), Lo
         && threads > u64::from(most)
     {
         return wrong(format!("the kernel allows at most {most} threads per block (.maxntid), not {threads}"));
+    }
+    if let Some(site) = program.matrices.first()
+        && width != MATRIX_LANES
+    {
+        return wrong(format!("`{}` needs warps of {MATRIX_LANES} lanes, not {width}", site.name));
     }
     let shared = u64::from(program.layout.static_shared) + u64::from(launch.dynamic_shared);
     if shared > MAX_SHARED_BYTES {

@@ -60,7 +60,7 @@ impl AtomicOp {
 
 impl Decoder<'_> {
     /// Where an access looks and from which register or constant it counts.
-    fn address(&mut self, op: &mut Op, f: usize, inst: &Inst, address: &Address) {
+    pub(super) fn address(&mut self, op: &mut Op, f: usize, inst: &Inst, address: &Address) {
         let is_variable = matches!(address.base, Base::Var(_));
         let in_kernel = self.placed[f].id == self.layout.kernel && (is_variable || !inst.has(Word::ParamFunc));
         let space = match inst.space() {
@@ -106,7 +106,7 @@ impl Decoder<'_> {
             signed: ty.is_signed(),
             register_bits: fit(register_bits),
             float: ty.is_float(),
-            wide_address: false,
+            ..Access::default()
         }
     }
 
@@ -272,7 +272,7 @@ fn is_atomic_word(word: Word) -> bool {
 }
 
 /// The elements of a vector, or the one of a scalar.
-fn elements(operand: &Operand) -> &[Operand] {
+pub(super) fn elements(operand: &Operand) -> &[Operand] {
     match operand {
         Operand::Vector(list) => list,
         other => std::slice::from_ref(other),

@@ -3,6 +3,7 @@
 
 mod alu;
 mod control;
+mod matrix;
 mod memory;
 mod warp;
 
@@ -17,6 +18,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use matrix::MatrixSite;
+pub(crate) use matrix::{Place as MatrixPlace, STRIDE};
 pub use memory::AtomicOp;
 pub use warp::{BarrierOp, LOGICAL_BLOCKS, MEMBERS, WarpOp};
 
@@ -110,6 +113,8 @@ pub struct Program {
     pub preds: u32,
     /// Call sites.
     pub sites: Vec<CallSite>,
+    /// What matrix instructions do.
+    pub(crate) matrices: Vec<MatrixSite>,
     /// Entry points of functions.
     pub(crate) entries: HashMap<FuncId, Entry>,
     /// The largest frame of a function.
@@ -230,6 +235,7 @@ impl<'i> Decoder<'i> {
             r64: 0,
             preds: 0,
             sites: Vec::new(),
+            matrices: Vec::new(),
             entries: HashMap::new(),
             largest_frame: 0,
             level,
@@ -368,6 +374,9 @@ impl<'i> Decoder<'i> {
             Opcode::Raddle if inst.has(Word::NextTbid) => self.next_block(f, inst)?,
             Opcode::Vote | Opcode::Shfl | Opcode::Match | Opcode::Activemask | Opcode::Redux | Opcode::Elect => {
                 self.warp(f, inst)?
+            }
+            Opcode::Mma | Opcode::Wmma | Opcode::Ldmatrix | Opcode::Stmatrix | Opcode::Movmatrix => {
+                self.matrix(f, inst)?
             }
             Opcode::Membar
             | Opcode::Fence

@@ -73,7 +73,7 @@ impl Step<'_> {
     }
 
     /// Where a memory operand points.
-    fn target(&self, operand: &Operand) -> Done<Region> {
+    pub(super) fn target(&self, operand: &Operand) -> Done<Region> {
         let Operand::Memory(Address { base, offset }) = operand else { return Ok(Region::Global(0)) };
         let start = match base {
             Base::Reg(reg) => self.register(*reg)?,
@@ -131,7 +131,7 @@ impl Step<'_> {
         }
     }
 
-    fn write_memory(&mut self, to: Region, from: &[u8]) -> Done<()> {
+    pub(super) fn write_memory(&mut self, to: Region, from: &[u8]) -> Done<()> {
         let read_only =
             |what: &str, at: u64| Err(FaultKind::Memory(format!("write of {} bytes at {at:#x} to {what}", from.len())));
         match to {

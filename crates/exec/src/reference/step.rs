@@ -117,6 +117,7 @@ impl<'s> Step<'s> {
             O::Vote | O::Shfl | O::Match | O::Activemask | O::Redux | O::Elect => {
                 return Ok(Flow::Stop(Stop::Collective));
             }
+            O::Mma | O::Wmma | O::Ldmatrix | O::Stmatrix | O::Movmatrix => return Ok(Flow::Stop(Stop::Collective)),
             O::Add | O::Sub | O::Mul | O::Mad | O::Fma | O::Div | O::Neg | O::Abs | O::Min | O::Max if float => {
                 self.float()?;
             }

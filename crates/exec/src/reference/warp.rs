@@ -39,6 +39,8 @@ impl Step<'_> {
     fn collective(&self) -> Done<Collective> {
         let inst = self.inst;
         let members = match inst.has(Word::Sync) {
+            // All lanes of the warp.
+            true if inst.matrix().is_some() => Some(low32(low_mask(self.env.options.warp_width))),
             // The mask is the last operand of all of them.
             true => {
                 let width = self.env.options.warp_width;
@@ -86,6 +88,11 @@ impl Step<'_> {
             }
             _ => {}
         }
+        self.leave_collective();
+    }
+
+    /// Goes on behind a warp instruction.
+    pub(super) fn leave_collective(&mut self) {
         self.thread.state = State::Ready;
         self.thread.pc += 1;
     }
@@ -206,6 +213,9 @@ impl Machine<'_> {
     }
 
     fn execute_together(&mut self, cta: &mut Cta, group: &[usize]) -> Result<(), Fault> {
+        if self.step(cta, group[0]).inst.matrix().is_some() {
+            return self.matrix(cta, group);
+        }
         let mut all = Vec::with_capacity(group.len());
         for &t in group {
             let step = self.step(cta, t);

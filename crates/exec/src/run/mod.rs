@@ -183,7 +183,8 @@ impl Runner<'_, '_> {
         let threads = self.launch.threads_per_cta();
         let width = self.options.warp_width;
         let exists = |row: u32, lane: u32| (row - first) * ROW_THREADS + lane < threads;
-        let regroup = self.options.gather && !self.program.ops.iter().any(|op| op.class == Class::Warp);
+        let regroup =
+            self.options.gather && !self.program.ops.iter().any(|op| matches!(op.class, Class::Warp | Class::Matrix));
         let mut warps = Vec::new();
         for row in first..first + rows {
             // A regrouped warp takes the thread of each lane from another row.
@@ -286,7 +287,7 @@ impl Runner<'_, '_> {
                 Class::Exit => {
                     warp.parts.splits[split].pc = pc + 1;
                     warp.parts.exit(split, active);
-                    self.release_syncs(warp);
+                    self.release_syncs(warp)?;
                     self.core.end_threads(block.slot, lanes, active);
                     self.release_barriers(block);
                     return Ok(false);
@@ -295,7 +296,7 @@ impl Runner<'_, '_> {
                     self.barrier(block, index, split, active)?;
                     return Ok(false);
                 }
-                Class::Warp => {
+                Class::Warp | Class::Matrix => {
                     self.collective(warp, split, active)?;
                     return Ok(false);
                 }

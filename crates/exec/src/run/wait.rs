@@ -2,8 +2,10 @@
 
 use super::warp::Warp;
 use super::{Block, Ran, Runner};
-use crate::core::Arrival;
+use crate::core::{Arrival, Lanes};
 use crate::decode::{BarrierOp, WarpOp};
+use crate::memory::Global;
+use crate::op::Class;
 use crate::splits::{Group, Meeting, Split, State};
 use raddle_ptx::num::fit;
 
@@ -20,42 +22,53 @@ impl Runner<'_, '_> {
         let wanted = members << warp.base & warp.parts.live;
         if wanted & !s.mask != 0 {
             warp.parts.splits[split].state = State::Sync(wanted);
-            self.release_syncs(warp);
-            return Ok(());
+            return self.release_syncs(warp);
         }
-        if active != 0 {
-            self.core.collective(op, lanes, active, warp.base);
-        }
+        self.together(s.pc, lanes, active, warp.base)?;
         warp.parts.splits[split].pc = s.pc + 1;
         Ok(())
     }
 
+    /// Executes an operation of a whole warp for lanes that have come together.
+    fn together(&mut self, pc: u32, lanes: Lanes<'_>, active: u32, base: u32) -> Ran<()> {
+        let op = &self.program.ops[pc as usize];
+        if op.class == Class::Matrix && active != 0 {
+            let done = self.core.matrix(&mut Global::Direct(self.memory), op, lanes, active);
+            return done.map_err(|fault| Box::new(self.core.fault(pc, lanes, fault)));
+        }
+        self.core.collective(op, lanes, active, base);
+        Ok(())
+    }
+
     /// Executes warp-wide operations whose members have all come.
-    pub(super) fn release_syncs(&mut self, warp: &mut Warp) {
+    pub(super) fn release_syncs(&mut self, warp: &mut Warp) -> Ran<()> {
         while let Some(group) = self.complete_sync(warp) {
             let homes = warp.homes.clone();
             let lanes = Warp::lanes(warp.row, homes.as_ref());
-            let op = &self.program.ops[warp.parts.splits[group[0]].pc as usize];
+            let pc = warp.parts.splits[group[0]].pc;
             let together = group.iter().fold(0, |m, i| m | warp.parts.splits[*i].mask);
-            let active = self.core.guarded(op, lanes, together);
-            self.core.collective(op, lanes, active, warp.base);
+            let active = self.core.guarded(&self.program.ops[pc as usize], lanes, together);
+            self.together(pc, lanes, active, warp.base)?;
             for i in group {
                 warp.parts.splits[i].pc += 1;
                 warp.parts.splits[i].state = State::Ready;
             }
         }
+        Ok(())
     }
 
     /// Parts of a warp that wait for each other and have all come.
     fn complete_sync(&self, warp: &Warp) -> Option<Vec<usize>> {
         let ops = &self.program.ops;
-        let sync = WarpOp::Sync as u8;
+        let is_barrier = |pc: u32| {
+            let op = &ops[pc as usize];
+            op.class == Class::Warp && op.variant == WarpOp::Sync as u8
+        };
         for s in &warp.parts.splits {
             let State::Sync(wanted) = s.state else { continue };
-            let variant = ops[s.pc as usize].variant;
             // `bar.warp.sync` counts wherever it stands, the others must be the same instruction.
             let together = |o: &Split| {
-                let same = o.pc == s.pc || variant == sync && ops[o.pc as usize].variant == sync;
+                let same = o.pc == s.pc || is_barrier(s.pc) && is_barrier(o.pc);
                 matches!(o.state, State::Sync(_)) && same
             };
             let group: Vec<usize> = (0..warp.parts.splits.len()).filter(|i| together(&warp.parts.splits[*i])).collect();

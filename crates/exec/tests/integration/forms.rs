@@ -3,7 +3,7 @@
 
 use raddle_exec::texture::Texture;
 use raddle_exec::{DeviceMemory, FaultKind, Image, Launch, reference};
-use raddle_ptx::isa::{Form, Opcode, OperandSpec, Shape, Type, TypeRef, Word, forms};
+use raddle_ptx::isa::{Form, Matrix, MatrixKind, MatrixOp, Opcode, OperandSpec, Shape, Type, TypeRef, Word, forms};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -48,12 +48,14 @@ fn operand(spec: &OperandSpec, i: usize, words: &[Word], opcode: Opcode) -> Stri
         Shape::Memory if has(Word::Param) || has(Word::ParamFunc) => "[arg]".to_owned(),
         Shape::Memory if has(Word::ParamEntry) => "[out]".to_owned(),
         Shape::Memory if has(Word::Shared) || has(Word::SharedCta) => "[s]".to_owned(),
+        Shape::Memory if matches!(opcode, Opcode::Ldmatrix | Opcode::Stmatrix) => "[%near]".to_owned(),
         Shape::Memory if has(Word::Local) => "[l]".to_owned(),
         Shape::Memory if has(Word::Const) => "[edges]".to_owned(),
         Shape::Memory => "[%at]".to_owned(),
         Shape::Texture if opcode == Opcode::Txq => "[t]".to_owned(),
         Shape::Texture if has(Word::D1) => "[t, {%w1}]".to_owned(),
         Shape::Texture => "[t, {%w1, %w2}]".to_owned(),
+        Shape::Fragment(matrix) => fragment(matrix, words, opcode),
         Shape::Constant => "5".to_owned(),
         Shape::Vector4 => "{%w0, %w3, %w4, %w5}".to_owned(),
         Shape::MaybeVector if has(Word::V2) => format!("{{{}, {}}}", register(i), register(i + 1)),
@@ -63,6 +65,18 @@ fn operand(spec: &OperandSpec, i: usize, words: &[Word], opcode: Opcode) -> Stri
         _ => register(i),
     };
     if spec.second.is_some() { format!("{value}|%p4") } else { value }
+}
+
+/// The registers that hold a matrix.
+fn fragment(matrix: Option<Matrix>, words: &[Word], opcode: Opcode) -> String {
+    let op = MatrixOp::of(opcode, words).unwrap();
+    let matrix = matrix.unwrap_or(match op.kind {
+        MatrixKind::Load(matrix) => matrix,
+        _ => Matrix::D,
+    });
+    let (count, ty) = op.registers(matrix);
+    let register = |k: usize| if ty.bits() == 64 { format!("%d{k}") } else { format!("%w{k}") };
+    format!("{{{}}}", (1..=count).map(register).collect::<Vec<_>>().join(", "))
 }
 
 /// The text of one instruction.
@@ -85,7 +99,8 @@ fn instruction(form: &Form, words: &[Word]) -> String {
         })
         .collect();
     // All lanes take part where a member mask is asked for.
-    let sync = words.contains(&Word::Sync) && !matches!(form.opcode, Opcode::Bar | Opcode::Barrier);
+    let has_members = !matches!(form.opcode, Opcode::Bar | Opcode::Barrier) && form.operands.iter().all(is_plain);
+    let sync = words.contains(&Word::Sync) && has_members && form.opcode != Opcode::Movmatrix;
     let operands = match (sync, operands.split_last()) {
         (true, Some((_, rest))) => [rest, &["-1".to_owned()]].concat(),
         _ => operands,
@@ -94,13 +109,17 @@ fn instruction(form: &Form, words: &[Word]) -> String {
     format!("{text} {};", operands.join(", "))
 }
 
+fn is_plain(spec: &OperandSpec) -> bool {
+    !matches!(spec.shape, Shape::Fragment(_))
+}
+
 fn module(body: &str) -> String {
     let edges: Vec<String> = EDGES.iter().map(|e| format!("{e:#x}")).collect();
     format!(
         ".version 8.5\n.target sm_90\n.address_size 64\n.const .align 32 .b64 edges[16] = {{{}}};\n\
          .global .texref t;\n.visible .entry k(.param .align 32 .b8 out[32])\n{{\n.reg .b16 %h<9>;\n.reg .b32 %w<9>;\n\
-         .reg .b64 %d<9>, %at;\n.reg .pred %p<9>;\n.shared .align 32 .b8 s[32];\n.local .align 32 .b8 l[32];\n\
-         .param .align 32 .b8 arg[32];\nld.param.u64 %at, [out];\nmov.u32 %w0, %tid.x;\n{}{body}\nret;\n}}\n",
+         .reg .b64 %d<9>, %at, %near;\n.reg .pred %p<9>;\n.shared .align 32 .b8 s[2048];\n.local .align 32 .b8 l[32];\n\
+         .param .align 32 .b8 arg[32];\nld.param.u64 %at, [out];\ncvta.shared.u64 %near, s;\nmov.u32 %w0, %tid.x;\n{}{body}\nret;\n}}\n",
         edges.join(", "),
         // Registers 1 and 2 run through the pairs of edges, the others follow.
         (1..9)
@@ -122,7 +141,7 @@ fn run(text: &str) {
     assert!(errors.is_empty(), "{text}: {errors:?}");
     let mut memory = DeviceMemory::new();
     let image = Image::load(Arc::new(module), &mut memory).unwrap();
-    let out = memory.alloc("out", 32).unwrap();
+    let out = memory.alloc("out", 2048).unwrap();
     let mut params = out.to_le_bytes().to_vec();
     params.resize(32, 0);
     let texture = Texture { width: 4, height: 4, texels: vec![[1, 2, 3, 4]; 16], ..Texture::default() };

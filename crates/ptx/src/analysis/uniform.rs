@@ -191,7 +191,11 @@ fn source_varies(module: &Module, function: &Function, inst: &Inst, steady: bool
         | Opcode::Match
         | Opcode::Activemask
         | Opcode::Redux
-        | Opcode::Elect => true,
+        | Opcode::Elect
+        | Opcode::Mma
+        | Opcode::Wmma
+        | Opcode::Ldmatrix
+        | Opcode::Movmatrix => true,
         _ => false,
     }
 }

@@ -2,7 +2,9 @@
 
 use super::{Base, Function, Imm, Module, Operand, Space};
 use crate::diag::{Code, Collector, Diagnostic};
-use crate::isa::{self, Form, FormId, Kind, Opcode, OperandSpec, Shape, Type, TypeRef, Word};
+use crate::isa::{
+    self, Form, FormId, Kind, Matrix, MatrixKind, MatrixOp, Opcode, OperandSpec, Shape, Type, TypeRef, Word,
+};
 use crate::source::Span;
 use crate::syntax::ast;
 
@@ -159,6 +161,7 @@ impl Checker<'_> {
             Shape::Label => (matches!(operand, Operand::Label(_)), "a label"),
             Shape::Table => (matches!(operand, Operand::Table(_)), "the name of a `.branchtargets` table"),
             Shape::Call => (true, ""),
+            Shape::Fragment(matrix) => return self.fragment(site, operand, matrix),
             Shape::Value | Shape::Any | Shape::MaybeVector | Shape::Vector4 => return self.typed(site, operand, ty),
         };
         if fits { Ok(()) } else { Err(site.wrong(expected)) }
@@ -197,6 +200,25 @@ impl Checker<'_> {
             }
             _ => self.value(site, operand, ty),
         }
+    }
+
+    /// The registers that hold a lane's part of a matrix.
+    fn fragment(&self, site: Site<'_>, operand: &Operand, matrix: Option<Matrix>) -> Checked<()> {
+        let words: Vec<Word> = site.ast.words.iter().map(|(w, _)| *w).collect();
+        let Some(op) = MatrixOp::of(site.ast.opcode, &words) else { return Err(site.wrong("a matrix")) };
+        let matrix = matrix.unwrap_or(match op.kind {
+            MatrixKind::Load(matrix) => matrix,
+            _ => Matrix::D,
+        });
+        let (count, ty) = op.registers(matrix);
+        let parts = match operand {
+            Operand::Vector(list) => list,
+            one => std::slice::from_ref(one),
+        };
+        if parts.len() != count {
+            return Err(site.wrong(&format!("{count} registers of type {ty} in braces; there are {}", parts.len())));
+        }
+        parts.iter().try_for_each(|part| self.value(site, part, ty))
     }
 
     /// One of several values: `_` may stand for one that is not wanted.

@@ -1,7 +1,7 @@
 //! Instructions and operands of the IR.
 
 use super::{FuncId, LabelId, Loc, ProtoId, RegId, TableId, VarId};
-use crate::isa::{Form, FormId, Opcode, Special, Type, Word};
+use crate::isa::{Form, FormId, MatrixOp, Opcode, Special, Type, Word};
 use crate::num::nearest_f32;
 use crate::source::Span;
 use crate::syntax::ast::Space;
@@ -176,6 +176,12 @@ impl Inst {
         } else {
             1
         }
+    }
+
+    /// What it does with matrices, if that is what it is for.
+    #[must_use]
+    pub fn matrix(&self) -> Option<MatrixOp> {
+        MatrixOp::of(self.opcode, &self.words)
     }
 
     /// `add.rn.f32`, as written.

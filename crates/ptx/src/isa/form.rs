@@ -1,6 +1,6 @@
 //! Forms: the shapes an instruction may take, read from `table.txt`.
 
-use super::{Opcode, Type, Word};
+use super::{Matrix, Opcode, Type, Word};
 use std::sync::LazyLock;
 
 /// Index of a form in [`forms`].
@@ -42,6 +42,8 @@ pub enum Shape {
     MaybeVector,
     /// A vector of four.
     Vector4,
+    /// Registers that hold a lane's part of this matrix; of the one that the words name when it is none.
+    Fragment(Option<Matrix>),
     /// A memory operand in brackets.
     Memory,
     /// A texture operand in brackets.
@@ -318,6 +320,11 @@ fn parse_operand(text: &str) -> OperandSpec {
         "table" => spec.shape = Shape::Table,
         "call" => spec.shape = Shape::Call,
         "i" => spec.shape = Shape::Constant,
+        "mA" => spec.shape = Shape::Fragment(Some(Matrix::A)),
+        "mB" => spec.shape = Shape::Fragment(Some(Matrix::B)),
+        "mC" => spec.shape = Shape::Fragment(Some(Matrix::C)),
+        "mD" => spec.shape = Shape::Fragment(Some(Matrix::D)),
+        "mX" => spec.shape = Shape::Fragment(None),
         "T" => spec.ty = Some(TypeRef::Nth(0)),
         "U" => spec.ty = Some(TypeRef::Nth(1)),
         "V" => spec.ty = Some(TypeRef::Nth(2)),

@@ -4,6 +4,7 @@
 //! The checker, the printer of the support table in the book and the coverage test all read it.
 
 mod form;
+mod matrix;
 mod names;
 mod opcode;
 mod special;
@@ -11,6 +12,7 @@ mod types;
 mod word;
 
 pub use form::{Form, FormId, OperandSpec, Operands, Shape, Slot, TypeRef, Unsupported, forms, forms_of, unsupported};
+pub use matrix::{Element, MATRIX_LANES, Matrix, MatrixKind, MatrixOp};
 pub use opcode::Opcode;
 pub use special::Special;
 pub use types::{Kind, Type};

@@ -4,8 +4,12 @@ use std::sync::Arc;
 
 fn program(registers: usize) -> Program {
     let moves: String = (0..registers).map(|n| format!("mov.u32 %r{n}, 1;\n")).collect();
+    of_body(registers, &moves)
+}
+
+fn of_body(registers: usize, body: &str) -> Program {
     let text = format!(
-        ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry k()\n{{\n.reg .b32 %r<{registers}>;\n{moves}ret;\n}}\n"
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n.reg .b32 %r<{registers}>;\n{body}ret;\n}}\n"
     );
     let (module, diagnostics) = raddle_ptx::load(&text);
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
@@ -22,5 +26,14 @@ fn every_register_has_a_number_of_its_own() {
     assert_eq!(
         check_registers(&program(MAX_REGISTERS + 1)),
         Err("the kernel and what it calls name 65537 registers, a scoreboard has 65536".to_owned())
+    );
+}
+
+#[test]
+fn what_has_no_time_is_refused_by_name() {
+    assert_eq!(check_times(&of_body(2, "mov.u32 %r0, 1;\n")), Ok(()));
+    assert_eq!(
+        check_times(&of_body(2, "mov.u32 %r0, 1;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r1, %r0;\n")),
+        Err("`movmatrix.sync.aligned.m8n8.trans.b16` in `k` has no timing yet; run it with --engine fast".to_owned())
     );
 }
