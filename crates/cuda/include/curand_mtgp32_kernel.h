@@ -5,6 +5,8 @@
 
 #if defined(__CUDA__)
 
+#include "crt/simd_functions.hpp"
+
 /* Shuffles and votes of before CUDA 9. Later devices have only the forms with a mask; the lanes that are together now
  * are what the old forms meant. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
