@@ -1,8 +1,8 @@
 /* Groups of threads that wait, vote and exchange values together: blocks, tiles of a block, the threads that happen to
  * be together, and the whole grid.
  *
- * A tile of at most a warp is a mask of lanes; larger ones have a barrier of their own. The grid waits with a counter in
- * global memory, for which all its blocks must be resident: launch with cudaLaunchCooperativeKernel. */
+ * A tile of at most a warp is a mask of lanes; larger ones have a barrier of their own. The grid waits with a counter
+ * in global memory, for which all its blocks must be resident: launch with cudaLaunchCooperativeKernel. */
 #ifndef _COOPERATIVE_GROUPS_H_
 #define _COOPERATIVE_GROUPS_H_
 
@@ -144,7 +144,9 @@ RADDLE_D thread_block this_thread_block() { return thread_block(); }
 template <unsigned int MaxBlockSize = 1024> struct block_tile_memory {
     char none;
 };
-template <unsigned int N> RADDLE_D thread_block this_thread_block(block_tile_memory<N> &) { return this_thread_block(); }
+template <unsigned int N> RADDLE_D thread_block this_thread_block(block_tile_memory<N> &) {
+    return this_thread_block();
+}
 
 /* ---- The grid --------------------------------------------------------------------------------------------------- */
 

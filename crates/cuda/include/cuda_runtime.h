@@ -4,6 +4,15 @@
 #ifndef __CUDA_RUNTIME_H__
 #define __CUDA_RUNTIME_H__
 
+/* CUDA programs count on these being there. */
+#if defined(__CUDA__)
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#endif
+
 #include "crt/host_config.h"
 #include "builtin_types.h"
 #include "common_functions.h"
@@ -58,6 +67,16 @@ template <class T>
 RADDLE_API cudaStreamAttachMemAsync(cudaStream_t stream, T *devPtr, size_t length = 0,
                                     unsigned int flags = cudaMemAttachSingle) {
     return ::cudaStreamAttachMemAsync(stream, (void *)devPtr, length, flags);
+}
+
+/* The forms of CUDA 13. */
+RADDLE_API cudaMemPrefetchAsync(const void *devPtr, size_t count, struct cudaMemLocation location, unsigned int flags,
+                                cudaStream_t stream = 0) {
+    return ::cudaMemPrefetchAsync_v2(devPtr, count, location, flags, stream);
+}
+RADDLE_API cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
+                         struct cudaMemLocation location) {
+    return ::cudaMemAdvise_v2(devPtr, count, advice, location);
 }
 
 /* ---- Symbols: the runtime knows a variable by the address of its host copy -------------------------------------- */

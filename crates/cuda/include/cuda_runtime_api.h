@@ -158,6 +158,12 @@ RADDLE_API cudaMemPoolGetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr a
 RADDLE_API cudaMemPoolSetAccess(cudaMemPool_t memPool, const struct cudaMemAccessDesc *descList, size_t count);
 RADDLE_API cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t memPool,
                                 struct cudaMemLocation *location);
+RADDLE_API cudaMemPoolExportToShareableHandle(void *shareableHandle, cudaMemPool_t memPool,
+                                              enum cudaMemAllocationHandleType handleType, unsigned int flags);
+RADDLE_API cudaMemPoolImportFromShareableHandle(cudaMemPool_t *memPool, void *shareableHandle,
+                                                enum cudaMemAllocationHandleType handleType, unsigned int flags);
+RADDLE_API cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *exportData, void *ptr);
+RADDLE_API cudaMemPoolImportPointer(void **ptr, cudaMemPool_t memPool, struct cudaMemPoolPtrExportData *exportData);
 
 /* ---- Arrays ----------------------------------------------------------------------------------------------------- */
 

@@ -5,16 +5,15 @@
 
 #if defined(__CUDA__)
 
-/* Shuffles and votes of before CUDA 9. Later devices have only the forms with a mask; the lanes that are together now
+#include "crt/simd_functions.hpp"
+
+/* Shuffles of before CUDA 9. Later devices have only the forms with a mask; the lanes that are together now
  * are what the old forms meant. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
 #define __shfl(...) __shfl_sync(__activemask(), __VA_ARGS__)
 #define __shfl_up(...) __shfl_up_sync(__activemask(), __VA_ARGS__)
 #define __shfl_down(...) __shfl_down_sync(__activemask(), __VA_ARGS__)
 #define __shfl_xor(...) __shfl_xor_sync(__activemask(), __VA_ARGS__)
-#define __ballot(p) __ballot_sync(__activemask(), p)
-#define __any(p) __any_sync(__activemask(), p)
-#define __all(p) __all_sync(__activemask(), p)
 #endif
 
 #endif

@@ -157,6 +157,25 @@ RADDLE_HOST float cyl_bessel_i1(float a) { return cyl_bessel_i1f(a); }
 
 #define RADDLE_FLOAT1(NAME)                                                                                            \
     RADDLE_DEVICE float NAME(float a) { return NAME##f(a); }
+#define RADDLE_FLOAT2(NAME)                                                                                            \
+    RADDLE_DEVICE float NAME(float a, float b) { return NAME##f(a, b); }
+RADDLE_FLOAT1(acosh)
+RADDLE_FLOAT1(asinh)
+RADDLE_FLOAT1(atanh)
+RADDLE_FLOAT1(cbrt)
+RADDLE_FLOAT1(erf)
+RADDLE_FLOAT1(erfc)
+RADDLE_FLOAT1(exp2)
+RADDLE_FLOAT1(expm1)
+RADDLE_FLOAT1(lgamma)
+RADDLE_FLOAT1(log1p)
+RADDLE_FLOAT1(log2)
+RADDLE_FLOAT1(logb)
+RADDLE_FLOAT1(nearbyint)
+RADDLE_FLOAT1(rint)
+RADDLE_FLOAT1(round)
+RADDLE_FLOAT1(tgamma)
+RADDLE_FLOAT1(trunc)
 RADDLE_FLOAT1(rsqrt)
 RADDLE_FLOAT1(rcbrt)
 RADDLE_FLOAT1(exp10)
@@ -173,17 +192,36 @@ RADDLE_FLOAT1(j0)
 RADDLE_FLOAT1(j1)
 RADDLE_FLOAT1(y0)
 RADDLE_FLOAT1(y1)
+RADDLE_FLOAT2(copysign)
+RADDLE_FLOAT2(fdim)
+RADDLE_FLOAT2(fmax)
+RADDLE_FLOAT2(fmin)
+RADDLE_FLOAT2(hypot)
+RADDLE_FLOAT2(nextafter)
+RADDLE_FLOAT2(remainder)
+RADDLE_FLOAT2(rhypot)
+RADDLE_FLOAT2(fdivide)
+#undef RADDLE_FLOAT2
 #undef RADDLE_FLOAT1
+RADDLE_DEVICE float fma(float a, float b, float c) { return fmaf(a, b, c); }
+RADDLE_DEVICE int ilogb(float a) { return ilogbf(a); }
+RADDLE_DEVICE long lrint(float a) { return lrintf(a); }
+RADDLE_DEVICE long lround(float a) { return lroundf(a); }
+RADDLE_DEVICE long long llrint(float a) { return llrintf(a); }
+RADDLE_DEVICE long long llround(float a) { return llroundf(a); }
+RADDLE_DEVICE float remquo(float a, float b, int *q) { return remquof(a, b, q); }
+RADDLE_DEVICE float scalbn(float a, int n) { return scalbnf(a, n); }
+RADDLE_DEVICE float scalbln(float a, long n) { return scalblnf(a, n); }
+RADDLE_DEVICE double nan(const char *) { return __builtin_nan(""); }
+RADDLE_DEVICE float nanf(const char *) { return __builtin_nanf(""); }
 RADDLE_DEVICE float jn(int n, float a) { return jnf(n, a); }
 RADDLE_DEVICE float yn(int n, float a) { return ynf(n, a); }
-RADDLE_DEVICE float rhypot(float a, float b) { return rhypotf(a, b); }
 RADDLE_DEVICE float norm3d(float a, float b, float c) { return norm3df(a, b, c); }
 RADDLE_DEVICE float rnorm3d(float a, float b, float c) { return rnorm3df(a, b, c); }
 RADDLE_DEVICE float norm4d(float a, float b, float c, float d) { return norm4df(a, b, c, d); }
 RADDLE_DEVICE float rnorm4d(float a, float b, float c, float d) { return rnorm4df(a, b, c, d); }
 RADDLE_DEVICE float norm(int n, const float *t) { return normf(n, t); }
 RADDLE_DEVICE float rnorm(int n, const float *t) { return rnormf(n, t); }
-RADDLE_DEVICE float fdivide(float a, float b) { return fdividef(a, b); }
 RADDLE_DEVICE void sincos(float a, float *s, float *c) { sincosf(a, s, c); }
 RADDLE_DEVICE void sincospi(float a, float *s, float *c) { sincospif(a, s, c); }
 RADDLE_HOST void sincos(float a, float *s, float *c) { sincosf(a, s, c); }

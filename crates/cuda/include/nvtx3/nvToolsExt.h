@@ -56,22 +56,38 @@ typedef struct nvtxEventAttributes_v2 {
 #define RADDLE_FN static inline
 #endif
 RADDLE_FN void nvtxInitialize(const void *reserved) { (void)reserved; }
-RADDLE_FN void nvtxMarkA(const char *m) { (void)m; }
 RADDLE_FN void nvtxMarkEx(const nvtxEventAttributes_t *a) { (void)a; }
-RADDLE_FN int nvtxRangePushA(const char *m) { return (void)m, NVTX_NO_PUSH_POP_TRACKING; }
 RADDLE_FN int nvtxRangePushEx(const nvtxEventAttributes_t *a) { return (void)a, NVTX_NO_PUSH_POP_TRACKING; }
 RADDLE_FN int nvtxRangePop(void) { return NVTX_NO_PUSH_POP_TRACKING; }
-RADDLE_FN nvtxRangeId_t nvtxRangeStartA(const char *m) { return (void)m, (nvtxRangeId_t)0; }
 RADDLE_FN nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t *a) { return (void)a, (nvtxRangeId_t)0; }
 RADDLE_FN void nvtxRangeEnd(nvtxRangeId_t id) { (void)id; }
-RADDLE_FN nvtxDomainHandle_t nvtxDomainCreateA(const char *name) { return (void)name, (nvtxDomainHandle_t)0; }
 RADDLE_FN void nvtxDomainDestroy(nvtxDomainHandle_t d) { (void)d; }
+RADDLE_FN void nvtxDomainMarkEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) { (void)d, (void)a; }
 RADDLE_FN int nvtxDomainRangePushEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) {
     return (void)d, (void)a, NVTX_NO_PUSH_POP_TRACKING;
 }
 RADDLE_FN int nvtxDomainRangePop(nvtxDomainHandle_t d) { return (void)d, NVTX_NO_PUSH_POP_TRACKING; }
-RADDLE_FN void nvtxNameOsThreadA(uint32_t id, const char *name) { (void)id, (void)name; }
-RADDLE_FN void nvtxNameCategoryA(uint32_t id, const char *name) { (void)id, (void)name; }
+RADDLE_FN nvtxRangeId_t nvtxDomainRangeStartEx(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a) {
+    return (void)d, (void)a, (nvtxRangeId_t)0;
+}
+RADDLE_FN void nvtxDomainRangeEnd(nvtxDomainHandle_t d, nvtxRangeId_t id) { (void)d, (void)id; }
+/* Names in narrow and in wide characters. */
+#define RADDLE_NAMES(W, C)                                                                                             \
+    RADDLE_FN void nvtxMark##W(const C *m) { (void)m; }                                                                \
+    RADDLE_FN int nvtxRangePush##W(const C *m) { return (void)m, NVTX_NO_PUSH_POP_TRACKING; }                          \
+    RADDLE_FN nvtxRangeId_t nvtxRangeStart##W(const C *m) { return (void)m, (nvtxRangeId_t)0; }                        \
+    RADDLE_FN nvtxDomainHandle_t nvtxDomainCreate##W(const C *m) { return (void)m, (nvtxDomainHandle_t)0; }            \
+    RADDLE_FN nvtxStringHandle_t nvtxDomainRegisterString##W(nvtxDomainHandle_t d, const C *m) {                       \
+        return (void)d, (void)m, (nvtxStringHandle_t)0;                                                                \
+    }                                                                                                                  \
+    RADDLE_FN void nvtxDomainNameCategory##W(nvtxDomainHandle_t d, uint32_t id, const C *m) {                          \
+        (void)d, (void)id, (void)m;                                                                                    \
+    }                                                                                                                  \
+    RADDLE_FN void nvtxNameOsThread##W(uint32_t id, const C *m) { (void)id, (void)m; }                                 \
+    RADDLE_FN void nvtxNameCategory##W(uint32_t id, const C *m) { (void)id, (void)m; }
+RADDLE_NAMES(A, char)
+RADDLE_NAMES(W, wchar_t)
+#undef RADDLE_NAMES
 #undef RADDLE_FN
 
 #define nvtxMark nvtxMarkA
