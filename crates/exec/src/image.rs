@@ -95,7 +95,7 @@ impl Placer {
 }
 
 /// Functions the machine supplies itself.
-pub const BUILTIN_FUNCTIONS: &[&str] = &["vprintf", "__assertfail"];
+pub const BUILTIN_FUNCTIONS: &[&str] = &["vprintf", "__assertfail", "malloc", "free"];
 
 /// A module in memory.
 #[derive(Clone, Debug)]

@@ -21,6 +21,9 @@ pub struct Launch {
     /// Report reads of registers and shared or local memory never written. Device memory has its
     /// own switch.
     pub report_uninitialised: bool,
+    /// Bytes of the heap that `malloc` in kernels allocates from, if it is made in this launch; [`crate::HEAP_BYTES`]
+    /// unless given.
+    pub heap_bytes: Option<u64>,
     /// The launch that its blocks stand for, when they are virtual.
     pub logical: Option<Logical>,
 }

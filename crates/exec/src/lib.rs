@@ -21,6 +21,7 @@ mod calls;
 pub mod core;
 pub mod decode;
 pub mod fault;
+mod heap;
 pub mod image;
 mod lanes;
 pub mod launch;
@@ -36,6 +37,7 @@ pub mod texture;
 
 pub use decode::Program;
 pub use fault::{Fault, FaultKind, ThreadId};
+pub use heap::HEAP_BYTES;
 pub use image::{Image, KernelLayout, LoadError};
 pub use lanes::Level;
 pub use launch::{Launch, Logical, Report};

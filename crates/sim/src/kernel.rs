@@ -5,6 +5,7 @@ mod op;
 use crate::config::MachineConfig;
 use crate::op_timing::{self, Numbers, Work, work};
 use raddle_exec::Program;
+use raddle_exec::decode::Builtin;
 use raddle_exec::op::Origin;
 use raddle_exec::op::{Class, MemSpace, NONE, Op};
 use raddle_ptx::ir::{Base, Function, Inst, Operand, RegId, Space};
@@ -42,10 +43,17 @@ pub fn check_times(program: &Program) -> Result<(), String> {
     for (op, origin) in program.ops.iter().zip(&program.origins).filter(|(op, _)| !op.hidden) {
         let function = program.image.module.func(origin.func);
         let inst = &function.insts[origin.inst.index()];
+        let refuse =
+            |name: &str| Err(format!("`{name}` in `{}` has no timing yet; run it with --engine fast", function.name));
+        let builtin = program.sites.get(op.target as usize).filter(|_| op.class == Class::Call).and_then(|s| s.builtin);
+        match builtin {
+            Some(Builtin::Malloc) => return refuse("malloc"),
+            Some(Builtin::Free) => return refuse("free"),
+            _ => {}
+        }
         if work(inst.opcode) == Work::Untimed {
             debug_assert_eq!(op.class, Class::Matrix, "nothing else is without a time");
-            let name = inst.mnemonic();
-            return Err(format!("`{name}` in `{}` has no timing yet; run it with --engine fast", function.name));
+            return refuse(&inst.mnemonic());
         }
     }
     Ok(())

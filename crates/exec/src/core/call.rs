@@ -7,6 +7,7 @@ use super::{Core, Effect, Issue, LaneFault, Lanes, Row, lanes_in};
 use crate::calls::MAX_STACK_BYTES;
 use crate::decode::{Argument, Builtin, CallSite, Entry, SavedRegs};
 use crate::fault::FaultKind;
+use crate::heap;
 use crate::lanes::LANES;
 use crate::memory::{Global, Region, region};
 use crate::printf;
@@ -174,7 +175,7 @@ impl Core<'_> {
 
     fn builtin(
         &mut self,
-        memory: &Global<'_>,
+        memory: &mut Global<'_>,
         builtin: Builtin,
         site: &CallSite,
         lanes: Lanes<'_>,
@@ -193,6 +194,19 @@ impl Core<'_> {
         };
         let text = |core: &Self, address: u64| core.string(memory, address, lanes, lane);
         match builtin {
+            Builtin::Malloc | Builtin::Free => {
+                // The timing model refuses such kernels: its SMs would have to agree on the heap.
+                let Global::Direct(memory) = memory else { return Ok(()) };
+                let result = match builtin {
+                    Builtin::Malloc => heap::malloc(memory, argument(self, 0), self.launch.heap_bytes),
+                    _ => heap::free(memory, argument(self, 0)).map(|()| 0),
+                };
+                let address = result.map_err(|kind| LaneFault { lane, kind })?;
+                if let Some((_, to, bytes)) = site.returns.first() {
+                    self.rows[row].local.write(u64::from(frame + to), low8((*bytes).min(8).into()), own, address);
+                }
+                Ok(())
+            }
             Builtin::Vprintf => {
                 let (format_at, args_at) = (argument(self, 0), argument(self, 1));
                 let Some(format) = text(self, format_at) else {

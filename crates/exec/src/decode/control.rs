@@ -143,6 +143,8 @@ impl Decoder<'_> {
         match function.name.as_str() {
             "vprintf" => Ok(Some(Builtin::Vprintf)),
             "__assertfail" => Ok(Some(Builtin::AssertFail)),
+            "malloc" => Ok(Some(Builtin::Malloc)),
+            "free" => Ok(Some(Builtin::Free)),
             name => Err(LoadError::UndefinedFunction(name.to_owned())),
         }
     }

@@ -83,6 +83,10 @@ pub enum Builtin {
     Vprintf,
     /// `__assertfail(message, file, line, function, character size)`.
     AssertFail,
+    /// `malloc(bytes)`.
+    Malloc,
+    /// `free(address)`.
+    Free,
 }
 
 /// A constant that depends on the launch: a kernel parameter.

@@ -5,7 +5,7 @@ use super::thread::{Activation, Registers};
 use crate::calls::MAX_STACK_BYTES;
 use crate::image::BUILTIN_FUNCTIONS;
 use crate::memory::{Region, region};
-use crate::{FaultKind, printf};
+use crate::{FaultKind, heap, printf};
 use raddle_ptx::ir::{FuncId, Operand, VarId};
 use raddle_ptx::isa::{Opcode, Type};
 use raddle_ptx::num::fit;
@@ -160,6 +160,14 @@ impl Step<'_> {
             let (message, file, line, function) = (text(0), text(1), argument(2), text(3));
             return Err(FaultKind::Assert(format!("{file}:{line}: {function}: assertion `{message}` failed")));
         }
+        if name == "malloc" || name == "free" {
+            let result = match name {
+                "malloc" => heap::malloc(self.memory, argument(0), self.env.launch.heap_bytes)?,
+                _ => heap::free(self.memory, argument(0)).map(|()| 0)?,
+            };
+            self.give_result(result);
+            return Ok(Flow::Next);
+        }
         let Some(format) = self.string(argument(0)) else {
             return Err(FaultKind::Memory(format!("the format of vprintf at {:#x} cannot be read", argument(0))));
         };
@@ -169,12 +177,17 @@ impl Step<'_> {
         };
         let line = printf::format(&format, &buffer, |at| self.string(at));
         printf::keep(&mut self.report.output, &line);
+        self.give_result(count as u64);
+        Ok(Flow::Next)
+    }
+
+    /// Writes what a function of the machine returns.
+    fn give_result(&mut self, value: u64) {
         if let Some(result) = variables(self.operand(0)).next().filter(|v| !self.is_in_parameters(*v)) {
             let at = fit(self.var_address(result));
-            let size = self.env.module.var(result).size.min(4) as usize;
-            self.thread.local.write(at, &count.to_le_bytes()[..size]);
+            let size = self.env.module.var(result).size.min(8) as usize;
+            self.thread.local.write(at, &value.to_le_bytes()[..size]);
         }
-        Ok(Flow::Next)
     }
 
     /// One byte at a generic address, however it came there.

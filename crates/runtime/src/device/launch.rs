@@ -61,6 +61,7 @@ impl Device<'_> {
             textures: self.textures.clone(),
             max_thread_insts: self.setup.options.max_thread_insts,
             report_uninitialised: self.setup.options.report_uninitialised,
+            heap_bytes: self.heap_bytes,
             logical: None,
         }
     }

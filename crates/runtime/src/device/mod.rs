@@ -67,6 +67,8 @@ pub struct Device<'d> {
     launches: Vec<Launched>,
     /// By the names of the `.texref` variables they are bound to.
     pub(crate) textures: Vec<(String, Texture)>,
+    /// Bytes of the heap of `malloc` in kernels, if not as many as usual.
+    heap_bytes: Option<u64>,
     /// Bytes that the launches of the list have printed.
     printed: usize,
     /// What checkpoints need, if there are any.
@@ -118,12 +120,30 @@ impl<'d> Device<'d> {
         let shadow = options.check.then(|| Shadow { memory: empty_memory(options, has_guards), stopped: None });
         let memory = empty_memory(options, has_guards);
         let (modules, watch, launches, textures) = (Vec::new(), Watch::default(), Vec::new(), Vec::new());
-        Ok(Self { setup, memory, modules, timer, shadow, watch, launches, textures, printed: 0, keep: None })
+        Ok(Self {
+            setup,
+            memory,
+            modules,
+            timer,
+            shadow,
+            watch,
+            launches,
+            textures,
+            heap_bytes: None,
+            printed: 0,
+            keep: None,
+        })
     }
 
     /// Has somebody told of what happens in the launches to come.
     pub fn watch(&mut self, watch: Watch<'d>) {
         self.watch = watch;
+    }
+
+    /// Says how many bytes the heap has that `malloc` in kernels allocates from. It is made by the first launch that asks for
+    /// some, and keeps its size from then on.
+    pub fn set_heap_bytes(&mut self, bytes: u64) {
+        self.heap_bytes = Some(bytes);
     }
 
     /// How it runs kernels.

@@ -8,8 +8,12 @@ fn program(registers: usize) -> Program {
 }
 
 fn of_body(registers: usize, body: &str) -> Program {
+    of_module(registers, "", body)
+}
+
+fn of_module(registers: usize, before: &str, body: &str) -> Program {
     let text = format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n.reg .b32 %r<{registers}>;\n{body}ret;\n}}\n"
+        ".version 8.0\n.target sm_90\n.address_size 64\n{before}.visible .entry k()\n{{\n.reg .b32 %r<{registers}>;\n{body}ret;\n}}\n"
     );
     let (module, diagnostics) = raddle_ptx::load(&text);
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
@@ -35,5 +39,11 @@ fn what_has_no_time_is_refused_by_name() {
     assert_eq!(
         check_times(&of_body(2, "mov.u32 %r0, 1;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r1, %r0;\n")),
         Err("`movmatrix.sync.aligned.m8n8.trans.b16` in `k` has no timing yet; run it with --engine fast".to_owned())
+    );
+    let free = ".param .b64 a;\nst.param.b64 [a], 0;\ncall free, (a);\n";
+    let declared = ".extern .func free(.param .b64 a);\n";
+    assert_eq!(
+        check_times(&of_module(2, declared, free)),
+        Err("`free` in `k` has no timing yet; run it with --engine fast".to_owned())
     );
 }
