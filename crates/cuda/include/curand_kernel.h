@@ -7,12 +7,9 @@
 #ifndef CURAND_KERNEL_H_
 #define CURAND_KERNEL_H_
 
-#if defined(__cplusplus) && defined(__CUDA__)
+#if defined(__cplusplus)
 
 #include <cuda_runtime.h>
-
-#define QUALIFIERS static __forceinline__ __device__
-#define RADDLE_D static __inline__ __device__
 
 /* ---- States ----------------------------------------------------------------------------------------------------- */
 
@@ -40,6 +37,11 @@ struct curandStateMRG32k3a {
 typedef struct curandStateXORWOW curandStateXORWOW_t, curandState, curandState_t;
 typedef struct curandStatePhilox4_32_10 curandStatePhilox4_32_10_t;
 typedef struct curandStateMRG32k3a curandStateMRG32k3a_t;
+
+#if defined(__CUDA__)
+
+#define QUALIFIERS static __forceinline__ __device__
+#define RADDLE_D static __inline__ __device__
 
 RADDLE_D void raddle_no_spares(raddle_spare_normals &s) {
     s.has_float = s.has_double = 0;
@@ -285,6 +287,8 @@ template <class S> RADDLE_D uint4 curand_poisson4(S *s, double lambda) {
 }
 
 #undef RADDLE_D
+
+#endif
 
 #endif
 

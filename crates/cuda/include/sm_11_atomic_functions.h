@@ -1,0 +1,7 @@
+/* Atomic functions come with every CUDA compilation. */
+#ifndef __SM_11_ATOMIC_FUNCTIONS_H__
+#define __SM_11_ATOMIC_FUNCTIONS_H__
+
+#include "crt/host_defines.h"
+
+#endif
