@@ -4,6 +4,8 @@
 mod alu;
 mod control;
 mod memory;
+mod surface;
+mod texture;
 mod warp;
 
 use crate::image::{Image, KernelLayout, LoadError};
@@ -18,6 +20,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use memory::AtomicOp;
+pub(crate) use surface::{Bounds, SurfaceSite};
+pub use texture::TextureOp;
 pub use warp::{BarrierOp, LOGICAL_BLOCKS, MEMBERS, WarpOp};
 
 /// A call site: what a call copies and where it comes back to.
@@ -110,6 +114,8 @@ pub struct Program {
     pub preds: u32,
     /// Call sites.
     pub sites: Vec<CallSite>,
+    /// What surface instructions work on.
+    pub(crate) surfaces: Vec<SurfaceSite>,
     /// Entry points of functions.
     pub(crate) entries: HashMap<FuncId, Entry>,
     /// The largest frame of a function.
@@ -230,6 +236,7 @@ impl<'i> Decoder<'i> {
             r64: 0,
             preds: 0,
             sites: Vec::new(),
+            surfaces: Vec::new(),
             entries: HashMap::new(),
             largest_frame: 0,
             level,
@@ -360,7 +367,8 @@ impl<'i> Decoder<'i> {
             Opcode::Ld | Opcode::Ldu => self.load(f, inst)?,
             Opcode::St => self.store(f, inst)?,
             Opcode::Atom | Opcode::Red => self.atomic(f, inst)?,
-            Opcode::Tex | Opcode::Tld4 | Opcode::Txq => self.texture(f, inst)?,
+            Opcode::Tex | Opcode::Tld4 | Opcode::Txq | Opcode::Suq => self.texture(f, inst)?,
+            Opcode::Suld | Opcode::Sust => self.surface(f, inst)?,
             Opcode::Bra | Opcode::Brx | Opcode::Call | Opcode::Ret | Opcode::Exit | Opcode::Trap | Opcode::Brkpt => {
                 self.control(f, id, inst)?
             }

@@ -131,7 +131,7 @@ impl Step<'_> {
         }
     }
 
-    fn write_memory(&mut self, to: Region, from: &[u8]) -> Done<()> {
+    pub(super) fn write_memory(&mut self, to: Region, from: &[u8]) -> Done<()> {
         let read_only =
             |what: &str, at: u64| Err(FaultKind::Memory(format!("write of {} bytes at {at:#x} to {what}", from.len())));
         match to {
