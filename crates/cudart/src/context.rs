@@ -7,6 +7,7 @@ use crate::registered::{Symbol, registered};
 use crate::runtime::array::Array;
 use crate::runtime::graph::Graphs;
 use crate::runtime::stream::Streams;
+use crate::runtime::texture::Textures;
 use raddle_cli::exec::Guest;
 use raddle_cuda::fat_binary;
 use raddle_exec::FaultKind;
@@ -31,6 +32,7 @@ pub(crate) struct Context {
     pub(crate) streams: Streams,
     pub(crate) graphs: Graphs,
     pub(crate) arrays: BTreeMap<u64, Array>,
+    pub(crate) textures: Textures,
     /// Allocations made until now, for their names.
     allocations: u64,
     /// The last handle that was given out.
@@ -115,6 +117,7 @@ impl Context {
             streams: Streams::default(),
             graphs: Graphs::default(),
             arrays: BTreeMap::new(),
+            textures: Textures::default(),
             allocations: 0,
             handle: 0x1000,
         }
@@ -185,6 +188,7 @@ impl Context {
 
     /// Runs a kernel to its end. Its faults come back with the next call.
     pub(crate) fn launch(&mut self, module: ModuleId, kernel: &str, shape: Shape, params: Vec<u8>) -> Result {
+        self.refresh_textures();
         let is_timed = self.guest.is_timed(kernel);
         let done = self.device.launch_bytes(module, kernel, shape, params, is_timed);
         let file = self.device.module_file(module);
@@ -208,6 +212,7 @@ impl Context {
         self.sticky = None;
         self.modules.clear();
         self.arrays.clear();
+        self.reset_textures();
         let Ok(memory) = self.device.memory_mut() else { return };
         let all: Vec<(u64, u64)> = memory.allocations().iter().map(|a| (a.base, a.len())).collect();
         for (base, _) in all.into_iter().filter(|(_, bytes)| *bytes > 0) {

@@ -9,3 +9,4 @@ mod memory;
 mod status;
 pub(crate) mod stream;
 mod symbol;
+pub(crate) mod texture;
