@@ -125,7 +125,9 @@ impl Calls {
     fn run(&self, args: &[String]) -> Result<Exit, Failure> {
         let mut command = self.clang.command();
         command.arg(format!("--cuda-path={}", self.folder.display()));
-        command.args(["-Wno-unknown-cuda-version", "-Wno-unused-command-line-argument"]).args(args);
+        command.args(["-Wno-unknown-cuda-version", "-Wno-unused-command-line-argument"]);
+        // What nvcc takes without a word.
+        command.args(["-Wno-reserved-user-defined-literal", "-Wno-register"]).args(args);
         command.arg("-idirafter").arg(self.folder.join("include"));
         if self.is_dry {
             out::data(&format!("{command:?}\n"))?;

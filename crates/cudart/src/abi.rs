@@ -90,6 +90,11 @@ impl<T: Copy> In<T> {
     pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
+
+    /// The address.
+    pub(crate) fn address(&self) -> u64 {
+        self.0.expose_provenance() as u64
+    }
 }
 
 /// A name: null, or a text that ends in a zero.

@@ -7,6 +7,7 @@ use crate::registered::{Symbol, registered};
 use crate::runtime::array::Array;
 use crate::runtime::graph::Graphs;
 use crate::runtime::stream::Streams;
+use crate::runtime::texture::Textures;
 use raddle_cli::exec::Guest;
 use raddle_cuda::fat_binary;
 use raddle_exec::FaultKind;
@@ -35,6 +36,7 @@ pub(crate) struct Context {
     /// Modules and kernels that the program loaded by itself, by their handles.
     own_modules: BTreeMap<u64, ModuleId>,
     own_kernels: BTreeMap<u64, (ModuleId, String)>,
+    pub(crate) textures: Textures,
     /// Allocations made until now, for their names.
     allocations: u64,
     /// The last handle that was given out.
@@ -121,6 +123,7 @@ impl Context {
             arrays: BTreeMap::new(),
             own_modules: BTreeMap::new(),
             own_kernels: BTreeMap::new(),
+            textures: Textures::default(),
             allocations: 0,
             handle: 0x1000,
         }
@@ -214,6 +217,7 @@ impl Context {
 
     /// Runs a kernel to its end. Its faults come back with the next call.
     pub(crate) fn launch(&mut self, module: ModuleId, kernel: &str, shape: Shape, params: Vec<u8>) -> Result {
+        self.refresh_textures();
         let is_timed = self.guest.is_timed(kernel);
         let done = self.device.launch_bytes(module, kernel, shape, params, is_timed);
         let file = self.device.module_file(module);
@@ -237,6 +241,7 @@ impl Context {
         self.sticky = None;
         self.modules.clear();
         self.arrays.clear();
+        self.reset_textures();
         let Ok(memory) = self.device.memory_mut() else { return };
         let all: Vec<(u64, u64)> = memory.allocations().iter().map(|a| (a.base, a.len())).collect();
         for (base, _) in all.into_iter().filter(|(_, bytes)| *bytes > 0) {

@@ -29,9 +29,11 @@ errors! {
     INVALID_PITCH = 12, "cudaErrorInvalidPitchValue", "invalid pitch argument";
     INVALID_SYMBOL = 13, "cudaErrorInvalidSymbol", "invalid device symbol";
     INVALID_TEXTURE = 18, "cudaErrorInvalidTexture", "invalid texture reference";
+    INVALID_TEXTURE_BINDING = 19, "cudaErrorInvalidTextureBinding", "texture is not bound to a pointer";
     INVALID_CHANNEL = 20, "cudaErrorInvalidChannelDescriptor", "invalid channel descriptor";
     INVALID_DIRECTION = 21, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy";
     INSUFFICIENT_DRIVER = 35, "cudaErrorInsufficientDriver", "CUDA driver version is insufficient for CUDA runtime version";
+    INVALID_SURFACE = 37, "cudaErrorInvalidSurface", "invalid surface reference";
     MISSING_CONFIGURATION = 52, "cudaErrorMissingConfiguration", "__global__ function call is not configured";
     INVALID_FUNCTION = 98, "cudaErrorInvalidDeviceFunction", "invalid device function";
     NO_DEVICE = 100, "cudaErrorNoDevice", "no CUDA-capable device is detected";

@@ -1,7 +1,8 @@
 //! What to run, and what came out of it.
 
-use crate::texture::Texture;
+use crate::texture::{Objects, Texture};
 use raddle_ptx::num::fit;
+use std::sync::Arc;
 
 /// One launch of a kernel.
 #[derive(Clone, Debug, Default)]
@@ -14,8 +15,10 @@ pub struct Launch {
     pub dynamic_shared: u32,
     /// Parameter bytes, laid out as [`crate::KernelLayout::params`] says.
     pub params: Vec<u8>,
-    /// Textures bound to `.texref` variables by name; a handle in a register is an index here.
-    pub textures: Vec<(String, Texture)>,
+    /// Textures and surfaces bound to `.texref` and `.surfref` variables by name.
+    pub textures: Arc<Vec<(String, Texture)>>,
+    /// Those that are named by handles.
+    pub objects: Arc<Objects>,
     /// Ends the run after this many thread-instructions.
     pub max_thread_insts: Option<u64>,
     /// Report reads of registers and shared or local memory never written. Device memory has its

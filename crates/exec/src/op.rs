@@ -44,6 +44,8 @@ pub enum Class {
     Atomic,
     /// Texture fetch.
     Texture,
+    /// Load from or store to a surface; [`Op::target`] is the site.
+    Surface,
     /// Reads a clock.
     Clock,
     /// Conditional or unconditional branch to [`Op::target`].

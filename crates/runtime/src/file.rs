@@ -325,8 +325,9 @@ fn texture(name: &Spanned<String>, raw: &RawTexture, plan: &Plan) -> Result<Text
     let ty = plan.buffers[buffer].ty;
     let channel = match ty.name() {
         "f32" => Channel::F32,
-        "u32" | "s32" | "b32" => Channel::Int,
-        "u8" | "b8" => Channel::Unorm8,
+        "s32" => Channel::S32,
+        "u32" | "b32" => Channel::U32,
+        "u8" | "b8" => Channel::U8,
         other => {
             let problem = Problem::new(format!("a texture cannot be made of {other}")).at(Some(raw.buffer.span()));
             return Err(problem.help("the type of its buffer is one of f32, u32, s32, b32, u8 and b8"));

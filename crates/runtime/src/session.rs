@@ -1,7 +1,7 @@
 //! Running a plan.
 
 use crate::compare::compare;
-use crate::device::{Device, Setup, Shape};
+use crate::device::{Device, ModuleId, Setup, Shape};
 use crate::error::{Error, Problem};
 use crate::fill::Fill;
 use crate::outcome::{Checked, Launched, Outcome};
@@ -75,7 +75,8 @@ impl<'a> Session<'a> {
             other => other,
         };
         let kernel = ptx.kernel(plan.kernel.as_deref()).map_err(|p| here(p.into()))?;
-        let mut launch = self.device.shape(Shape { grid: plan.grid, block: plan.block, shared: plan.shared });
+        let shape = Shape { grid: plan.grid, block: plan.block, shared: plan.shared };
+        let mut launch = self.device.shape(ModuleId::FIRST, shape);
         let sizes = self.device.virtualize(kernel, &mut launch).map_err(here)?;
         let layout = self.device.check_launch(kernel, &launch).map_err(here)?.clone();
         let own = plan.args.iter().map(|a| (&a.value, &a.at));
@@ -149,7 +150,7 @@ impl<'a> Session<'a> {
                 // A launch reads its textures as they are when it begins.
                 if !self.plan.textures.is_empty() {
                     self.bind_textures()?;
-                    self.ready[n].launch.textures.clone_from(&self.device.textures);
+                    self.ready[n].launch.textures = self.device.textures(ModuleId::FIRST).clone();
                 }
                 self.device.start(&self.ready[n].kernel, &self.ready[n].launch)?;
             }

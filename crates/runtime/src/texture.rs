@@ -1,9 +1,10 @@
 //! Textures that programs bind to the `.texref` variables of a module.
 
-use crate::device::Device;
+use crate::device::{Device, ModuleId};
 use crate::error::{Error, Problem};
-use raddle_exec::texture::{AddressMode, Channel, Filter, Texture};
+use raddle_exec::texture::{AddressMode, Channel, Filter, Texels, Texture};
 use raddle_ptx::isa::Type;
+use std::sync::Arc;
 
 /// What a texture can be made of: a number, or two or four of them.
 pub trait Texel: Copy {
@@ -12,38 +13,36 @@ pub trait Texel: Copy {
     /// Channels.
     const CHANNELS: u32;
 
-    /// The bits of each channel; those it lacks are 0, 0, 1.
-    fn channels(self) -> [u32; 4];
+    /// Adds the bytes of its channels.
+    fn put(self, to: &mut Vec<u8>);
 }
 
 macro_rules! texels {
-    ($($rust:ty, $channel:ident, |$v:ident| $bits:expr, $one:expr;)*) => {
+    ($($rust:ty, $channel:ident;)*) => {
         $(impl Texel for $rust {
             const CHANNEL: Channel = Channel::$channel;
             const CHANNELS: u32 = 1;
 
-            fn channels(self) -> [u32; 4] {
-                let $v = self;
-                [$bits, 0, 0, $one]
+            fn put(self, to: &mut Vec<u8>) {
+                to.extend(self.to_le_bytes());
             }
         })*
     };
 }
 
 texels! {
-    u8, Unorm8, |v| u32::from(v), 255;
-    u32, Int, |v| v, 1;
-    i32, Int, |v| v.cast_unsigned(), 1;
-    f32, F32, |v| v.to_bits(), 1f32.to_bits();
+    u8, U8;
+    u32, U32;
+    i32, S32;
+    f32, F32;
 }
 
 impl<T: Texel> Texel for [T; 2] {
     const CHANNEL: Channel = T::CHANNEL;
     const CHANNELS: u32 = 2;
 
-    fn channels(self) -> [u32; 4] {
-        let [[x, _, z, w], [y, ..]] = self.map(T::channels);
-        [x, y, z, w]
+    fn put(self, to: &mut Vec<u8>) {
+        self.into_iter().for_each(|channel| channel.put(to));
     }
 }
 
@@ -51,21 +50,22 @@ impl<T: Texel> Texel for [T; 4] {
     const CHANNEL: Channel = T::CHANNEL;
     const CHANNELS: u32 = 4;
 
-    fn channels(self) -> [u32; 4] {
-        self.map(|channel| channel.channels()[0])
+    fn put(self, to: &mut Vec<u8>) {
+        self.into_iter().for_each(|channel| channel.put(to));
     }
 }
 
 /// A texture of texels in a row, read by their numbers. As in CUDA, a fetch outside gives zeros.
 #[must_use]
 pub fn row<T: Texel>(values: &[T]) -> Texture {
+    let mut bytes = Vec::new();
+    values.iter().for_each(|texel| texel.put(&mut bytes));
     Texture {
-        width: values.len() as u32,
-        height: 1,
+        size: [values.len() as u32, 1, 1],
         channel: T::CHANNEL,
-        texels: values.iter().map(|v| v.channels()).collect(),
-        texel_bytes: channel_bytes(T::CHANNEL) * T::CHANNELS,
-        address: AddressMode::Border,
+        channels: T::CHANNELS,
+        address: [AddressMode::Border; 3],
+        texels: Texels::copy(&bytes),
         ..Texture::default()
     }
 }
@@ -95,8 +95,7 @@ impl Format {
     /// # Errors
     /// When there are too few.
     pub fn texture(&self, bytes: &[u8], start: Option<u64>) -> Result<Texture, Problem> {
-        let channel_bytes = channel_bytes(self.channel) as usize;
-        let texel_bytes = channel_bytes * self.channels as usize;
+        let texel_bytes = (self.channel.bytes() * self.channels) as usize;
         let there = bytes.len() / texel_bytes;
         let width = self.width.map_or(there / self.height.max(1) as usize, |width| width as usize);
         let wanted = width.saturating_mul(self.height as usize);
@@ -104,54 +103,76 @@ impl Format {
             let shape = format!("{width} x {} texels of {texel_bytes} bytes", self.height);
             return Err(Problem::new(format!("a texture of {shape} does not lie in {} bytes", bytes.len())));
         }
-        let channel = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
-        let one = match self.channel {
-            Channel::F32 => 1f32.to_bits(),
-            Channel::Int => 1,
-            Channel::Unorm8 => 255,
-        };
-        let texel = |bytes: &[u8]| {
-            let mut texel = [0, 0, 0, one];
-            bytes.chunks_exact(channel_bytes).zip(&mut texel).for_each(|(bytes, to)| *to = channel(bytes));
-            texel
-        };
+        let width = u32::try_from(width).map_err(|_| Problem::new(format!("{width} texels in a row are too many")))?;
         Ok(Texture {
-            width: u32::try_from(width).map_err(|_| Problem::new(format!("{width} texels in a row are too many")))?,
-            height: self.height,
+            size: [width, self.height, 1],
             channel: self.channel,
-            texels: bytes.chunks_exact(texel_bytes).take(wanted).map(texel).collect(),
-            texel_bytes: channel_bytes as u32 * self.channels,
-            address: self.address,
+            channels: self.channels,
+            address: [self.address; 3],
             filter: self.filter,
             normalized: self.normalized,
-            start,
+            texels: Texels::Own { bytes: bytes[..wanted * texel_bytes].into(), start },
+            ..Texture::default()
         })
     }
 }
 
-fn channel_bytes(channel: Channel) -> u32 {
-    if channel == Channel::Unorm8 { 1 } else { 4 }
-}
-
 impl Device<'_> {
-    /// Binds a texture to a `.texref` variable, for the launches to come. What was bound to it before is forgotten.
+    /// Binds a texture to a `.texref` variable of the module the device was made with, for the launches to come. What was
+    /// bound to it before is forgotten.
     ///
     /// # Errors
     /// When there is no such variable.
     pub fn bind_texture(&mut self, name: &str, texture: Texture) -> Result<(), Error> {
-        let module = &self.ptx().module;
-        let names = module.vars.iter().filter(|v| v.ty == Type::Texref).map(|v| v.name.as_str());
+        self.bind_texture_in(ModuleId::FIRST, name, texture)
+    }
+
+    /// The same in any module; a surface is bound to a `.surfref` variable.
+    ///
+    /// # Errors
+    /// When there is no such variable.
+    pub fn bind_texture_in(&mut self, module: ModuleId, name: &str, texture: Texture) -> Result<(), Error> {
+        let file = self.module_file(module);
+        let is_reference = |ty: Type| matches!(ty, Type::Texref | Type::Surfref);
+        let names = file.module.vars.iter().filter(|v| is_reference(v.ty)).map(|v| v.name.as_str());
         if !names.clone().any(|n| n == name) {
-            let problem = Problem::new(format!("{} has no texture reference `{name}`", self.ptx().path));
+            let problem = Problem::new(format!("{} has no texture reference `{name}`", file.path));
             let close = raddle_ptx::diag::closest(name, names);
             return Err(close.map(|c| problem.clone().help(format!("did you mean `{c}`?"))).unwrap_or(problem).into());
         }
         self.act_on_texture(name, &texture);
-        match self.textures.iter_mut().find(|(n, _)| n == name) {
+        let textures = Arc::make_mut(self.textures_mut(module));
+        match textures.iter_mut().find(|(n, _)| n == name) {
             Some((_, bound)) => *bound = texture,
-            None => self.textures.push((name.to_owned(), texture)),
+            None => textures.push((name.to_owned(), texture)),
         }
         Ok(())
+    }
+
+    /// Forgets what is bound to a variable; says whether there was something.
+    pub fn unbind_texture(&mut self, module: ModuleId, name: &str) -> bool {
+        let textures = Arc::make_mut(self.textures_mut(module));
+        let before = textures.len();
+        textures.retain(|(bound, _)| bound != name);
+        textures.len() < before
+    }
+
+    /// Makes a texture object and gives the handle that kernels get as an argument.
+    pub fn create_texture(&mut self, texture: Texture) -> u64 {
+        self.act_on_texture("", &texture);
+        Arc::make_mut(&mut self.objects).add_texture(texture)
+    }
+
+    /// The same for a surface, which kernels can write to.
+    pub fn create_surface(&mut self, surface: Texture) -> u64 {
+        self.act_on_texture("", &surface);
+        Arc::make_mut(&mut self.objects).add_surface(surface)
+    }
+
+    /// Forgets a texture or surface object; says whether there was one.
+    pub fn destroy_object(&mut self, handle: u64) -> bool {
+        self.act("destroy", &[handle], &[]);
+        Arc::make_mut(&mut self.objects).remove(handle)
     }
 }
 
@@ -160,16 +181,22 @@ mod tests {
     use super::*;
     use crate::device::{RunOptions, Setup};
     use crate::{Engine, EngineOptions, PtxFile};
-    use raddle_exec::texture::Coords;
+    use raddle_exec::texture::{Coords, Geometry};
+
+    /// What a kernel reads of a texel by its number.
+    fn fetch(texture: &Texture, x: u32, y: u32) -> [u32; 4] {
+        let coords = Coords { geometry: Geometry::D2, is_float: false, values: [x, y, 0, 0] };
+        texture.fetch(&coords, false, |_, _| Err(())).unwrap()
+    }
 
     #[test]
     fn rows_know_their_size_and_their_ends() {
         let bytes = row(&[7u8, 8]);
-        assert_eq!((bytes.texel_bytes, bytes.fetch(Coords::Int([1, 0]), false)[0]), (1, 8));
+        assert_eq!((bytes.texel_bytes(), fetch(&bytes, 1, 0)[0]), (1, 8));
         let wide = row(&[[1i32, -2, 3, 4]]);
-        assert_eq!((wide.texel_bytes, wide.fetch(Coords::Int([0, 0]), false)), (16, [1, u32::MAX - 1, 3, 4]));
-        assert_eq!(wide.fetch(Coords::Int([1, 0]), false), [0; 4]);
-        assert_eq!(row(&[[0.5f32, 2.0]]).texels[0].map(f32::from_bits), [0.5, 2.0, 0.0, 1.0]);
+        assert_eq!((wide.texel_bytes(), fetch(&wide, 0, 0)), (16, [1, u32::MAX - 1, 3, 4]));
+        assert_eq!(fetch(&wide, 1, 0), [0; 4]);
+        assert_eq!(fetch(&row(&[[0.5f32, 2.0]]), 0, 0).map(f32::from_bits), [0.5, 2.0, 0.0, 1.0]);
     }
 
     #[test]
@@ -177,7 +204,7 @@ mod tests {
         let format = Format {
             width: Some(2),
             height: 2,
-            channel: Channel::Int,
+            channel: Channel::U32,
             channels: 1,
             address: AddressMode::Clamp,
             filter: Filter::Point,
@@ -185,13 +212,14 @@ mod tests {
         };
         let bytes: Vec<u8> = (0..16).collect();
         let texture = format.texture(&bytes, None).unwrap();
-        assert_eq!(texture.fetch(Coords::Int([1, 1]), false), [0x0f0e_0d0c, 0, 0, 1]);
+        assert_eq!(fetch(&texture, 1, 1), [0x0f0e_0d0c, 0, 0, 1]);
         let row = Format { width: None, height: 1, ..format.clone() }.texture(&bytes, Some(0x1000)).unwrap();
-        assert_eq!(row.address_of(3, Coords::Int([3, 0])), Some(0x100c));
+        let third = Coords { values: [3, 0, 0, 0], ..Coords::default() };
+        assert_eq!(row.address_of(3, &third), Some(0x100c));
         let bytes_of =
-            |channels, height| Format { channel: Channel::Unorm8, channels, height, width: None, ..format.clone() };
+            |channels, height| Format { channel: Channel::U8, channels, height, width: None, ..format.clone() };
         let texture = bytes_of(4, 1).texture(&bytes, None).unwrap();
-        assert_eq!((texture.width, texture.fetch(Coords::Int([3, 0]), false)), (4, [12, 13, 14, 15]));
+        assert_eq!((texture.size[0], fetch(&texture, 3, 0)), (4, [12, 13, 14, 15]));
         let error = Format { height: 3, ..bytes_of(1, 1) }.texture(&bytes[..2], None).unwrap_err();
         assert_eq!(error.message, "a texture of 0 x 3 texels of 1 bytes does not lie in 2 bytes");
     }

@@ -234,7 +234,7 @@ fn place(config: &MachineConfig, op: &Op, inst: &Inst, out: &mut TimedOp) {
     out.space = op.access.space;
     out.mem = match inst.opcode {
         Opcode::Ld | Opcode::Ldu if matches!(op.access.space, MemSpace::Const | MemSpace::Param) => MemKind::Const,
-        Opcode::St => MemKind::Store,
+        Opcode::St | Opcode::Sust => MemKind::Store,
         Opcode::Atom | Opcode::Red => MemKind::Atomic,
         Opcode::Tex | Opcode::Tld4 => MemKind::Texture,
         Opcode::Membar | Opcode::Fence => MemKind::Fence,

@@ -104,6 +104,7 @@ pub fn work(opcode: Opcode) -> Work {
         O::Sqrt | O::Rsqrt | O::Rcp | O::Sin | O::Cos | O::Ex2 | O::Lg2 | O::Tanh => Work::Transcendental,
         O::Shfl => Work::Shuffle,
         O::Ld | O::Ldu | O::St | O::Atom | O::Red | O::Tex | O::Tld4 | O::Membar | O::Fence => Work::Memory,
+        O::Suld | O::Sust => Work::Memory,
         // Bits.
         O::And | O::Or | O::Xor | O::Not | O::Cnot | O::Lop3 | O::Shl | O::Shr | O::Shf | O::Bfe | O::Bfi | O::Bfind
         | O::Bmsk | O::Brev | O::Clz | O::Popc | O::Prmt | O::Fns | O::Szext
@@ -118,13 +119,13 @@ pub fn work(opcode: Opcode) -> Work {
         | O::Bra | O::Brx | O::Call | O::Ret | O::Exit | O::Trap | O::Brkpt | O::Nanosleep | O::Pmevent | O::Raddle
         // Barriers and what all lanes of a warp do together.
         | O::Bar | O::Barrier | O::Vote | O::Match | O::Redux | O::Activemask | O::Elect
-        // Hints, addresses of the stack, properties of textures.
+        // Hints, addresses of the stack, properties of textures and surfaces.
         | O::Prefetch | O::Prefetchu | O::Applypriority | O::Discard | O::Createpolicy | O::Alloca | O::Stacksave
         | O::Stackrestore | O::Txq | O::Suq | O::Griddepcontrol | O::Setmaxnreg | O::Getctarank | O::Mapa
             => Work::Simple,
         // Matrices: no machine here has units for them.
         O::Ldmatrix | O::Stmatrix | O::Movmatrix | O::Mma | O::Wmma => Work::Untimed,
-        O::Cp | O::Mbarrier | O::Wgmma | O::Multimem | O::Suld | O::Sured | O::Sust | O::Tcgen05 | O::Tensormap
+        O::Cp | O::Mbarrier | O::Wgmma | O::Multimem | O::Sured | O::Tcgen05 | O::Tensormap
             => Work::Unsupported,
     }
 }

@@ -2,6 +2,7 @@
 //! leave behind. The format is described in `tests/ptx/README.md`.
 
 mod directive;
+mod texture;
 mod timed;
 mod value;
 
@@ -116,7 +117,7 @@ impl<'t> Test<'t> {
             grid: self.run.grid,
             block: self.run.block,
             dynamic_shared: self.run.shared,
-            textures: self.run.textures.clone(),
+            textures: self.run.textures.clone().into(),
             // A test that runs longer than this hangs.
             max_thread_insts: Some(200_000_000),
             ..Launch::default()
@@ -139,9 +140,19 @@ impl<'t> Test<'t> {
                     address.to_le_bytes().to_vec()
                 }
                 Arg::Value { bytes, .. } => bytes.clone(),
+                Arg::Object { buffer, texture, is_surface } => {
+                    let objects = Arc::make_mut(&mut launch.objects);
+                    let texture = texture.starting_at(address_of(&addresses, buffer)?);
+                    let handle = if *is_surface { objects.add_surface(texture) } else { objects.add_texture(texture) };
+                    handle.to_le_bytes().to_vec()
+                }
             };
             let size = (param.size as usize).min(bytes.len());
             launch.params[param.offset as usize..][..size].copy_from_slice(&bytes[..size]);
+        }
+        for (name, buffer, view) in &self.run.bound {
+            let texture = view.starting_at(address_of(&addresses, buffer)?);
+            Arc::make_mut(&mut launch.textures).push((name.clone(), texture));
         }
         Ok(Ready { memory, image, layout, launch, addresses })
     }
@@ -176,10 +187,7 @@ impl<'t> Test<'t> {
     }
 
     fn compare_buffer(&self, expect: &Expect, memory: &DeviceMemory, addresses: &[(&str, u64)]) -> Result<(), String> {
-        let (_, address) = addresses
-            .iter()
-            .find(|(n, _)| *n == expect.name)
-            .ok_or_else(|| format!("there is no buffer `{}`", expect.name))?;
+        let address = address_of(addresses, &expect.name)?;
         let size = expect.ty.bytes() as usize;
         for (i, wanted) in expect.values.iter().enumerate() {
             let mut bytes = [0; 8];
@@ -192,4 +200,10 @@ impl<'t> Test<'t> {
         }
         Ok(())
     }
+}
+
+/// The address of a buffer that was made before.
+fn address_of(addresses: &[(&str, u64)], buffer: &str) -> Result<u64, String> {
+    let found = addresses.iter().find(|(name, _)| *name == buffer);
+    found.map(|(_, address)| *address).ok_or_else(|| format!("there is no buffer `{buffer}`"))
 }

@@ -120,6 +120,12 @@ pub(crate) extern "C" fn cudaStreamGetCaptureInfo(stream: Pointer, status: Out<i
     })
 }
 
+/// What it could say beyond that of a capture, nobody has asked for yet.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn cudaStreamGetCaptureInfo_v2(stream: Pointer, status: Out<i32>, id: Out<u64>) -> Code {
+    cudaStreamGetCaptureInfo(stream, status, id)
+}
+
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaThreadExchangeStreamCaptureMode(_mode: Out<i32>) -> Code {
     0

@@ -10,4 +10,5 @@ pub(crate) mod memory;
 mod status;
 pub(crate) mod stream;
 mod symbol;
+pub(crate) mod texture;
 mod unsupported;

@@ -14,6 +14,7 @@ mod local;
 mod matrix;
 mod regs;
 mod remote;
+mod surface;
 mod texture;
 
 use crate::decode::Program;
@@ -143,8 +144,8 @@ pub struct Core<'p> {
     pub(crate) targets: [u32; LANES],
     /// What kernels printed.
     pub(crate) output: String,
-    /// Textures by the number of the variable.
-    texture_vars: Vec<(u32, usize)>,
+    /// Variables that textures are bound to.
+    texture_vars: Vec<texture::BoundVar>,
     /// Counts operations; what the clock registers read.
     pub(crate) clock: u64,
     /// The allocation the last global access was in.
@@ -339,7 +340,8 @@ impl<'p> Core<'p> {
             Class::Alu => crate::lanes::call(&mut self.file.row(row), op, mask),
             Class::Load | Class::Store if mask != 0 => self.load_or_store(memory, issue, &mut [0; LANES])?,
             Class::Atomic if mask != 0 => self.atomic(memory, issue)?,
-            Class::Texture => self.texture(issue)?,
+            Class::Texture => self.texture(memory, issue)?,
+            Class::Surface => self.surface(memory, issue)?,
             Class::Clock => self.read_clock(issue),
             Class::BranchTable => return self.branch_table(issue),
             Class::Call => return self.call(memory, issue),

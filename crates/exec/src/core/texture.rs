@@ -1,100 +1,141 @@
 //! Texture fetches.
 
+use super::load_store::access_fault;
 use super::{Core, Issue, LaneFault, Lanes, lanes_in};
+use crate::decode::TextureOp;
 use crate::fault::FaultKind;
 use crate::image::LoadError;
 use crate::lanes::LANES;
+use crate::memory::Global;
 use crate::op::{Class, NO_PC, NONE, Op};
-use crate::texture::Coords;
+use crate::texture::{Coords, Geometry, Objects, Texture};
 use raddle_ptx::ir::VarId;
 use raddle_ptx::isa::Type;
-use raddle_ptx::num::low32;
+use raddle_ptx::num::{fit, low32};
 
-impl Core<'_> {
-    /// Finds the texture of every `.texref` the program reads.
+/// A variable that a texture or surface is bound to.
+pub(super) struct BoundVar {
+    var: u32,
+    /// Its address, which is its handle.
+    address: u64,
+    /// The number of what is bound to it.
+    number: usize,
+}
+
+impl<'p> Core<'p> {
+    /// Finds the variables that something is bound to, among them those that the program names.
     pub(super) fn bind_textures(&mut self) -> Result<(), LoadError> {
-        let reads = self.program.ops.iter().filter(|op| op.class == Class::Texture && op.target != NO_PC);
-        for var in reads.map(|op| op.target) {
-            let name = &self.program.image.module.var(VarId(var)).name;
-            let found = self.launch.textures.iter().position(|(n, _)| n == name);
-            let Some(index) = found else {
-                return Err(LoadError::Unsupported(format!("no texture is bound to `{name}`")));
-            };
-            if !self.texture_vars.contains(&(var, index)) {
-                self.texture_vars.push((var, index));
-            }
-        }
-        Ok(())
-    }
-
-    /// A handle is the number of a texture, or the address of a `.texref` variable.
-    fn texture_by_handle(&self, handle: u64) -> usize {
         let image = &self.program.image;
-        let is_it = |v: &VarId| image.module.var(*v).ty == Type::Texref && image.address(*v) == Some(handle);
-        match (0..image.module.vars.len()).map(VarId::from_index).find(is_it) {
-            Some(var) => {
-                let name = &image.module.var(var).name;
-                self.launch.textures.iter().position(|(n, _)| n == name).unwrap_or(usize::MAX)
+        for (var, declared) in image.module.vars.iter().enumerate() {
+            let id = VarId::from_index(var);
+            let bound = self.launch.textures.iter().position(|(name, _)| *name == declared.name);
+            if let (Type::Texref | Type::Surfref, Some(number)) = (declared.ty, bound) {
+                let address = image.address(id).unwrap_or(0);
+                self.texture_vars.push(BoundVar { var: id.0, address, number });
             }
-            None => usize::try_from(handle).unwrap_or(usize::MAX),
+        }
+        let named = self.program.ops.iter().filter(|op| op.class == Class::Texture && op.target != NO_PC);
+        match named.map(|op| op.target).find(|var| self.by_variable(*var).is_none()) {
+            Some(var) => {
+                let name = &image.module.var(VarId(var)).name;
+                Err(LoadError::Unsupported(format!("no texture is bound to `{name}`")))
+            }
+            None => self.check_surfaces(),
         }
     }
 
-    /// The number of the texture a thread fetches from.
-    fn texture_index(&mut self, op: &Op, row: u32, lane: usize) -> usize {
+    /// The number and the texture, or surface, that is bound to a variable.
+    pub(super) fn by_variable(&self, var: u32) -> Option<(usize, &'p Texture)> {
+        let number = self.texture_vars.iter().find(|bound| bound.var == var)?.number;
+        Some((number, &self.launch.textures[number].1))
+    }
+
+    /// The number and the texture, or surface, of a handle: that of an object, or the address of a variable.
+    pub(super) fn by_handle(&self, handle: u64, surface: bool) -> Result<(usize, &'p Texture), String> {
+        let launch = self.launch;
+        if let Some(bound) = self.texture_vars.iter().find(|bound| bound.address == handle) {
+            return Ok((bound.number, &launch.textures[bound.number].1));
+        }
+        let image = &self.program.image;
+        let vars = (0..image.module.vars.len()).map(VarId::from_index);
+        let is_it = |v: &VarId| image.address(*v) == Some(handle) && handle != 0;
+        let is_reference = |v: &VarId| matches!(image.module.var(*v).ty, Type::Texref | Type::Surfref);
+        launch
+            .objects
+            .find(handle, surface)
+            .map(|found| (launch.textures.len() + Objects::number(handle), found))
+            .map_err(|problem| match vars.filter(is_reference).find(is_it) {
+                Some(var) => format!("nothing is bound to `{}`", image.module.var(var).name),
+                None => problem,
+            })
+    }
+
+    /// The number and the texture that a thread fetches from.
+    fn texture_of(&mut self, op: &Op, row: u32, lane: usize) -> Result<(usize, &'p Texture), String> {
         if op.target == NO_PC {
+            let is_surface = !TextureOp::ALL[usize::from(op.variant)].reads() && op.aux != 0;
             let handle = self.file.get(row, op.s[4], op.s_bank[4], lane);
-            return self.texture_by_handle(handle);
+            return self.by_handle(handle, is_surface);
         }
-        self.texture_vars.iter().find(|(v, _)| *v == op.target).map_or(usize::MAX, |(_, i)| *i)
+        self.by_variable(op.target).ok_or_else(|| "nothing is bound to this texture".to_owned())
     }
 
-    /// Where the texel lies that each lane of `mask` fetches; `None` outside the texture and for queries.
+    fn coords(&mut self, op: &Op, row: u32, lane: usize) -> Coords {
+        let value = |n: usize| match op.s[n] {
+            NONE => 0,
+            slot => low32(self.file.get(row, slot, op.s_bank[n], lane)),
+        };
+        Coords {
+            geometry: Geometry::ALL[fit::<usize, _>(op.aux)],
+            is_float: TextureOp::ALL[usize::from(op.variant)] != TextureOp::FetchInt,
+            values: [0, 1, 2, 3].map(value),
+        }
+    }
+
+    /// Where the texel lies that each lane of `mask` fetches, or what it loads or stores of a surface; `None` outside and
+    /// for queries.
     pub fn texels(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> [Option<u64>; LANES] {
         let mut out = [None; LANES];
-        if matches!(op.variant, 6 | 7) {
+        if op.class == Class::Surface {
+            return self.surface_addresses(op, lanes, mask);
+        }
+        if !TextureOp::ALL[usize::from(op.variant)].reads() {
             return out;
         }
         for lane in lanes_in(mask) {
             let home = lanes.home(lane);
             let (row, own) = (home.row, usize::from(home.lane));
-            let index = self.texture_index(op, row, own);
-            let mut coord = |n: usize| {
-                if op.s[n] == NONE { 0 } else { low32(self.file.get(row, op.s[n], op.s_bank[n], own)) }
-            };
-            let (x, y) = (coord(0), coord(1));
-            let coords = match op.variant {
-                1 => Coords::Int([x.cast_signed(), y.cast_signed()]),
-                _ => Coords::Float([f32::from_bits(x), f32::from_bits(y)]),
-            };
-            let texture = self.launch.textures.get(index);
-            out[lane] = texture.and_then(|(_, t)| t.address_of(index, coords));
+            let coords = self.coords(op, row, own);
+            let texture = self.texture_of(op, row, own);
+            out[lane] = texture.ok().and_then(|(number, texture)| texture.address_of(number, &coords));
         }
         out
     }
 
-    pub(super) fn texture(&mut self, Issue { op, row, mask, .. }: Issue<'_>) -> Result<(), LaneFault> {
+    pub(super) fn texture(
+        &mut self,
+        memory: &Global<'_>,
+        Issue { op, row, mask, .. }: Issue<'_>,
+    ) -> Result<(), LaneFault> {
+        let (what, float) = (TextureOp::ALL[usize::from(op.variant)], op.access.float);
         for lane in lanes_in(mask) {
-            let index = self.texture_index(op, row, lane);
-            let float = op.access.float;
-            let launch = self.launch;
-            let Some((_, texture)) = launch.textures.get(index) else {
-                let kind = FaultKind::Memory(format!("{index} is not the handle of a texture"));
-                return Err(LaneFault { lane, kind });
+            let found = self.texture_of(op, row, lane);
+            let (_, texture) = found.map_err(|text| LaneFault { lane, kind: FaultKind::Memory(text) })?;
+            let coords = self.coords(op, row, lane);
+            let near = &mut self.last_allocation;
+            let read = |address: u64, bytes: u32| memory.piece(near, address, bytes);
+            let values = match what {
+                TextureOp::FetchInt | TextureOp::FetchFloat => texture.fetch(&coords, float, read),
+                TextureOp::GatherR => texture.gather(0, &coords, float, read),
+                TextureOp::GatherG => texture.gather(1, &coords, float, read),
+                TextureOp::GatherB => texture.gather(2, &coords, float, read),
+                TextureOp::GatherA => texture.gather(3, &coords, float, read),
+                TextureOp::Width => Ok([texture.size[0]; 4]),
+                TextureOp::Height => Ok([texture.size[1]; 4]),
+                TextureOp::Depth => Ok([texture.size[2]; 4]),
+                TextureOp::Normalized => Ok([texture.normalized.into(); 4]),
             };
-            let coord = |core: &mut Self, n: usize| {
-                if op.s[n] == NONE { 0 } else { low32(core.file.get(row, op.s[n], op.s_bank[n], lane)) }
-            };
-            let (x, y) = (coord(self, 0), coord(self, 1));
-            let floats = [f32::from_bits(x), f32::from_bits(y)];
-            let values = match op.variant {
-                0 => texture.fetch(Coords::Float(floats), float),
-                1 => texture.fetch(Coords::Int([x.cast_signed(), y.cast_signed()]), float),
-                6 => [texture.width; 4],
-                7 => [texture.height; 4],
-                component => texture.gather(usize::from(component - 2), floats, float),
-            };
-            for (n, value) in values.into_iter().enumerate() {
+            for (n, value) in values.map_err(|error| access_fault(lane, &error))?.into_iter().enumerate() {
                 self.file.put(row, op.d[n], op.d_bank[n], lane, u64::from(value));
             }
         }

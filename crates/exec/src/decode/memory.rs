@@ -1,4 +1,4 @@
-//! Loads, stores, atomics and textures.
+//! Loads, stores and atomics.
 
 use super::{Decoded, Decoder, ParamConst, malformed};
 use crate::image::LoadError;
@@ -183,48 +183,6 @@ impl Decoder<'_> {
         }
         self.address(&mut op, f, inst, address);
         Ok(op)
-    }
-
-    /// `aux`: the number of the texture among [`crate::Launch::textures`] is found when launched,
-    /// by the variable kept in `target`; a handle in a register is the number itself.
-    pub(super) fn texture(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
-        let mut op = self.blank(Class::Texture);
-        let dest = inst.operands.first().ok_or_else(|| malformed(inst))?;
-        for (n, part) in elements(dest).iter().enumerate() {
-            self.set_dest(&mut op, n, f, part)?;
-        }
-        let (texture, coords): (Base, &[Operand]) = match inst.operands.get(1) {
-            Some(Operand::Texture { texture, coords, .. }) => (*texture, coords),
-            Some(Operand::Memory(address)) => (address.base, &[]),
-            _ => return Err(malformed(inst)),
-        };
-        match texture {
-            Base::Var(var) => op.target = var.0,
-            Base::Reg(reg) => (op.s_bank[4], op.s[4]) = self.slot(f, reg),
-            Base::Absolute => return Err(malformed(inst)),
-        }
-        let coord_ty = inst.nth_type(1).unwrap_or(Type::F32);
-        for (n, coord) in coords.iter().enumerate().take(2) {
-            self.set_source(&mut op, n, f, coord, coord_ty)?;
-        }
-        op.access.float = inst.ty().is_float();
-        op.variant = texture_variant(inst, coord_ty);
-        op.aux = coords.len() as u64;
-        Ok(op)
-    }
-}
-
-/// What a texture operation reads: see [`crate::core`].
-fn texture_variant(inst: &Inst, coord_ty: Type) -> u8 {
-    match inst.opcode {
-        Opcode::Tex if coord_ty.is_float() => 0,
-        Opcode::Tex => 1,
-        Opcode::Tld4 => {
-            let components = [(Word::G, 3), (Word::B, 4), (Word::A, 5)];
-            components.iter().find(|(word, _)| inst.has(*word)).map_or(2, |(_, variant)| *variant)
-        }
-        _ if inst.has(Word::Width) => 6,
-        _ => 7,
     }
 }
 

@@ -5,6 +5,8 @@ mod alu;
 mod control;
 mod matrix;
 mod memory;
+mod surface;
+mod texture;
 mod warp;
 
 use crate::image::{Image, KernelLayout, LoadError};
@@ -21,6 +23,8 @@ use std::sync::Arc;
 pub use matrix::MatrixSite;
 pub(crate) use matrix::{Place as MatrixPlace, STRIDE};
 pub use memory::AtomicOp;
+pub(crate) use surface::{Bounds, SurfaceSite};
+pub use texture::TextureOp;
 pub use warp::{BarrierOp, LOGICAL_BLOCKS, MEMBERS, WarpOp};
 
 /// A call site: what a call copies and where it comes back to.
@@ -119,6 +123,8 @@ pub struct Program {
     pub sites: Vec<CallSite>,
     /// What matrix instructions do.
     pub(crate) matrices: Vec<MatrixSite>,
+    /// What surface instructions work on.
+    pub(crate) surfaces: Vec<SurfaceSite>,
     /// Entry points of functions.
     pub(crate) entries: HashMap<FuncId, Entry>,
     /// The largest frame of a function.
@@ -240,6 +246,7 @@ impl<'i> Decoder<'i> {
             preds: 0,
             sites: Vec::new(),
             matrices: Vec::new(),
+            surfaces: Vec::new(),
             entries: HashMap::new(),
             largest_frame: 0,
             level,
@@ -370,7 +377,8 @@ impl<'i> Decoder<'i> {
             Opcode::Ld | Opcode::Ldu => self.load(f, inst)?,
             Opcode::St => self.store(f, inst)?,
             Opcode::Atom | Opcode::Red => self.atomic(f, inst)?,
-            Opcode::Tex | Opcode::Tld4 | Opcode::Txq => self.texture(f, inst)?,
+            Opcode::Tex | Opcode::Tld4 | Opcode::Txq | Opcode::Suq => self.texture(f, inst)?,
+            Opcode::Suld | Opcode::Sust => self.surface(f, inst)?,
             Opcode::Bra | Opcode::Brx | Opcode::Call | Opcode::Ret | Opcode::Exit | Opcode::Trap | Opcode::Brkpt => {
                 self.control(f, id, inst)?
             }

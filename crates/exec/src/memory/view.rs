@@ -1,6 +1,6 @@
 //! Global memory as threads see it: directly, or through a log of stores that others see later.
 
-use super::DeviceMemory;
+use super::{AccessError, DeviceMemory};
 use raddle_ptx::num::fit;
 
 /// Global memory as the threads of one SM see it.
@@ -30,6 +30,36 @@ impl Global<'_> {
             Self::Logged(_, log) if !log.entries.is_empty() => Some(log),
             _ => None,
         }
+    }
+
+    /// At most 16 bytes, which need not be aligned: a texel. `near` is the allocation to try first, and then the one they
+    /// were in.
+    pub(crate) fn piece(&self, near: &mut usize, address: u64, bytes: u32) -> Result<[u8; 16], AccessError> {
+        let (image, length) = (self.image(), bytes as usize);
+        let last = image.allocations().get(*near).filter(|a| {
+            let offset = address.wrapping_sub(a.base);
+            offset < a.len() && a.len() - offset >= u64::from(bytes)
+        });
+        let offset: usize = match last {
+            Some(allocation) => fit(address - allocation.base),
+            None => {
+                let (index, offset) = image.find(address, bytes)?;
+                *near = index;
+                offset
+            }
+        };
+        let mut out = [0; 16];
+        out[..length].copy_from_slice(&image.bytes(*near)[offset..offset + length]);
+        let end = address + u64::from(bytes.max(1)) - 1;
+        match self.pending().filter(|log| log.may_touch(address) || log.may_touch(end)) {
+            Some(log) => log.patch_bytes(address, &mut out[..length]),
+            None => {
+                if let Some(at) = image.first_unwritten(*near, offset, length) {
+                    return Err(AccessError::NeverWritten { address: address + (at - offset) as u64 });
+                }
+            }
+        }
+        Ok(out)
     }
 
     /// Stores `bytes` bytes at an offset of an allocation.
@@ -114,15 +144,20 @@ impl StoreLog {
     #[must_use]
     pub fn patch(&self, address: u64, bytes: u8, value: u64) -> u64 {
         let mut word = value.to_le_bytes();
-        let end = address + u64::from(bytes);
+        self.patch_bytes(address, &mut word[..usize::from(bytes)]);
+        u64::from_le_bytes(word)
+    }
+
+    /// The same for bytes.
+    fn patch_bytes(&self, address: u64, bytes: &mut [u8]) {
+        let end = address + bytes.len() as u64;
         for e in &self.entries {
             let (from, to) = (e.address.max(address), (e.address + u64::from(e.bytes)).min(end));
             let data = e.value.to_le_bytes();
             for at in from..to {
-                word[fit::<usize, _>(at - address)] = data[fit::<usize, _>(at - e.address)];
+                bytes[fit::<usize, _>(at - address)] = data[fit::<usize, _>(at - e.address)];
             }
         }
-        u64::from_le_bytes(word)
     }
 
     fn clear(&mut self) {

@@ -130,7 +130,8 @@ impl<'s> Step<'s> {
             O::Mov | O::Raddle => self.mov()?,
             O::Cvt => self.cvt()?,
             O::Cvta | O::Isspacep | O::Ld | O::Ldu | O::St | O::Atom | O::Red => self.memory_access()?,
-            O::Tex | O::Tld4 | O::Txq => self.texture()?,
+            O::Tex | O::Tld4 | O::Txq | O::Suq => self.texture()?,
+            O::Suld | O::Sust => self.surface()?,
             // No effect on values: ordering is that of the program here, and nothing is cached.
             O::Membar | O::Fence | O::Prefetch | O::Prefetchu | O::Nanosleep | O::Pmevent => {}
             _ => self.integer()?,

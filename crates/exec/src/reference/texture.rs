@@ -1,11 +1,15 @@
-//! `tex`, `tld4` and `txq`.
+//! `tex`, `tld4`, `txq` and `suq`.
 
+use super::sample::Sampler;
 use super::step::{Done, Step};
 use crate::FaultKind;
-use crate::texture::{Coords, Texture};
+use crate::texture::Texture;
 use raddle_ptx::ir::{Address, Base, Operand, VarId};
 use raddle_ptx::isa::{Opcode, Type, Word};
 use raddle_ptx::num::low32;
+
+/// The words that say what coordinates mean.
+const GEOMETRIES: [Word; 7] = [Word::D1, Word::D2, Word::D3, Word::A1d, Word::A2d, Word::Cube, Word::Acube];
 
 impl<'s> Step<'s> {
     pub(super) fn texture(&mut self) -> Done<()> {
@@ -14,18 +18,21 @@ impl<'s> Step<'s> {
             Operand::Memory(Address { base, .. }) => *base,
             _ => Base::Absolute,
         };
-        let texture = self.bound(base)?;
-        if self.inst.opcode == Opcode::Txq {
-            let size = if self.inst.has(Word::Width) { texture.width } else { texture.height };
+        let texture = self.bound(base, self.inst.opcode == Opcode::Suq)?;
+        if matches!(self.inst.opcode, Opcode::Txq | Opcode::Suq) {
+            let size = self.property(texture);
             self.write(0, Type::B32, size.into());
             return Ok(());
         }
-        let float = self.inst.ty().is_float();
-        let texel = match (self.inst.opcode, self.coords()?) {
-            (Opcode::Tld4, Coords::Float(at)) => texture.gather(self.component(), at, float),
-            (_, coords) => texture.fetch(coords, float),
-        };
         let ty = self.inst.ty();
+        let by = if self.inst.opcode == Opcode::Tld4 { Type::F32 } else { self.inst.nth_type(1).unwrap_or(Type::F32) };
+        let geometry = self.inst.first_of(&GEOMETRIES).unwrap_or(Word::D1);
+        let at = self.coords(geometry, by)?;
+        let sampler = Sampler { texture, memory: self.memory, float: ty.is_float(), by_float: by == Type::F32 };
+        let texel = match self.inst.opcode {
+            Opcode::Tld4 => sampler.gather(geometry, self.component(), at)?,
+            _ => sampler.fetch(geometry, at)?,
+        };
         if let Operand::Vector(parts) = self.operand(0) {
             for (part, value) in parts.iter().zip(texel) {
                 self.put(part, ty, value.into());
@@ -34,41 +41,49 @@ impl<'s> Step<'s> {
         Ok(())
     }
 
-    /// The texture bound to a name; a register holds its number or the address of the `.texref` variable.
-    fn bound(&self, base: Base) -> Done<&'s Texture> {
-        let textures = &self.env.launch.textures;
-        let (found, name) = match base {
+    fn property(&self, texture: &Texture) -> u32 {
+        let [width, height, depth] = texture.size;
+        match self.inst.words.first() {
+            Some(Word::Width) => width,
+            Some(Word::Height) => height,
+            Some(Word::NormalizedCoords) => texture.normalized.into(),
+            _ => depth,
+        }
+    }
+
+    /// The texture, or surface, bound to a name; a register holds the handle of an object or the address of the variable.
+    pub(super) fn bound(&self, base: Base, surface: bool) -> Done<&'s Texture> {
+        let launch = self.env.launch;
+        let fault = FaultKind::Memory;
+        match base {
             Base::Var(var) => {
                 let name = &self.env.module.var(var).name;
-                (textures.iter().find(|(n, _)| n == name), format!("`{name}`"))
+                let found = launch.textures.iter().find(|(n, _)| n == name);
+                found.map(|(_, texture)| texture).ok_or_else(|| fault(format!("nothing is bound to `{name}`")))
             }
             Base::Reg(reg) => {
                 let handle = self.register(reg)?;
                 let vars = (0..self.env.module.vars.len()).map(VarId::from_index);
-                let is_texref = |v: &VarId| self.env.module.var(*v).ty == Type::Texref;
-                let named = vars.filter(is_texref).find(|v| self.env.image.address(*v) == Some(handle));
-                if let Some(var) = named {
-                    return self.bound(Base::Var(var));
+                let is_reference = |v: &VarId| matches!(self.env.module.var(*v).ty, Type::Texref | Type::Surfref);
+                let mut named = vars.filter(is_reference);
+                match named.find(|v| self.env.image.address(*v) == Some(handle)) {
+                    Some(var) => self.bound(Base::Var(var), surface),
+                    None => launch.objects.find(handle, surface).map_err(fault),
                 }
-                (usize::try_from(handle).ok().and_then(|i| textures.get(i)), format!("handle {handle:#x}"))
             }
-            Base::Absolute => (None, "this instruction".to_owned()),
-        };
-        let missing = || FaultKind::Memory(format!("no texture is bound to {name}"));
-        found.map(|(_, texture)| texture).ok_or_else(missing)
+            Base::Absolute => Err(fault("nothing is bound to this instruction".to_owned())),
+        }
     }
 
-    fn coords(&self) -> Done<Coords> {
-        let Operand::Texture { coords, .. } = self.operand(1) else { return Ok(Coords::Int([0; 2])) };
-        let ty = if self.inst.opcode == Opcode::Tld4 { Type::F32 } else { self.inst.nth_type(1).unwrap_or(Type::F32) };
-        let mut at = [0; 2];
-        for (place, coord) in at.iter_mut().zip(coords) {
+    fn coords(&self, geometry: Word, ty: Type) -> Done<[u32; 4]> {
+        let Operand::Texture { coords, .. } = self.operand(1) else { return Ok([0; 4]) };
+        let is_layered = matches!(geometry, Word::A1d | Word::A2d | Word::Acube);
+        let mut at = [0; 4];
+        for (n, (place, coord)) in at.iter_mut().zip(coords).enumerate() {
+            let ty = if n == 0 && is_layered { Type::B32 } else { ty };
             *place = low32(self.read(coord, ty)?);
         }
-        Ok(match ty {
-            Type::F32 => Coords::Float(at.map(f32::from_bits)),
-            _ => Coords::Int(at.map(u32::cast_signed)),
-        })
+        Ok(at)
     }
 
     fn component(&self) -> usize {

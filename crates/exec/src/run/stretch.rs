@@ -93,7 +93,7 @@ impl Runner<'_, '_> {
                 touch.touch(pc, &addresses, active);
                 self.core.execute(memory, op, lanes, active)
             }
-            Class::Texture => {
+            Class::Texture | Class::Surface => {
                 let texels = self.core.texels(op, lanes, active);
                 let found = lanes_in(active).filter(|lane| texels[*lane].is_some()).fold(0, |m, lane| m | 1 << lane);
                 touch.touch(pc, &texels.map(Option::unwrap_or_default), found);

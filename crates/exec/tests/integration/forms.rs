@@ -1,7 +1,7 @@
 //! Every form of the instruction table runs in the reference interpreter, on operands from the edges of
 //! the formats. What comes out is tested elsewhere; here nothing may panic or be refused.
 
-use raddle_exec::texture::Texture;
+use raddle_exec::texture::{Texels, Texture};
 use raddle_exec::{DeviceMemory, FaultKind, Image, Launch, reference};
 use raddle_ptx::isa::{Form, Matrix, MatrixKind, MatrixOp, Opcode, OperandSpec, Shape, Type, TypeRef, Word, forms};
 use std::fmt::Write;
@@ -52,9 +52,13 @@ fn operand(spec: &OperandSpec, i: usize, words: &[Word], opcode: Opcode) -> Stri
         Shape::Memory if has(Word::Local) => "[l]".to_owned(),
         Shape::Memory if has(Word::Const) => "[edges]".to_owned(),
         Shape::Memory => "[%at]".to_owned(),
-        Shape::Texture if opcode == Opcode::Txq => "[t]".to_owned(),
-        Shape::Texture if has(Word::D1) => "[t, {%w1}]".to_owned(),
-        Shape::Texture => "[t, {%w1, %w2}]".to_owned(),
+        Shape::Texture if matches!(opcode, Opcode::Txq | Opcode::Suq) => "[t]".to_owned(),
+        // Surfaces trap where there is nothing.
+        Shape::Texture if matches!(opcode, Opcode::Suld | Opcode::Sust) => {
+            format!("[t, {{{}}}]", ["0"; 4][..coordinates(words)].join(", "))
+        }
+        Shape::Texture => format!("[t, {{{}}}]", ["%w1", "%w2", "%w3", "%w4"][..coordinates(words)].join(", ")),
+        Shape::Gradient => format!("{{{}}}", ["%w1", "%w2", "%w3", "%w4"][..directions(words)].join(", ")),
         Shape::Fragment(matrix) => fragment(matrix, words, opcode),
         Shape::Constant => "5".to_owned(),
         Shape::Vector4 => "{%w0, %w3, %w4, %w5}".to_owned(),
@@ -134,6 +138,27 @@ fn module(body: &str) -> String {
     )
 }
 
+/// Directions of a texture, filled up.
+fn directions(words: &[Word]) -> usize {
+    let has = |list: &[Word]| words.iter().any(|w| list.contains(w));
+    match () {
+        () if has(&[Word::D1, Word::A1d]) => 1,
+        () if has(&[Word::D2, Word::A2d]) => 2,
+        () => 4,
+    }
+}
+
+/// The same with the layer.
+fn coordinates(words: &[Word]) -> usize {
+    if words.contains(&Word::A1d) {
+        2
+    } else if words.contains(&Word::A2d) {
+        4
+    } else {
+        directions(words)
+    }
+}
+
 fn run(text: &str) {
     let source = module(text);
     let (module, diagnostics) = raddle_ptx::ir::load(&source);
@@ -144,12 +169,14 @@ fn run(text: &str) {
     let out = memory.alloc("out", 2048).unwrap();
     let mut params = out.to_le_bytes().to_vec();
     params.resize(32, 0);
-    let texture = Texture { width: 4, height: 4, texels: vec![[1, 2, 3, 4]; 16], ..Texture::default() };
+    let at = memory.alloc("texels", 16 * 96).unwrap();
+    let texels = Texels::View { at, pitch: 64, plane: 256 };
+    let texture = Texture { size: [4, 4, 6], channels: 4, texels, ..Texture::default() };
     let launch = Launch {
         grid: [4, 1, 1],
         block: [64, 1, 1],
         params,
-        textures: vec![("t".to_owned(), texture)],
+        textures: vec![("t".to_owned(), texture)].into(),
         ..Launch::default()
     };
     let layout = image.kernel("k").unwrap();

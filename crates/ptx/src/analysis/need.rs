@@ -102,6 +102,7 @@ fn has_effect(inst: &Inst) -> bool {
         || matches!(
             inst.opcode,
             O::St
+                | O::Sust
                 | O::Atom
                 | O::Red
                 | O::Bar
@@ -216,7 +217,10 @@ fn inline_constants(function: &mut Function, widths: &[u8]) -> Vec<(InstId, u8)>
             blank(inst);
             continue;
         }
-        let mut free = !matches!(inst.opcode, Opcode::St | Opcode::Atom | Opcode::Red | Opcode::Call | Opcode::Shfl);
+        let mut free = !matches!(
+            inst.opcode,
+            Opcode::St | Opcode::Sust | Opcode::Atom | Opcode::Red | Opcode::Call | Opcode::Shfl
+        );
         for operand in &mut inst.operands {
             inline(operand, &constant, &mut free, &mut |r| momentary.push((InstId::from_index(i), widths[r.index()])));
         }

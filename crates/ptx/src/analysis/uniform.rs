@@ -186,6 +186,7 @@ fn source_varies(module: &Module, function: &Function, inst: &Inst, steady: bool
         | Opcode::Call
         | Opcode::Tex
         | Opcode::Tld4
+        | Opcode::Suld
         | Opcode::Shfl
         | Opcode::Vote
         | Opcode::Match

@@ -153,6 +153,7 @@ impl Checker<'_> {
                 Operand::Memory(address) => return self.address(ast, address.base, span),
                 _ => (false, "an address in brackets"),
             },
+            Shape::Gradient => return self.gradient(site, operand),
             Shape::Texture => {
                 let fits = matches!(operand, Operand::Texture { .. } | Operand::Memory(_));
                 (fits, "a texture and coordinates in brackets")
@@ -309,30 +310,59 @@ impl Checker<'_> {
             Opcode::Mov if operands.iter().all(|o| matches!(o, Operand::Vector(_))) => {
                 Err(Diagnostic::error(Code::Type, ast.span, "`mov` packs or unpacks a vector, not both at once"))
             }
-            Opcode::Tex | Opcode::Tld4 => self.texture(ast, operands),
+            Opcode::Tex | Opcode::Tld4 | Opcode::Suld => self.coordinates(ast, operands.get(1)),
+            Opcode::Sust => self.coordinates(ast, operands.first()),
             _ => Ok(()),
         }
     }
 
-    fn texture(&self, ast: &ast::Instruction, operands: &[Operand]) -> Checked<()> {
-        let Some(Operand::Texture { coords, .. }) = operands.get(1) else {
-            return Err(Diagnostic::error(Code::Type, ast.span, "expected [texture, {coordinates}]"));
+    /// Textures and surfaces: as many coordinates as there are directions, filled up to four where there are three, behind
+    /// the number of the layer.
+    fn coordinates(&self, ast: &ast::Instruction, operand: Option<&Operand>) -> Checked<()> {
+        let Some(Operand::Texture { coords, .. }) = operand else {
+            let what = if matches!(ast.opcode, Opcode::Suld | Opcode::Sust) { "surface" } else { "texture" };
+            return Err(Diagnostic::error(Code::Type, ast.span, format!("expected [{what}, {{coordinates}}]")));
         };
-        let has = |word| ast.words.iter().any(|(w, _)| *w == word);
-        // Compilers pad two coordinates to a vector of two, one stands alone or in braces.
-        let wanted = if has(Word::D1) { 1 } else { 2 };
-        let ty = ast.words.iter().filter_map(|(w, _)| Type::from_word(*w)).nth(1).unwrap_or(Type::F32);
-        let typed = coords.iter().all(|c| match c {
-            Operand::Reg(r) => self.function.reg(*r).ty.agrees_with(ty),
-            Operand::Imm(Imm::Int(_)) => !ty.is_float(),
-            Operand::Imm(_) => ty.is_float(),
-            _ => false,
-        });
-        if coords.len() == wanted && typed {
+        let (directions, is_layered) = directions(ast);
+        let wanted = match directions + usize::from(is_layered) {
+            3 => 4,
+            count => count,
+        };
+        let second = ast.words.iter().filter_map(|(w, _)| Type::from_word(*w)).nth(1);
+        let ty = match ast.opcode {
+            Opcode::Suld | Opcode::Sust => Type::B32,
+            _ => second.unwrap_or(Type::F32),
+        };
+        let is_typed = |(n, coord): (usize, &Operand)| {
+            let ty = if n == 0 && is_layered { Type::B32 } else { ty };
+            match coord {
+                Operand::Reg(r) => self.function.reg(*r).ty.agrees_with(ty),
+                Operand::Imm(Imm::Int(_)) => !ty.is_float(),
+                Operand::Imm(_) => ty.is_float(),
+                _ => false,
+            }
+        };
+        if coords.len() == wanted && coords.iter().enumerate().all(is_typed) {
             return Ok(());
         }
-        let message = format!("`{}` takes {wanted} coordinate(s) of type {ty}", mnemonic(ast));
+        let behind = if is_layered { ", the first of type b32" } else { "" };
+        let message = format!("`{}` takes {wanted} coordinate(s) of type {ty}{behind}", mnemonic(ast));
         Err(Diagnostic::error(Code::Type, ast.span, message))
+    }
+
+    fn gradient(&self, site: Site<'_>, operand: &Operand) -> Checked<()> {
+        let wanted = match directions(site.ast).0 {
+            3 => 4,
+            count => count,
+        };
+        let parts = match operand {
+            Operand::Vector(parts) => parts.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        if parts.len() != wanted {
+            return Err(site.wrong(&format!("a vector of {wanted}")));
+        }
+        parts.iter().try_for_each(|part| self.value(site, part, Type::F32))
     }
 
     /// Sorts the operands of a call into returns, target, arguments and prototype.
@@ -435,6 +465,20 @@ fn vector_width(ast: &ast::Instruction) -> usize {
     } else {
         1
     }
+}
+
+/// The directions of a texture or surface that an instruction names, and whether it has layers.
+fn directions(ast: &ast::Instruction) -> (usize, bool) {
+    let found = ast.words.iter().find_map(|(word, _)| match word {
+        Word::D1 => Some((1, false)),
+        Word::D2 => Some((2, false)),
+        Word::D3 | Word::Cube => Some((3, false)),
+        Word::A1d => Some((1, true)),
+        Word::A2d => Some((2, true)),
+        Word::Acube => Some((3, true)),
+        _ => None,
+    });
+    found.unwrap_or((1, false))
 }
 
 fn mnemonic(ast: &ast::Instruction) -> String {

@@ -46,8 +46,10 @@ pub enum Shape {
     Fragment(Option<Matrix>),
     /// A memory operand in brackets.
     Memory,
-    /// A texture operand in brackets.
+    /// A texture or surface operand in brackets.
     Texture,
+    /// How much coordinates of a texture change, in each direction.
+    Gradient,
     /// An integer constant.
     Constant,
     /// A code label.
@@ -316,6 +318,7 @@ fn parse_operand(text: &str) -> OperandSpec {
     match rest {
         "[m]" => spec.shape = Shape::Memory,
         "[tex]" => spec.shape = Shape::Texture,
+        "grad" => (spec.shape, spec.ty) = (Shape::Gradient, Some(TypeRef::Fixed(Type::F32))),
         "label" => spec.shape = Shape::Label,
         "table" => spec.shape = Shape::Table,
         "call" => spec.shape = Shape::Call,

@@ -1,7 +1,7 @@
 //! What a device tells of its host.
 
 use crate::device::Device;
-use raddle_exec::texture::Texture;
+use raddle_exec::texture::{Texels, Texture};
 
 impl Device<'_> {
     /// The host does something, which it has to do again to go on from a checkpoint.
@@ -16,11 +16,14 @@ impl Device<'_> {
         if self.keep.is_none() {
             return;
         }
-        let Texture { width, height, channel, texels, texel_bytes, address, filter, normalized, start } = texture;
-        let about = format!("{name} {channel:?} {address:?} {filter:?} {normalized} {start:?}");
-        self.act("bind", &[(*width).into(), (*height).into(), (*texel_bytes).into()], about.as_bytes());
-        let texels: Vec<u8> = texels.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
-        self.act("texels", &[], &texels);
+        let Texture { size, channel, channels, address, filter, normalized, border, texels } = texture;
+        let [width, height, depth] = size.map(u64::from);
+        let about = format!("{name} {channel:?} {address:?} {filter:?} {normalized} {border:?}");
+        self.act("bind", &[width, height, depth, (*channels).into()], about.as_bytes());
+        match texels {
+            Texels::Own { bytes, start } => self.act("texels", &[start.unwrap_or(0)], bytes),
+            Texels::View { at, pitch, plane } => self.act("view", &[*at, *pitch, *plane], &[]),
+        }
     }
 
     /// The host reads.

@@ -15,8 +15,6 @@ use std::time::Instant;
 
 /// What is kept of what all launches print, in bytes.
 const MAX_PRINTED: usize = 64 << 20;
-/// The module a device was made with.
-const FIRST: ModuleId = ModuleId(0);
 
 /// How large a launch is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +37,7 @@ fn original(launch: &Launch, layout: &KernelLayout) -> Launch {
 impl Device<'_> {
     /// Checks a launch against its kernel; the arguments must have been laid out.
     pub(crate) fn check_launch(&mut self, name: &str, shape: &Launch) -> Result<&KernelLayout, Error> {
-        self.check_in(FIRST, name, shape)
+        self.check_in(ModuleId::FIRST, name, shape)
     }
 
     fn check_in(&mut self, module: ModuleId, name: &str, shape: &Launch) -> Result<&KernelLayout, Error> {
@@ -52,13 +50,14 @@ impl Device<'_> {
     }
 
     /// A launch with nothing said of its arguments.
-    pub(crate) fn shape(&self, Shape { grid, block, shared }: Shape) -> Launch {
+    pub(crate) fn shape(&self, module: ModuleId, Shape { grid, block, shared }: Shape) -> Launch {
         Launch {
             grid,
             block,
             dynamic_shared: shared,
             params: Vec::new(),
-            textures: self.textures.clone(),
+            textures: self.textures(module).clone(),
+            objects: self.objects.clone(),
             max_thread_insts: self.setup.options.max_thread_insts,
             report_uninitialised: self.setup.options.report_uninitialised,
             heap_bytes: self.heap_bytes,
@@ -78,7 +77,7 @@ impl Device<'_> {
         shared: u32,
         args: &[Arg],
     ) -> Result<(), Error> {
-        let mut launch = self.shape(Shape { grid, block, shared });
+        let mut launch = self.shape(ModuleId::FIRST, Shape { grid, block, shared });
         let sizes = self.virtualize(kernel, &mut launch)?;
         let layout = self.check_launch(kernel, &launch)?.clone();
         let args: Vec<_> = args.iter().map(|a| &a.0).chain(&sizes).map(|value| (value, &None)).collect();
@@ -100,7 +99,7 @@ impl Device<'_> {
         params: Vec<u8>,
         in_time: bool,
     ) -> Result<(), Error> {
-        let launch = Launch { params, ..self.shape(shape) };
+        let launch = Launch { params, ..self.shape(module, shape) };
         self.check_in(module, kernel, &launch)?;
         self.make(module, kernel, &launch, in_time)
     }
@@ -116,7 +115,7 @@ impl Device<'_> {
         shape: Shape,
         machine: &MachineConfig,
     ) -> Result<Residency, Error> {
-        let launch = self.shape(shape);
+        let launch = self.shape(module, shape);
         let prepared = self.modules[module.0].prepare(kernel, &self.setup.options)?;
         let refused = |e: raddle_sim::gpu::GpuError| Problem::new(e.to_string());
         match prepared.kernel.program() {
@@ -145,7 +144,7 @@ impl Device<'_> {
 
     /// Makes a launch that has been checked.
     pub(crate) fn start(&mut self, name: &str, launch: &Launch) -> Result<(), Error> {
-        self.make(FIRST, name, launch, true)
+        self.make(ModuleId::FIRST, name, launch, true)
     }
 
     fn make(&mut self, module: ModuleId, name: &str, launch: &Launch, in_time: bool) -> Result<(), Error> {

@@ -36,9 +36,10 @@ use crate::ptx_file::PtxFile;
 use crate::timing::{Timer, Watch};
 use crate::value::{Value, from_bytes, to_bytes};
 use module::Loaded;
-use raddle_exec::texture::Texture;
+use raddle_exec::texture::Objects;
 use raddle_exec::{DeviceMemory, Fault};
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// Memory as the reference interpreter leaves it.
 struct Shadow {
@@ -65,10 +66,10 @@ pub struct Device<'d> {
     shadow: Option<Shadow>,
     watch: Watch<'d>,
     launches: Vec<Launched>,
-    /// By the names of the `.texref` variables they are bound to.
-    pub(crate) textures: Vec<(String, Texture)>,
     /// Bytes of the heap of `malloc` in kernels, if not as many as usual.
     heap_bytes: Option<u64>,
+    /// Texture and surface objects.
+    pub(crate) objects: Arc<Objects>,
     /// Bytes that the launches of the list have printed.
     printed: usize,
     /// What checkpoints need, if there are any.
@@ -119,7 +120,7 @@ impl<'d> Device<'d> {
         };
         let shadow = options.check.then(|| Shadow { memory: empty_memory(options, has_guards), stopped: None });
         let memory = empty_memory(options, has_guards);
-        let (modules, watch, launches, textures) = (Vec::new(), Watch::default(), Vec::new(), Vec::new());
+        let (modules, watch, launches, objects) = (Vec::new(), Watch::default(), Vec::new(), Arc::default());
         Ok(Self {
             setup,
             memory,
@@ -128,8 +129,8 @@ impl<'d> Device<'d> {
             shadow,
             watch,
             launches,
-            textures,
             heap_bytes: None,
+            objects,
             printed: 0,
             keep: None,
         })

@@ -5,13 +5,20 @@ use crate::engine::{Engine, EngineOptions, Kernel};
 use crate::error::{Error, Problem};
 use crate::ptx_file::PtxFile;
 use crate::value::{Value, from_bytes, to_bytes};
+use raddle_exec::texture::Texture;
 use raddle_exec::{DeviceMemory, Image, KernelLayout};
 use raddle_ptx::ir::Space;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A module of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ModuleId(pub(super) usize);
+
+impl ModuleId {
+    /// The module a device was made with.
+    pub const FIRST: Self = Self(0);
+}
 
 /// A kernel that has been made ready.
 pub(super) struct Prepared {
@@ -28,6 +35,8 @@ pub(super) struct Loaded<'d> {
     /// For the reference interpreter: the module as it was written, where kernels have been virtualised.
     original: Option<Image>,
     pub(super) kernels: BTreeMap<String, Prepared>,
+    /// By the names of the `.texref` and `.surfref` variables they are bound to.
+    textures: Arc<Vec<(String, Texture)>>,
 }
 
 /// Where a variable is.
@@ -107,7 +116,7 @@ impl<'d> Device<'d> {
             }
             None => None,
         };
-        self.modules.push(Loaded { ptx, image, original, kernels: BTreeMap::new() });
+        self.modules.push(Loaded { ptx, image, original, kernels: BTreeMap::new(), textures: Arc::default() });
         Ok(ModuleId(self.modules.len() - 1))
     }
 
@@ -117,6 +126,15 @@ impl<'d> Device<'d> {
 
     pub(super) fn module_mut(&mut self, id: ModuleId) -> &mut Loaded<'d> {
         &mut self.modules[id.0]
+    }
+
+    /// The textures that are bound to variables of a module.
+    pub(crate) fn textures(&self, id: ModuleId) -> &Arc<Vec<(String, Texture)>> {
+        &self.module(id).textures
+    }
+
+    pub(crate) fn textures_mut(&mut self, id: ModuleId) -> &mut Arc<Vec<(String, Texture)>> {
+        &mut self.module_mut(id).textures
     }
 
     /// The file of a module.

@@ -97,8 +97,8 @@ impl<'k> Threads<'k> {
     ) -> Result<bool, LaneFault> {
         let Issuing { op, pc, active, now, .. } = issuing;
         let timed = facts.op(pc);
-        if timed.mem == MemKind::Texture {
-            return self.fetch_texels(issuing, lanes).map(|()| true);
+        if timed.mem == MemKind::Texture || op.class == Class::Surface && active != 0 {
+            return self.touch_texels(facts, issuing, lanes).map(|()| true);
         }
         if timed.mem == MemKind::Fence || active == 0 {
             return self.perform(issuing, lanes).map(|_| false);
@@ -130,17 +130,28 @@ impl<'k> Threads<'k> {
         Ok(true)
     }
 
-    /// Texture fetches, each texture by itself. Texels of one byte count as the word they are in.
-    fn fetch_texels(&mut self, issuing: Issuing<'_>, lanes: Lanes<'_>) -> Result<(), LaneFault> {
+    /// Texture fetches, each texture by itself. Texels of one byte count as the word they are in. Accesses to surfaces
+    /// are as those to global memory.
+    fn touch_texels(&mut self, facts: &Facts<'_>, issuing: Issuing<'_>, lanes: Lanes<'_>) -> Result<(), LaneFault> {
         let texels = self.core.texels(issuing.op, lanes, issuing.active);
         self.perform(issuing, lanes)?;
         let Footprint { addresses, spaces, fixed } = &mut self.footprint;
         (*spaces, *fixed) = (Spaces::default(), None);
         for lane in lanes_in(issuing.active) {
-            if let Some(texel) = texels[lane] {
-                addresses[lane] = texel & !3;
-                spaces.texture |= 1 << lane;
+            match texels[lane] {
+                Some(at) if issuing.op.class == Class::Surface => {
+                    addresses[lane] = at;
+                    spaces.global |= 1 << lane;
+                }
+                Some(texel) => {
+                    addresses[lane] = texel & !3;
+                    spaces.texture |= 1 << lane;
+                }
+                None => {}
             }
+        }
+        if facts.op(issuing.pc).mem == MemKind::Store {
+            self.log.end_group(issuing.now);
         }
         Ok(())
     }

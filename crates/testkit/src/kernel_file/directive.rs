@@ -1,7 +1,8 @@
 //! The comment lines of kernel files.
 
+use super::texture::{self, View};
 use super::value::Value;
-use raddle_exec::texture::{AddressMode, Channel, Filter, Texture};
+use raddle_exec::texture::Texture;
 use raddle_ptx::isa::Type;
 
 /// One launch with its inputs and what is expected.
@@ -19,6 +20,8 @@ pub(crate) struct Run {
     /// Buffers whose contents depend on the order of threads.
     pub(crate) unordered: Vec<String>,
     pub(crate) textures: Vec<(String, Texture)>,
+    /// Variables, and the views of buffers that are bound to them.
+    pub(crate) bound: Vec<(String, String, View)>,
 }
 
 /// A kernel argument.
@@ -28,6 +31,8 @@ pub(crate) enum Arg {
     Buffer { name: String, bytes: Vec<u8>, ty: Type, count: usize },
     /// The bytes themselves.
     Value { bytes: Vec<u8> },
+    /// The handle of a texture or surface that is a view of a buffer.
+    Object { buffer: String, texture: View, is_surface: bool },
 }
 
 /// What a buffer must hold.
@@ -72,8 +77,16 @@ pub(super) fn parse(source: &str) -> Result<Vec<Run>, String> {
             Some("expect-print") => run.map_err(wrong)?.prints.push(rest.to_owned()),
             Some("trap") => run.map_err(wrong)?.trap = Some(rest.to_owned()),
             Some("unordered") => run.map_err(wrong)?.unordered.push(rest.to_owned()),
+            Some("bind") => {
+                let words: Vec<&str> = rest.split_whitespace().collect();
+                let [name, buffer, ref view @ ..] = words[..] else {
+                    return Err(wrong("no name and buffer".to_owned()));
+                };
+                let view = texture::parse_view(view).map_err(wrong)?;
+                run.map_err(wrong)?.bound.push((name.to_owned(), buffer.to_owned(), view));
+            }
             Some("texture") => {
-                let texture = parse_texture(rest).map_err(wrong)?;
+                let texture = texture::parse(rest).map_err(wrong)?;
                 match run {
                     Ok(run) => run.textures.push(texture),
                     Err(_) => textures.push(texture),
@@ -127,12 +140,21 @@ fn parse_run(text: &str) -> Result<Run, String> {
     Ok(run)
 }
 
-fn parse_type(text: &str) -> Result<Type, String> {
+pub(super) fn parse_type(text: &str) -> Result<Type, String> {
     Type::from_name(text).ok_or_else(|| format!("`{text}` is not a type"))
 }
 
-/// `NAME TYPE[N] = VALUES`, `NAME TYPE = VALUE` or `NAME value TYPE[N] = VALUES`.
+/// `NAME TYPE[N] = VALUES`, `NAME TYPE = VALUE`, `NAME value TYPE[N] = VALUES` or `NAME texture BUFFER ...`.
 fn parse_arg(text: &str) -> Result<Arg, String> {
+    if let Some(kind @ ("texture" | "surface")) = text.split_whitespace().nth(1) {
+        let words: Vec<&str> = text.split_whitespace().skip(2).collect();
+        let [buffer, ref view @ ..] = words[..] else { return Err("no buffer".to_owned()) };
+        return Ok(Arg::Object {
+            buffer: buffer.to_owned(),
+            texture: texture::parse_view(view)?,
+            is_surface: kind == "surface",
+        });
+    }
     let (head, values) = text.split_once('=').ok_or("no `=`")?;
     let mut words = head.split_whitespace();
     let name = words.next().ok_or("no name")?.to_owned();
@@ -154,7 +176,7 @@ fn parse_arg(text: &str) -> Result<Arg, String> {
     Ok(if by_value { Arg::Value { bytes } } else { Arg::Buffer { name, bytes, ty, count } })
 }
 
-fn fill(text: &str, ty: Type, count: usize) -> Result<Vec<u64>, String> {
+pub(super) fn fill(text: &str, ty: Type, count: usize) -> Result<Vec<u64>, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut values = match words[..] {
         ["zero"] => Vec::new(),
@@ -195,59 +217,4 @@ fn parse_expect(text: &str, ulp: u64, args: &[Arg]) -> Result<Expect, String> {
         return Err(format!("{} values for {count} elements", values.len()));
     }
     Ok(Expect { name, ty, ulp, values })
-}
-
-/// `NAME WIDTHxHEIGHT FORMAT key=value ... = VALUES`.
-fn parse_texture(text: &str) -> Result<(String, Texture), String> {
-    let (head, values) = text.split_once(" = ").ok_or("no ` = `")?;
-    let mut words = head.split_whitespace();
-    let name = words.next().ok_or("no name")?.to_owned();
-    let size = words.next().ok_or("no size")?;
-    let (width, height) = size.split_once('x').unwrap_or((size, "1"));
-    let number = |s: &str| s.parse::<u32>().map_err(|_| format!("`{size}` is not a size"));
-    let format = words.next().ok_or("no format")?;
-    let (channel_format, channels) = match format.split_once('x') {
-        Some((f, n)) => (f, n.parse::<usize>().map_err(|_| format!("`{format}` is not a format"))?),
-        None => (format, 1),
-    };
-    let ty = parse_type(channel_format)?;
-    let mut texture = Texture { width: number(width)?, height: number(height)?, ..Texture::default() };
-    texture.channel = match ty {
-        Type::F32 => Channel::F32,
-        Type::U8 => Channel::Unorm8,
-        _ => Channel::Int,
-    };
-    let channel_bytes = if texture.channel == Channel::Unorm8 { 1 } else { 4 };
-    texture.texel_bytes = channel_bytes * channels as u32;
-    for word in words {
-        match word {
-            "address=clamp" => texture.address = AddressMode::Clamp,
-            "address=wrap" => texture.address = AddressMode::Wrap,
-            "address=mirror" => texture.address = AddressMode::Mirror,
-            "address=border" => texture.address = AddressMode::Border,
-            "filter=point" => texture.filter = Filter::Point,
-            "filter=linear" => texture.filter = Filter::Linear,
-            "normalized=0" => texture.normalized = false,
-            "normalized=1" => texture.normalized = true,
-            _ => return Err(format!("unknown setting `{word}`")),
-        }
-    }
-    let texels = (texture.width * texture.height) as usize;
-    let values = fill(values, ty, texels * channels)?;
-    let one = match texture.channel {
-        Channel::F32 => 1f32.to_bits(),
-        Channel::Int => 1,
-        Channel::Unorm8 => 255,
-    };
-    texture.texels = values
-        .chunks(channels)
-        .map(|chunk| {
-            let mut texel = [0, 0, 0, one];
-            for (channel, value) in texel.iter_mut().zip(chunk) {
-                *channel = *value as u32;
-            }
-            texel
-        })
-        .collect();
-    Ok((name, texture))
 }
