@@ -47,7 +47,8 @@ NV double __nv_y0(double x) {
         // ln(x / z) for the zero z, plus what vanishes there too.
         double d = (x - 0.89357696627916749) - 2.6596231539720385e-17;
         double l = x < 0.45 ? __nv_log(x) + 0.11252280788079413 : log1p(d * 1.1190977808704889);
-        return __builtin_fma(0.63661977236758134 * l, j0_near_zero(x), d * (x + 0.89357696627916749) * even(y0_small, x));
+        double rest = d * (x + 0.89357696627916749) * even(y0_small, x);
+        return __builtin_fma(0.63661977236758134 * l, j0_near_zero(x), rest);
     }
     return x < 8.0 ? pieces(y0_pieces, x) : far(x, 0, true);
 }

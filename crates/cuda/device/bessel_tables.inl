@@ -1,5 +1,5 @@
-// Coefficients for bessel.inl, computed with 220 bits: polynomials through Chebyshev points, lowest power first. The rows
-// of a table are the end of a piece, its centre in two parts, and the powers of the distance from there.
+// Coefficients for bessel.inl, computed with 220 bits: polynomials through Chebyshev points, lowest power first. The
+// rows of a table are the end of a piece, its centre in two parts, and the powers of the distance from there.
 
 static const double j0_pieces[][21] = {
     {3.2999999999999998, 2.4048255576957729, -1.176691651530894e-16, 0, -0.51914749728946674, 0.1079387017549201,

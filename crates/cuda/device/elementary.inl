@@ -1,6 +1,6 @@
 // Exponentials, logarithms, roots and powers, hyperbolic and inverse functions, and the parts of a number.
 
-// ---- From libclc -------------------------------------------------------------------------------------------------------
+// ---- From libclc --------------------------------------------------------------------------------------------------
 
 #define NV1(NAME)                                                                                                      \
     float NAME(float);                                                                                      \
@@ -50,7 +50,7 @@ NV float __nv_coshf(float a) { return cosh(a); }
 NV float __nv_powif(float a, int b) { return pown(a, b); }
 NV double __nv_powi(double a, int b) { return pown(a, b); }
 
-// ---- One or two instructions, inexact ----------------------------------------------------------------------------------
+// ---- One or two instructions, inexact -----------------------------------------------------------------------------
 
 NV float __nv_fast_sinf(float a) { return __nvvm_sin_approx_f(a); }
 NV float __nv_fast_cosf(float a) { return __nvvm_cos_approx_f(a); }
@@ -67,7 +67,7 @@ NV float __nv_fast_log10f(float a) { return __nvvm_lg2_approx_f(a) * 0.301029995
 NV float __nv_fast_powf(float a, float b) { return __nvvm_ex2_approx_f(b * __nvvm_lg2_approx_f(a)); }
 NV float __nv_fast_fdividef(float a, float b) { return __nvvm_div_approx_f(a, b); }
 
-// ---- Exponentials ------------------------------------------------------------------------------------------------------
+// ---- Exponentials -------------------------------------------------------------------------------------------------
 
 // 2^n for a whole n, in two factors, because the product may be representable when 2^n is not.
 FN float times_power_of_two(float v, int n) {
@@ -147,7 +147,7 @@ NV float __nv_tanhf(float a) {
     return x < 0.55f ? (a == 0.0f ? a : near) : a != a ? a : away;
 }
 
-// ---- Logarithms --------------------------------------------------------------------------------------------------------
+// ---- Logarithms ---------------------------------------------------------------------------------------------------
 
 // x = 2^n (1 + f) with f from -1/3 to 1/3. ln(1 + f) is f + rest.
 struct LogarithmF {
@@ -221,7 +221,8 @@ NV float __nv_log2f(float a) {
     log2_parts(a, hi, lo);
     return log_special(a, hi);
 }
-// x = 2^n (1 + f) with f from -0.3 to 0.41, and ln(1 + f) = 2 atanh(s) with s = f / (2 + f), kept to more than 53 bits.
+// x = 2^n (1 + f) with f from -0.3 to 0.41, and ln(1 + f) = 2 atanh(s) with s = f / (2 + f), kept to more than 53
+// bits.
 NV double __nv_log(double a) {
     if (!(a > 0.0 && a < INF)) return a == 0.0 ? -INF : a < 0.0 ? NAN : a;
     double x = a, n = 0.0;
@@ -250,7 +251,7 @@ NV double __nv_log(double a) {
     return sum + __builtin_fma(s * z, p, __builtin_fma(n, 5.4979230187083712e-14, rest + (s_lo + s_lo)));
 }
 
-// ---- Powers ------------------------------------------------------------------------------------------------------------
+// ---- Powers -------------------------------------------------------------------------------------------------------
 
 // 2^(y log2 |x|), with the logarithm in two parts: an error in it grows with y log2 |x|.
 FN float power_of_magnitude(float x, float y) {
@@ -266,7 +267,8 @@ FN float power_of_magnitude(float x, float y) {
 }
 NV float __nv_powf(float x, float y) {
     float size = __builtin_fabsf(x), inf = __builtin_inff();
-    bool is_whole = __builtin_truncf(y) == y, odd = is_whole && __builtin_fabsf(y) < 16777216.0f && (__nvvm_f2i_rz(y) & 1);
+    bool is_whole = __builtin_truncf(y) == y;
+    bool odd = is_whole && __builtin_fabsf(y) < 16777216.0f && (__nvvm_f2i_rz(y) & 1);
     if (x == 1.0f || y == 0.0f) return 1.0f;
     if (x != x || y != y) return x + y;
     if (__builtin_fabsf(y) == inf) return size == 1.0f ? 1.0f : (size > 1.0f) == (y > 0.0f) ? inf : 0.0f;
@@ -280,7 +282,7 @@ NV float __nv_powf(float x, float y) {
     return odd && bits<int>(x) < 0 ? -v : v;
 }
 
-// ---- Roots and lengths -------------------------------------------------------------------------------------------------
+// ---- Roots and lengths --------------------------------------------------------------------------------------------
 
 NV float __nv_rcbrtf(float a) { return __nvvm_rcp_rn_f(__nv_cbrtf(a)); }
 NV double __nv_rcbrt(double a) {
@@ -377,7 +379,7 @@ NV double __nv_rnorm4d(double a, double b, double c, double d) { return inverse_
 NV double __nv_norm(int n, const double *t) { return root_of(squares(n, t)); }
 NV double __nv_rnorm(int n, const double *t) { return inverse_root_of(squares(n, t)); }
 
-// ---- Parts of a number -------------------------------------------------------------------------------------------------
+// ---- Parts of a number --------------------------------------------------------------------------------------------
 
 // A number is brought to normal range first: its exponent and fraction are then in known bits.
 NV int __nv_ilogbf(float a) {
@@ -474,7 +476,7 @@ NV double __nv_modf(double a, double *whole) {
     return __nv_copysign(__builtin_fabs(a) == INF ? 0.0 : a - t, a);
 }
 
-// ---- Remainders --------------------------------------------------------------------------------------------------------
+// ---- Remainders ---------------------------------------------------------------------------------------------------
 
 // |a| = m * 2^e with a whole m.
 FN void whole(float a, u64 &m, int &e) {
@@ -492,8 +494,8 @@ FN void whole(double a, u64 &m, int &e) {
 FN float from_whole(long long m, int e, float) { return __nv_ldexpf((float)m, e); }
 FN double from_whole(long long m, int e, double) { return __nv_ldexp((double)m, e); }
 
-// Long division in steps of as many bits as fit beside the divisor in 64. With `nearest` the quotient is rounded to the
-// nearest whole number, to an even one between two; without, towards zero.
+// Long division in steps of as many bits as fit beside the divisor in 64. With `nearest` the quotient is rounded to
+// the nearest whole number, to an even one between two; without, towards zero.
 template <class T, int STEP> FN T divide(T a, T b, bool nearest, u32 &quotient) {
     u64 ma, mb;
     int ea, eb;

@@ -27,8 +27,8 @@ static const double gamma_far[] = {
     0.00068363630448990209,
 };
 
-// For 12 and more, as two factors, because gamma of 1 - x overflows where gamma of x is not yet zero. `extra` is how much
-// larger the argument is than x; the logarithm of gamma grows like that of x there.
+// For 12 and more, as two factors, because gamma of 1 - x overflows where gamma of x is not yet zero. `extra` is how
+// much larger the argument is than x; the logarithm of gamma grows like that of x there.
 struct Factors {
     double a, b;
 };

@@ -1,8 +1,9 @@
 // Sine, cosine and tangent.
 //
-// The argument is brought to [-pi/4, pi/4] and the number of the quarter turn: for arguments of usual size by subtracting
-// multiples of pi/2 in three parts, for large ones by multiplying with as many bits of 2/pi as matter. libclc's functions
-// do the latter with products whose rounding errors must not be fused away, and so fail when a program is compiled.
+// The argument is brought to [-pi/4, pi/4] and the number of the quarter turn: for arguments of usual size by
+// subtracting multiples of pi/2 in three parts, for large ones by multiplying with as many bits of 2/pi as matter.
+// libclc's functions do the latter with products whose rounding errors must not be fused away, and so fail when a
+// program is compiled.
 
 // An angle hi + lo within an eighth of a turn, after `quarter` quarters.
 template <class T> struct Angle {
@@ -37,8 +38,8 @@ static const u64 two_over_pi_64[] = {
     0x56033046fc7b6bab,
 };
 
-// x = m * 2^(e - 32). Of 2/pi, 96 bits are taken: those before would give whole turns, those after vanish. The product is
-// then in units of 2^-62 of a quarter, and what does not fit into 64 bits are whole turns again.
+// x = m * 2^(e - 32). Of 2/pi, 96 bits are taken: those before would give whole turns, those after vanish. The
+// product is then in units of 2^-62 of a quarter, and what does not fit into 64 bits are whole turns again.
 static __attribute__((noinline)) Angle<float> reduce_large(float x) {
     u32 raw = bits<u32>(x);
     int e = (int)(raw >> 23 & 255) - 126;

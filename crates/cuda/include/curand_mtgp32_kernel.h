@@ -7,14 +7,15 @@
 
 #include "crt/simd_functions.hpp"
 
-/* Shuffles of before CUDA 9. Later devices have only the forms with a mask; the lanes that are together now
- * are what the old forms meant. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 700
-#define __shfl(...) __shfl_sync(__activemask(), __VA_ARGS__)
-#define __shfl_up(...) __shfl_up_sync(__activemask(), __VA_ARGS__)
-#define __shfl_down(...) __shfl_down_sync(__activemask(), __VA_ARGS__)
-#define __shfl_xor(...) __shfl_xor_sync(__activemask(), __VA_ARGS__)
-#endif
+/* From texture_indirect_functions.h. */
+#undef __nvvm_shfl_idx_i32
+#undef __nvvm_shfl_idx_f32
+#undef __nvvm_shfl_up_i32
+#undef __nvvm_shfl_up_f32
+#undef __nvvm_shfl_down_i32
+#undef __nvvm_shfl_down_f32
+#undef __nvvm_shfl_bfly_i32
+#undef __nvvm_shfl_bfly_f32
 
 #endif
 

@@ -48,6 +48,20 @@ RADDLE_TEX(tex2DLayeredGrad, "__itex2DLayeredGrad_v2", (float x, float y, int la
 
 #include "surface_indirect_functions.h"
 
+/* clang reads its own intrinsics next, and writes the shuffles of before CUDA 9 with builtins that devices from 7.0
+ * on do not have. They have those with a mask, and the lanes that are together now are what the old shuffles meant.
+ * The names are free again after curand_mtgp32_kernel.h. */
+#if __CUDA_ARCH__ >= 700
+#define __nvvm_shfl_idx_i32(...) __nvvm_shfl_sync_idx_i32(__nvvm_activemask(), __VA_ARGS__)
+#define __nvvm_shfl_idx_f32(...) __nvvm_shfl_sync_idx_f32(__nvvm_activemask(), __VA_ARGS__)
+#define __nvvm_shfl_up_i32(...) __nvvm_shfl_sync_up_i32(__nvvm_activemask(), __VA_ARGS__)
+#define __nvvm_shfl_up_f32(...) __nvvm_shfl_sync_up_f32(__nvvm_activemask(), __VA_ARGS__)
+#define __nvvm_shfl_down_i32(...) __nvvm_shfl_sync_down_i32(__nvvm_activemask(), __VA_ARGS__)
+#define __nvvm_shfl_down_f32(...) __nvvm_shfl_sync_down_f32(__nvvm_activemask(), __VA_ARGS__)
+#define __nvvm_shfl_bfly_i32(...) __nvvm_shfl_sync_bfly_i32(__nvvm_activemask(), __VA_ARGS__)
+#define __nvvm_shfl_bfly_f32(...) __nvvm_shfl_sync_bfly_f32(__nvvm_activemask(), __VA_ARGS__)
+#endif
+
 #endif
 
 #endif

@@ -19,8 +19,8 @@
     SIDE R min(A a, B b) { return (R)b < (R)a ? (R)b : (R)a; }                                                         \
     SIDE R max(A a, B b) { return (R)a < (R)b ? (R)b : (R)a; }
 #define RADDLE_MIN_MAX_FLOAT(SIDE, R, A, B, MIN, MAX)                                                                  \
-    SIDE R min(A a, B b) { return MIN(a, b); }                                                                         \
-    SIDE R max(A a, B b) { return MAX(a, b); }
+    SIDE R min(A a, B b) { return MIN((R)a, (R)b); }                                                                   \
+    SIDE R max(A a, B b) { return MAX((R)a, (R)b); }
 #define RADDLE_SIDE(SIDE)                                                                                              \
     RADDLE_MIN_MAX(SIDE, unsigned int, unsigned int, unsigned int)                                                     \
     RADDLE_MIN_MAX(SIDE, unsigned int, int, unsigned int)                                                              \

@@ -1,7 +1,7 @@
 /* Two 16-bit or four 8-bit numbers in a word, each computed with by itself: __vadd4 and its family.
  *
- * clang writes them as video instructions, which devices after Kepler do not have and Raddle does not execute. These are
- * plain arithmetic instead, under the same names. */
+ * clang writes them as video instructions, which devices after Kepler do not have and Raddle does not execute. These
+ * are plain arithmetic instead, under the same names. */
 #ifndef RADDLE_SIMD_FUNCTIONS_HPP
 #define RADDLE_SIMD_FUNCTIONS_HPP
 
