@@ -336,6 +336,8 @@ impl Checker<'_> {
         let is_typed = |(n, coord): (usize, &Operand)| {
             let ty = if n == 0 && is_layered { Type::B32 } else { ty };
             match coord {
+                // Layers and texels of surfaces are counted.
+                Operand::Reg(r) if ty == Type::B32 && self.function.reg(*r).ty.is_float() => false,
                 Operand::Reg(r) => self.function.reg(*r).ty.agrees_with(ty),
                 Operand::Imm(Imm::Int(_)) => !ty.is_float(),
                 Operand::Imm(_) => ty.is_float(),
@@ -345,7 +347,7 @@ impl Checker<'_> {
         if coords.len() == wanted && coords.iter().enumerate().all(is_typed) {
             return Ok(());
         }
-        let behind = if is_layered { ", the first of type b32" } else { "" };
+        let behind = if is_layered { ", the first of type .b32" } else { "" };
         let message = format!("`{}` takes {wanted} coordinate(s) of type {ty}{behind}", mnemonic(ast));
         Err(Diagnostic::error(Code::Type, ast.span, message))
     }
