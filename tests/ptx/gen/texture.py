@@ -346,7 +346,8 @@ def surface_file(geometry, mode):
                     "a2d": (more[1], x, more[0]),
                 }[geometry]
                 place = surface_place(geometry, at, size, mode)
-                hint = hints["st" if store else "ld"][turn % 5]
+                # Another start in every file, so that each hint comes with each vector.
+                hint = hints["st" if store else "ld"][(turn + 2 * list(SURFACE).index(geometry)) % 5]
                 words = f"su{'st' if store else 'ld'}.b.{geometry}{hint}{vector}.b{bits}.{mode}"
                 registers = [f"%{letter}{i}" for i in range(count)]
                 operand = registers[0] if count == 1 else "{" + ", ".join(registers) + "}"
