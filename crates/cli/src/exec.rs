@@ -79,22 +79,28 @@ pub(crate) fn run(args: &Args, registry: &Registry) -> Result<Exit, Failure> {
         Problem::new(format!("cannot run {}: {e}", path.display()))
             .help("a program is compiled by `raddle cc FILE.cu -o PROGRAM`")
     })?;
-    if let Some(code) = status.code() {
-        return Ok(Exit::Program(code as u8));
+    match status.code() {
+        Some(code) => Ok(Exit::Program(code as u8)),
+        None => Ok(ended_by_signal(&path, status)),
     }
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::ExitStatusExt;
-        let signal = status.signal().unwrap_or(0);
-        let hint = match signal {
-            11 => ": host code used a pointer it must not, perhaps one of the device",
-            _ => "",
-        };
-        out::talk(&format!("{} was ended by signal {signal}{hint}", path.display()));
-        return Ok(Exit::Program(128 + signal as u8));
-    }
-    #[cfg(not(unix))]
-    Ok(Exit::Bad)
+}
+
+/// A program that did not end by itself; the code is the shell's for that.
+#[cfg(unix)]
+fn ended_by_signal(path: &Path, status: std::process::ExitStatus) -> Exit {
+    use std::os::unix::process::ExitStatusExt;
+    let signal = status.signal().unwrap_or(0);
+    let hint = match signal {
+        11 => ": host code used a pointer it must not, perhaps one of the device",
+        _ => "",
+    };
+    out::talk(&format!("{} was ended by signal {signal}{hint}", path.display()));
+    Exit::Program(128 + signal as u8)
+}
+
+#[cfg(not(unix))]
+fn ended_by_signal(_path: &Path, _status: std::process::ExitStatus) -> Exit {
+    Exit::Bad
 }
 
 /// A name without a folder is that of a file here, if there is one, or else a command.

@@ -8,7 +8,7 @@ use raddle_runtime::device::RunOptions;
 use raddle_runtime::sample::{Sample, Sampling};
 use raddle_runtime::stats_table::Format;
 use raddle_runtime::timing::TimingOptions;
-use raddle_runtime::{Engine, EngineOptions, Error, Problem};
+use raddle_runtime::{Engine, EngineOptions, Problem};
 use raddle_sim::config::Machine;
 use raddle_sim::seam::Registry;
 use std::path::PathBuf;
@@ -87,7 +87,7 @@ impl Options {
 
     /// Refuses what cannot be run.
     pub fn check(&self, registry: &Registry) -> Result<(), Failure> {
-        self.stats.as_deref().map(Format::of).transpose().map_err(Error::from)?;
+        self.stats.as_deref().map(Format::of).transpose()?;
         self.load(registry).map(drop)
     }
 

@@ -357,8 +357,7 @@ impl Context {
     fn copy_flat(
         &mut self,
         call: &str,
-        array: Pointer,
-        start: [usize; 2],
+        (array, start): (Pointer, [usize; 2]),
         memory: Pointer,
         bytes: usize,
         direction: i32,
@@ -387,7 +386,7 @@ pub(crate) extern "C" fn cudaMemcpyToArray(
     bytes: usize,
     direction: i32,
 ) -> Code {
-    api(|context| context.copy_flat("cudaMemcpyToArray", array, [x, y], from, bytes, direction, true))
+    api(|context| context.copy_flat("cudaMemcpyToArray", (array, [x, y]), from, bytes, direction, true))
 }
 
 #[unsafe(no_mangle)]
@@ -399,5 +398,5 @@ pub(crate) extern "C" fn cudaMemcpyFromArray(
     bytes: usize,
     direction: i32,
 ) -> Code {
-    api(|context| context.copy_flat("cudaMemcpyFromArray", array, [x, y], to, bytes, direction, false))
+    api(|context| context.copy_flat("cudaMemcpyFromArray", (array, [x, y]), to, bytes, direction, false))
 }
