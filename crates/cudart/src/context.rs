@@ -96,6 +96,9 @@ extern "C" fn at_exit() {
     if let Ok(mut process) = PROCESS.try_lock()
         && let Some(context) = &mut process.0
     {
+        // What the program has printed comes first.
+        // SAFETY: all streams of C are meant.
+        unsafe { libc::fflush(std::ptr::null_mut()) };
         context.guest.finish();
     }
 }
