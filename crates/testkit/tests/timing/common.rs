@@ -132,6 +132,5 @@ pub fn litmus(name: &str) -> String {
 
 /// Whether a file is refused as it should be: matrices of tensor cores, `malloc` and `free` have no time.
 pub fn is_without_time(name: &str, error: &str) -> bool {
-    ["matrix/", "heap/", "trap/"].iter().any(|start| name.starts_with(start))
-        && error.contains("has no timing yet")
+    ["matrix/", "heap/", "trap/"].iter().any(|start| name.starts_with(start)) && error.contains("has no timing yet")
 }
