@@ -4,7 +4,7 @@ use crate::exec::library;
 use crate::exit::{Exit, Failure};
 use crate::out;
 use raddle_cuda::clang::Clang;
-use raddle_cuda::{nvcc, relocatable, toolkit, tools};
+use raddle_cuda::{launches, nvcc, relocatable, toolkit, tools};
 use raddle_runtime::Problem;
 use std::path::{Path, PathBuf};
 
@@ -123,7 +123,13 @@ struct Calls {
 
 impl Calls {
     fn run(&self, args: &[String]) -> Result<Exit, Failure> {
+        let work = Work::new("overlay")?;
         let mut command = self.clang.command();
+        let sources: Vec<&str> =
+            args.windows(3).filter(|w| w[0] == "-x" && w[1] == "cuda").map(|w| w[2].as_str()).collect();
+        if let Some(overlay) = launches::overlay(&sources, &work.0)? {
+            command.arg("-ivfsoverlay").arg(overlay);
+        }
         command.arg(format!("--cuda-path={}", self.folder.display()));
         command.args(["-Wno-unknown-cuda-version", "-Wno-unused-command-line-argument"]);
         // What nvcc takes without a word.
@@ -141,7 +147,7 @@ impl Calls {
     /// Compiles what has to be and links a program. Objects whose kernels are linked together need one more: it tells the
     /// runtime of each of them.
     fn link(&self, plan: &nvcc::Plan) -> Result<Exit, Failure> {
-        let work = Work::new()?;
+        let work = Work::new("objects")?;
         let mut args = Vec::new();
         for (number, arg) in plan.args.iter().enumerate() {
             let nvcc::Arg::Input { language, file } = arg else {
@@ -165,6 +171,10 @@ impl Calls {
         let libraries = self.folder.join("lib64").display().to_string();
         args.extend([format!("-L{libraries}"), "-lcudart".to_owned(), format!("-Wl,-rpath,{libraries}")]);
         args.extend(["-lm", "-ldl", "-lpthread"].map(str::to_owned));
+        if args.iter().any(|arg| arg.starts_with("-fopenmp")) {
+            // OpenMP's libraries are clang's own, away from where the system looks.
+            args.extend(self.clang.libraries().map(|folder| format!("-Wl,-rpath,{}", folder.display())));
+        }
         self.run(&args)
     }
 
@@ -183,7 +193,7 @@ impl Calls {
 
     /// `-dlink`: makes that object by itself, for a build system that links later.
     fn link_device(&self, plan: &nvcc::Plan) -> Result<Exit, Failure> {
-        let work = Work::new()?;
+        let work = Work::new("objects")?;
         let output = plan.args.iter().find_map(|arg| match arg {
             nvcc::Arg::Output(file) => Some(file.clone()),
             _ => None,
@@ -206,8 +216,8 @@ fn inputs(args: &[String]) -> Vec<String> {
 struct Work(PathBuf);
 
 impl Work {
-    fn new() -> Result<Self, Problem> {
-        let folder = std::env::temp_dir().join(format!("raddle-cc-{}", std::process::id()));
+    fn new(what: &str) -> Result<Self, Problem> {
+        let folder = std::env::temp_dir().join(format!("raddle-cc-{what}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).map_err(|e| Problem::new(format!("cannot make {}: {e}", folder.display())))?;
         Ok(Self(folder))
     }

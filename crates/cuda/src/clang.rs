@@ -67,6 +67,14 @@ impl Clang {
         Command::new(&self.path)
     }
 
+    /// Where its own shared libraries are, if it says so.
+    #[must_use]
+    pub fn libraries(&self) -> Option<PathBuf> {
+        let output = self.command().arg("-print-file-name=libomp.so").output().ok()?;
+        let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        path.is_absolute().then(|| path.canonicalize().ok()?.parent().map(Path::to_owned)).flatten()
+    }
+
     /// Makes the device library: the functions in `source`, with those of libclc that they use.
     ///
     /// # Errors

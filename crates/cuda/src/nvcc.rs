@@ -278,7 +278,7 @@ impl Translator {
             "--dryrun" | "-dryrun" => self.plan.dry_run = true,
             "-cuda" | "--cuda" => {
                 // The vendor's own steps in between are not ours: what the preprocessor makes stands for them.
-                self.push("-E");
+                ["--cuda-host-only", "-E"].iter().for_each(|word| self.push(word));
                 self.is_step = true;
             }
             "-dlink" | "--device-link" => self.plan.links_device = true,
@@ -430,7 +430,7 @@ mod tests {
                 "-use_fast_math -lineinfo -x cu a.cpp",
                 "-O2 --cuda-gpu-arch=sm_70 -ffast-math -fcuda-flush-denormals-to-zero -fcuda-approx-transcendentals -x cuda a.cpp",
             ),
-            ("-cuda a.cu", "-O2 --cuda-gpu-arch=sm_70 -E -x cuda a.cu -o a.cu.cpp.ii"),
+            ("-cuda a.cu", "-O2 --cuda-gpu-arch=sm_70 --cuda-host-only -E -x cuda a.cu -o a.cu.cpp.ii"),
             ("-ptx a.cu", "-O2 --cuda-gpu-arch=sm_70 --cuda-device-only -S -x cuda a.cu -o a.ptx"),
         ];
         known.iter().for_each(|(line, want)| assert_eq!(args(line), *want, "{line}"));

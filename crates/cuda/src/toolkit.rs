@@ -63,6 +63,10 @@ fn write_files(folder: &Path, parts: &Parts<'_>) -> io::Result<()> {
     // What is linked statically elsewhere is the same library here; and there is nothing in the device runtime.
     fs::write(libraries.join("libcudart_static.a"), "INPUT(-lcudart)\n")?;
     fs::write(libraries.join("libcudadevrt.a"), "!<arch>\n")?;
+    // Their headers hold all there is of them.
+    for name in ["libcublas.so", "libcublasLt.so"] {
+        fs::write(libraries.join(name), "INPUT(-lcudart)\n")?;
+    }
     replace(&folder.join("lib"), |path| link(Path::new("lib64"), path))
 }
 

@@ -9,9 +9,19 @@ use crate::Result;
 pub struct Program {
     pub name: String,
     pub folder: PathBuf,
-    /// Commands of the shell, in the program's folder.
+    /// A command of the shell, in the program's folder.
     pub build: String,
-    pub run: String,
+    pub run: Run,
+}
+
+/// How a program is run.
+pub enum Run {
+    /// By a command of the shell, in its folder.
+    Line(String),
+    /// As `make run` would, with smaller arguments.
+    Make,
+    /// Not at all: there is no input.
+    None,
 }
 
 /// A suite: its name where it is published, the folder with its programs, and how a folder in it becomes programs.
@@ -20,6 +30,8 @@ pub struct Suite {
     pub address: &'static str,
     folder: &'static str,
     make: fn(&Path, String) -> Vec<Program>,
+    /// Whether a program without a check of its own is run on the reference interpreter too.
+    pub compares: bool,
     /// What was changed of how its programs are built and run; nothing of their sources is.
     pub changes: &'static str,
 }
@@ -30,7 +42,8 @@ pub const SUITES: &[Suite] = &[
         address: "yuhc/gpu-rodinia",
         folder: "cuda",
         make: rodinia,
-        changes: "`CUDA_DIR` and `SDK_DIR` are given to make; arguments as in the table of the source of this page, reduced for large \
+        compares: true,
+        changes: "`CUDA_DIR` and `SDK_DIR` are given to make, and for mummergpu a header that its source forgets; arguments as in the table of the source of this page, reduced for large \
                   ones; input files that are not in the repository are made by a script",
     },
     Suite {
@@ -38,27 +51,41 @@ pub const SUITES: &[Suite] = &[
         address: "sgrauerg/polybenchGpu",
         folder: "CUDA",
         make: polybench,
-        changes: "`-DMINI_DATASET` is added to the files on make's command line",
+        compares: true,
+        changes: "none: `make`, and its program without arguments",
+    },
+    Suite {
+        name: "Parboil",
+        address: "abduld/Parboil",
+        folder: "benchmarks",
+        make: parboil,
+        compares: false,
+        changes: "one command for each CUDA version instead of its driver, which needs Python 2; its inputs are not published with \
+                  it, so programs are compiled and not run",
     },
     Suite {
         name: "HeCBench",
         address: "zjin-lcf/HeCBench",
         folder: "src",
         make: hecbench,
-        changes: "none: `make` and `make run`",
+        compares: false,
+        changes: "`make`, then the commands of `make run` with smaller arguments: repetitions become 1; where that takes too long, \
+                  numbers of 4,096 and more are divided by 16 and at last by 256",
     },
     Suite {
         name: "llm.c",
         address: "karpathy/llm.c",
         folder: "dev/cuda",
         make: llm,
-        changes: "one command for each file, as its comment says; the first variant of the kernel",
+        compares: true,
+        changes: "none: `make` for each file; the first variant of the kernel, which needs no library",
     },
     Suite {
         name: "cuda-samples",
         address: "NVIDIA/cuda-samples",
         folder: "Samples",
         make: samples,
+        compares: false,
         changes: "one command for each sample instead of its CMake project: all its `.cu` and `.cpp` files and `Common`",
     },
 ];
@@ -97,7 +124,7 @@ const RODINIA: [(&str, &str); 23] = [
     ("lavaMD", "./lavaMD -boxes1d 4"),
     ("leukocyte", "./CUDA/leukocyte ../../data/leukocyte/testfile.avi 2"),
     ("lud", "cuda/lud_cuda -s 256 -v"),
-    ("mummergpu", "bin/mummergpu ../../data/mummergpu/NC_003997.fna ../../data/mummergpu/NC_003997_q25bp.fna"),
+    ("mummergpu", "bin/mummergpu data/shortref.fa data/shortqry.fa"),
     ("myocyte", "./myocyte.out 100 1 0"),
     ("nn", "./nn filelist_4 -r 5 -lat 30 -lng 90"),
     ("nw", "./needle 256 10"),
@@ -112,8 +139,11 @@ const RODINIA: [(&str, &str); 23] = [
 
 fn rodinia(folder: &Path, name: String) -> Vec<Program> {
     let Some((_, run)) = RODINIA.iter().find(|(known, _)| *known == name) else { return Vec::new() };
-    let build = "make clean >/dev/null 2>&1; make CUDA_DIR=$TOOLKIT SDK_DIR=../../../cuda-samples/Common".to_owned();
-    vec![Program { name, folder: folder.to_owned(), build, run: (*run).to_owned() }]
+    let variables = "CUDA_DIR=$TOOLKIT SDK_DIR=$FOLDER/home/sdk";
+    // It forgets a header that older compilers brought along.
+    let more = if name == "mummergpu" { "CXX='g++ -fopenmp -include unistd.h'" } else { "" };
+    let build = format!("make clean >/dev/null 2>&1; HOME=$FOLDER/home make {variables} {more}");
+    vec![Program { name, folder: folder.to_owned(), build, run: Run::Line((*run).to_owned()) }]
 }
 
 /// Files in a folder that end like this, by name.
@@ -125,23 +155,48 @@ fn files(folder: &Path, endings: &[&str]) -> Vec<String> {
 }
 
 fn polybench(folder: &Path, name: String) -> Vec<Program> {
-    let [file] = &files(folder, &[".cu"])[..] else { return Vec::new() };
-    let build = format!("make CUFILES='{file} -DMINI_DATASET'");
-    vec![Program { name, folder: folder.to_owned(), build, run: "./*.exe".to_owned() }]
+    if files(folder, &[".cu"]).is_empty() {
+        return Vec::new();
+    }
+    let build = "rm -f *.exe; make".to_owned();
+    vec![Program { name, folder: folder.to_owned(), build, run: Run::Line("./*.exe".to_owned()) }]
 }
 
 fn hecbench(folder: &Path, name: String) -> Vec<Program> {
     if !name.ends_with("-cuda") || !folder.join("Makefile").is_file() {
         return Vec::new();
     }
-    let (build, run) = ("make clean >/dev/null 2>&1; make".to_owned(), "make run".to_owned());
-    vec![Program { name, folder: folder.to_owned(), build, run }]
+    let build = "make clean >/dev/null 2>&1; make".to_owned();
+    vec![Program { name, folder: folder.to_owned(), build, run: Run::Make }]
+}
+
+/// One program for each folder `src/cuda*` with its own sources and Parboil's library.
+fn parboil(folder: &Path, name: String) -> Vec<Program> {
+    let mut programs = Vec::new();
+    for entry in folder.join("src").read_dir().into_iter().flatten().flatten() {
+        let version = entry.file_name().to_string_lossy().into_owned();
+        let source = entry.path();
+        if !version.starts_with("cuda") || files(&source, &[".cu"]).is_empty() {
+            continue;
+        }
+        let makefile = fs::read_to_string(source.join("Makefile")).unwrap_or_default();
+        let objects = makefile.lines().find_map(|line| line.strip_prefix("SRCDIR_OBJS")).unwrap_or_default();
+        let stems: Vec<&str> =
+            objects.split([' ', '=']).filter_map(|object| object.trim().strip_suffix(".o")).collect();
+        let own = files(&source, &[".cu", ".c", ".cc", ".cpp"]);
+        let own = own.iter().filter(|file| file.rsplit_once('.').is_some_and(|(stem, _)| stems.contains(&stem)));
+        let list = own.cloned().collect::<Vec<_>>().join(" ");
+        let library = "$FOLDER/Parboil/common";
+        let build = format!("nvcc -O2 -I{library}/include {list} {library}/src/parboil_cuda.c -o program -lcuda -lm");
+        programs.push(Program { name: format!("{name}/{version}"), folder: source, build, run: Run::None });
+    }
+    programs
 }
 
 fn llm(file: &Path, name: String) -> Vec<Program> {
     let (Some(stem), Some(folder)) = (name.strip_suffix(".cu"), file.parent()) else { return Vec::new() };
-    let build = format!("nvcc -O3 --use_fast_math -lcublas -lcublasLt {name} -o {stem}");
-    vec![Program { name: stem.to_owned(), folder: folder.to_owned(), build, run: format!("./{stem} 1") }]
+    let build = format!("make CI=true GPU_COMPUTE_CAPABILITY= {stem}");
+    vec![Program { name: stem.to_owned(), folder: folder.to_owned(), build, run: Run::Line(format!("./{stem} 1")) }]
 }
 
 fn samples(group: &Path, _name: String) -> Vec<Program> {
@@ -154,7 +209,7 @@ fn samples(group: &Path, _name: String) -> Vec<Program> {
         }
         let name = entry.file_name().to_string_lossy().into_owned();
         let build = format!("nvcc -std=c++17 -I. -I../../../Common {} -o {name} -lcuda -lpthread", sources.join(" "));
-        programs.push(Program { run: format!("./{name}"), name, folder, build });
+        programs.push(Program { run: Run::Line(format!("./{name}")), name, folder, build });
     }
     programs
 }
@@ -189,6 +244,14 @@ const VENDOR: [&str; 24] = [
 
 /// The library of the vendor's, or of graphics, that a file of a folder includes.
 pub fn vendor_library(folder: &Path) -> Option<String> {
+    // Its kernels are its own; the names of the library it compares them with are enough.
+    if folder.ends_with("llm.c/dev/cuda") {
+        return None;
+    }
+    // Includes a header of graphics, which the system has, and calls nothing of it.
+    if folder.ends_with("hybridsort") {
+        return None;
+    }
     for name in files(folder, &[".cu", ".cuh", ".h", ".hpp", ".cpp"]) {
         let Ok(text) = fs::read(folder.join(&name)) else { continue };
         let text = String::from_utf8_lossy(&text);
@@ -233,7 +296,28 @@ pub fn first_error(text: &str) -> String {
 
 /// The lines of an output that do not speak of time.
 pub fn results(text: &str) -> Vec<&str> {
-    let words = ["time", "second", " ms", " us", "gb/s", "flop", "elapsed", "took", "speed", "bandwidth", "raddle:"];
+    let words = [
+        "time",
+        "second",
+        " ms",
+        " us",
+        "gb/s",
+        "flop",
+        "elapsed",
+        "took",
+        "speed",
+        "bandwidth",
+        "raddle:",
+        "init:",
+        "memalloc:",
+        "htod:",
+        "exec:",
+        "dtoh:",
+        "close:",
+        "total:",
+        " s, ",
+        " % :",
+    ];
     text.lines().filter(|line| words.iter().all(|word| !line.to_lowercase().contains(word))).collect()
 }
 

@@ -23,7 +23,7 @@ pub fn write(folder: &Path, outcomes: &[Outcome]) -> Result {
         return Err(format!("{PAGE} has no place for the tables").into());
     };
     let after = rest.split_once(END).map_or("", |(_, after)| after);
-    let tables = format!("{}\n{}", summary(folder, outcomes), details(outcomes));
+    let tables = format!("{}\n{}{}", summary(folder, outcomes), details(outcomes), all(outcomes));
     fs::write(&path, format!("{before}{BEGIN}\n\n{tables}\n{END}{after}"))?;
     println!("suites: {} programs, wrote {PAGE}", outcomes.len());
     Ok(())
@@ -34,7 +34,7 @@ fn count(outcomes: &[&Outcome], verdicts: &[Verdict]) -> usize {
 }
 
 fn summary(folder: &Path, outcomes: &[Outcome]) -> String {
-    use Verdict::{Failed, NotCompiled, Right, TooLong, Unchecked, Vendor, Wrong};
+    use Verdict::{Failed, NoInput, NotCompiled, Right, TooLong, Unchecked, Vendor, Wrong};
     let mut text =
         "| suite | revision | programs | need a vendor's library | compile | run to the end | right | unchecked | \
                     wrong | too long |\n| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n"
@@ -48,7 +48,7 @@ fn summary(folder: &Path, outcomes: &[Outcome]) -> String {
         let numbers = [
             own.len(),
             count(&own, &[Vendor]),
-            count(&own, &[Right, Unchecked, Wrong, Failed, TooLong]),
+            count(&own, &[Right, Unchecked, Wrong, Failed, TooLong, NoInput]),
             count(&own, &[Right, Unchecked, Wrong]),
             count(&own, &[Right]),
             count(&own, &[Unchecked]),
@@ -63,7 +63,8 @@ fn summary(folder: &Path, outcomes: &[Outcome]) -> String {
             revision.trim(),
             cells.join(" | ")
         );
-        debug_assert_eq!(own.len(), count(&own, &[Right, Unchecked, Wrong, Failed, TooLong, Vendor, NotCompiled]));
+        let all = [Right, Unchecked, Wrong, Failed, TooLong, NoInput, Vendor, NotCompiled];
+        debug_assert_eq!(own.len(), count(&own, &all));
     }
     text += "\nHow they were built and run:\n\n";
     for suite in SUITES.iter().filter(|suite| outcomes.iter().any(|outcome| outcome.suite == suite.name)) {
@@ -91,10 +92,35 @@ fn details(outcomes: &[Outcome]) -> String {
         }
         text += &format!("## {title}\n\n| program | why |\n| --- | --- |\n");
         for ((suite, program), why) in list {
-            let why = why.replace('|', "\\|").replace('`', "'");
-            text += &format!("| {suite}/{program} | `{why}` |\n");
+            text += &format!("| {suite}/{program} | {} |\n", code(why));
         }
         text += "\n";
+    }
+    text
+}
+
+/// A text in a cell, as it was printed.
+fn code(text: &str) -> String {
+    match text {
+        "" => String::new(),
+        _ => format!("`{}`", text.replace('|', "\\|").replace('`', "'")),
+    }
+}
+
+/// Every program that was run, and the command.
+fn all(outcomes: &[Outcome]) -> String {
+    let mut text = "## Commands\n\n| program | outcome | seconds | command |\n| --- | --- | --: | --- |\n".to_owned();
+    for outcome in outcomes.iter().filter(|outcome| !outcome.command.is_empty()) {
+        let verdict = match (outcome.verdict, outcome.why.is_empty()) {
+            (Verdict::Right, true) => "right by its own check",
+            (Verdict::Right, false) => "as the reference interpreter",
+            (Verdict::Unchecked, _) => "unchecked",
+            (Verdict::Wrong, _) => "wrong",
+            (Verdict::TooLong, _) => "too long",
+            _ => "error",
+        };
+        let Outcome { suite, program, seconds, command, .. } = outcome;
+        text += &format!("| {suite}/{program} | {verdict} | {seconds} | {} |\n", code(command));
     }
     text
 }
