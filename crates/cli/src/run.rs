@@ -285,6 +285,7 @@ impl Args {
             engine: EngineOptions { engine: self.engine, warp_width: self.warp_width.unwrap_or(32) },
             max_thread_insts: self.max_insts,
             report_uninitialised: self.report_uninitialised,
+            checks: raddle_exec::sanitize::Checks::default(),
             timing,
             check: self.check,
             heap_offset: 0,

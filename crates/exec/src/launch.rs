@@ -1,5 +1,6 @@
 //! What to run, and what came out of it.
 
+use crate::sanitize::{Checks, Finding};
 use crate::texture::{Objects, Texture};
 use raddle_ptx::num::fit;
 use std::sync::Arc;
@@ -24,6 +25,8 @@ pub struct Launch {
     /// Report reads of registers and shared or local memory never written. Device memory has its
     /// own switch.
     pub report_uninitialised: bool,
+    /// What to look for in what threads do to each other; only the functional machine does.
+    pub checks: Checks,
     /// Bytes of the heap that `malloc` in kernels allocates from, if it is made in this launch; [`crate::HEAP_BYTES`]
     /// unless given.
     pub heap_bytes: Option<u64>,
@@ -85,4 +88,6 @@ pub struct Report {
     pub most_of_a_cta: u64,
     /// What the kernel printed.
     pub output: String,
+    /// What the launch's checks found.
+    pub findings: Vec<Finding>,
 }

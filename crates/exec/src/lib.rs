@@ -7,6 +7,7 @@
 //! * [`atomics`]: global atomics executed away from the thread.
 //! * [`run()`]: a launch from start to end.
 //! * [`memory`]: device memory with known allocations, the address windows.
+//! * [`sanitize`]: checks of what threads do to each other.
 //! * [`saved`](mod@saved): state that is written down and read back.
 //! * [`math`]: scalar arithmetic right to the bit.
 //! * [`reference`](mod@reference): an interpreter of one thread at a time, written apart from the
@@ -31,6 +32,7 @@ pub mod op;
 pub mod printf;
 pub mod reference;
 mod run;
+pub mod sanitize;
 pub mod saved;
 pub mod splits;
 pub mod texture;

@@ -45,6 +45,12 @@ impl Core<'_> {
         (cta.first_row, cta.rows)
     }
 
+    /// The slot of the block that the lanes of `mask` belong to.
+    #[must_use]
+    pub fn slot_of(&self, lanes: Lanes<'_>, mask: u32) -> u32 {
+        self.rows[lanes.home(mask.trailing_zeros() as usize & 31).row as usize].cta
+    }
+
     /// Coordinates of the block in `slot`.
     #[must_use]
     pub fn cta_coords(&self, slot: u32) -> [u32; 3] {

@@ -16,6 +16,7 @@ use crate::launch::{Launch, Report};
 use crate::memory::DeviceMemory;
 use crate::op::{Class, NO_PC, NONE, Op};
 use crate::reference;
+use crate::sanitize::Sanitizer;
 use crate::splits::{Group, Meeting, State, add_by_target};
 use raddle_ptx::num::fit;
 use std::ops::Range;
@@ -129,6 +130,7 @@ struct Runner<'r, 'p> {
     finished: &'r mut Vec<Block>,
     /// Kept for its memory.
     arrivals: &'r mut Vec<Arrival>,
+    sanitizer: Option<&'r mut Sanitizer<'p>>,
     touch: Option<&'r mut dyn Touch>,
 }
 
@@ -171,6 +173,9 @@ impl Runner<'_, '_> {
 
     fn start(&mut self, index: u64) -> Block {
         let slot = self.core.start_cta(index);
+        if let Some(sanitizer) = &mut self.sanitizer {
+            sanitizer.start(slot, index, self.core.ctas[slot as usize].shared.len());
+        }
         // A finished block that used the same slot has warps over the same rows.
         if let Some(i) = self.finished.iter().position(|b| b.slot == slot) {
             let mut block = self.finished.swap_remove(i);

@@ -8,6 +8,7 @@ use crate::lanes::LANES;
 use crate::launch::{Launch, Report};
 use crate::memory::{DeviceMemory, Global};
 use crate::op::{Class, MemSpace};
+use crate::sanitize::{Sanitizer, Who};
 use std::ops::Range;
 
 /// Told of what blocks read and write outside their SM.
@@ -26,6 +27,7 @@ pub struct Stretches<'p> {
     resident: Vec<Block>,
     finished: Vec<Block>,
     arrivals: Vec<Arrival>,
+    sanitizer: Option<Sanitizer<'p>>,
 }
 
 impl<'p> Stretches<'p> {
@@ -36,7 +38,8 @@ impl<'p> Stretches<'p> {
     pub fn new(program: &'p Program, launch: &'p Launch, options: RunOptions) -> Result<Self, LoadError> {
         let core = Core::new(program, launch, options.warp_width)?;
         let (report, resident, finished, arrivals) = Default::default();
-        Ok(Self { core, program, launch, options, report, resident, finished, arrivals })
+        let sanitizer = launch.checks.any().then(|| Sanitizer::new(launch.checks, program, launch));
+        Ok(Self { core, program, launch, options, report, resident, finished, arrivals, sanitizer })
     }
 
     /// Executes blocks, those it still has first, and takes from `blocks` what it starts. Gives up when no block has ended
@@ -60,6 +63,7 @@ impl<'p> Stretches<'p> {
             report: &mut self.report,
             finished: &mut self.finished,
             arrivals: &mut self.arrivals,
+            sanitizer: self.sanitizer.as_mut(),
             touch,
         };
         runner.grid(&mut self.resident, blocks, patience)
@@ -67,7 +71,8 @@ impl<'p> Stretches<'p> {
 
     /// What was counted and printed since this was last asked.
     pub fn take_report(&mut self) -> Report {
-        Report { output: self.core.take_output(), ..std::mem::take(&mut self.report) }
+        let findings = self.sanitizer.as_mut().map(Sanitizer::take_findings).unwrap_or_default();
+        Report { output: self.core.take_output(), findings, ..std::mem::take(&mut self.report) }
     }
 }
 
@@ -76,6 +81,9 @@ impl Runner<'_, '_> {
     #[inline]
     pub(super) fn execute(&mut self, pc: u32, lanes: Lanes<'_>, active: u32) -> Result<Effect, LaneFault> {
         let op = &self.program.ops[pc as usize];
+        if self.sanitizer.is_some() {
+            return self.watched(pc, lanes, active);
+        }
         let memory = &mut Global::Direct(self.memory);
         let Some(touch) = self.touch.as_mut().filter(|_| active != 0) else {
             return self.core.execute(memory, op, lanes, active);
@@ -101,5 +109,20 @@ impl Runner<'_, '_> {
             }
             _ => self.core.execute(memory, op, lanes, active),
         }
+    }
+
+    /// Executes an operation, and shows the sanitizer who accessed what.
+    fn watched(&mut self, pc: u32, lanes: Lanes<'_>, active: u32) -> Result<Effect, LaneFault> {
+        let op = &self.program.ops[pc as usize];
+        let is_access = matches!(op.class, Class::Load | Class::Store | Class::Atomic);
+        // A load may overwrite the register its address is in.
+        let addresses = if is_access && active != 0 { self.core.addresses(op, lanes, active) } else { [0; LANES] };
+        let done = self.core.execute(&mut Global::Direct(self.memory), op, lanes, active)?;
+        if let (true, Some(sanitizer)) = (active != 0, &mut self.sanitizer) {
+            let slot = self.core.slot_of(lanes, active);
+            let first_row = self.core.cta_rows(slot).0;
+            sanitizer.executed(&Who { lanes, mask: active, slot, first_row }, pc, op, &addresses);
+        }
+        Ok(done)
     }
 }

@@ -6,6 +6,7 @@ use crate::core::{Arrival, Lanes};
 use crate::decode::{BarrierOp, WarpOp};
 use crate::memory::Global;
 use crate::op::Class;
+use crate::sanitize::Who;
 use crate::splits::{Group, Meeting, Split, State};
 use raddle_ptx::num::fit;
 
@@ -37,6 +38,11 @@ impl Runner<'_, '_> {
             return done.map_err(|fault| Box::new(self.core.fault(pc, lanes, fault)));
         }
         self.core.collective(op, lanes, active, base);
+        if let (true, Some(sanitizer)) = (active != 0, &mut self.sanitizer) {
+            let slot = self.core.slot_of(lanes, active);
+            let first_row = self.core.cta_rows(slot).0;
+            sanitizer.together(&Who { lanes, mask: active, slot, first_row }, pc);
+        }
         Ok(())
     }
 
@@ -92,6 +98,12 @@ impl Runner<'_, '_> {
         }
         for arrival in &arrivals {
             self.core.arrive(block.slot, op, lanes, arrival);
+            if let Some(sanitizer) = &mut self.sanitizer {
+                let first_row = self.core.cta_rows(block.slot).0;
+                let who = Who { lanes, mask: arrival.mask, slot: block.slot, first_row };
+                let waits = op.variant != BarrierOp::Arrive as u8;
+                sanitizer.arrive(&who, arrival.number, waits);
+            }
         }
         if op.variant == BarrierOp::Arrive as u8 {
             warp.parts.splits[split].pc = s.pc + 1;
@@ -118,6 +130,7 @@ impl Runner<'_, '_> {
     /// Lets go everyone at barriers that are complete.
     pub(super) fn release_barriers(&mut self, block: &mut Block) {
         while let Some((number, barrier)) = self.core.complete_barrier(block.slot) {
+            self.tell_complete(block, number, barrier.expected.is_none());
             for warp in &mut block.warps {
                 let homes = warp.homes.clone();
                 let lanes = Warp::lanes(warp.row, homes.as_ref());
@@ -129,5 +142,19 @@ impl Runner<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Tells the sanitizer of a barrier that is complete, while those who wait there still do.
+    fn tell_complete(&mut self, block: &Block, number: u8, is_whole: bool) {
+        let Some(sanitizer) = &mut self.sanitizer else { return };
+        let first_row = self.core.cta_rows(block.slot).0;
+        let mut waiting = Vec::new();
+        for warp in &block.warps {
+            let lanes = Warp::lanes(warp.row, warp.homes.as_ref());
+            let here = warp.parts.splits.iter().filter(|s| s.state == State::Barrier(number));
+            waiting.extend(here.map(|s| (Who { lanes, mask: s.mask, slot: block.slot, first_row }, s.pc)));
+        }
+        let ended = self.core.live_threads(block.slot) < self.launch.threads_per_cta();
+        sanitizer.complete(block.slot, u32::from(number), is_whole, &waiting, ended);
     }
 }

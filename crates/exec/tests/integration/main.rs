@@ -3,4 +3,5 @@
 mod early_exit;
 mod forms;
 mod gtx480;
+mod sanitize;
 mod stretches;

@@ -60,6 +60,7 @@ impl Device<'_> {
             objects: self.objects.clone(),
             max_thread_insts: self.setup.options.max_thread_insts,
             report_uninitialised: self.setup.options.report_uninitialised,
+            checks: self.setup.options.checks,
             heap_bytes: self.heap_bytes,
             logical: None,
         }

@@ -3,6 +3,7 @@
 use crate::checkpoint::Checkpoints;
 use crate::engine::{Engine, EngineOptions};
 use crate::timing::TimingOptions;
+use raddle_exec::sanitize::Checks;
 use raddle_sim::seam::Registry;
 use std::sync::Arc;
 
@@ -15,6 +16,8 @@ pub struct RunOptions {
     pub max_thread_insts: Option<u64>,
     /// Report reads of registers and memory never written.
     pub report_uninitialised: bool,
+    /// What to look for in what threads do to each other; only the functional machine does.
+    pub checks: Checks,
     /// The machine and its limits, for the timing model.
     pub timing: Option<Box<TimingOptions>>,
     /// Make every launch on the reference interpreter too, and compare memory in the end.

@@ -1,0 +1,276 @@
+//! Checks of what threads do to each other: races, barriers that some threads miss, memory read before it is written.
+//!
+//! A race is two accesses of the same bytes, at least one a write, not both atomic or volatile, that nothing orders. What orders
+//! them: barriers of the block, `bar.warp.sync`, and a fence followed by an atomic or volatile write whose value the other thread
+//! reads by an atomic or volatile access. Votes and shuffles order nothing. It is decided from what happened in this run, whatever
+//! the order in which blocks and warps were executed: accesses that were far apart in time race all the same.
+
+mod clock;
+mod facts;
+mod finding;
+mod shadow;
+
+use crate::core::{Lanes, lanes_in};
+use crate::decode::Program;
+use crate::fault::ThreadId;
+use crate::lanes::LANES;
+use crate::launch::Launch;
+use crate::memory::{Region, region};
+use crate::op::{Class, MemSpace, Op};
+use clock::{Clocks, Known, Me, Stamp, join};
+use facts::Fact;
+pub use finding::{Finding, Kind, Space};
+use shadow::{Access, BYTES, Cell, Pages, Touch, WORD};
+use std::collections::BTreeMap;
+
+/// What to look for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// Races in shared and global memory.
+    pub races: bool,
+    /// Barriers that some threads miss.
+    pub sync: bool,
+    /// Shared memory that is read before it is written.
+    pub init: bool,
+}
+
+impl Checks {
+    /// Whether there is anything to look for.
+    #[must_use]
+    pub fn any(self) -> bool {
+        self.races || self.sync || self.init
+    }
+}
+
+/// The lanes of a warp that do something.
+#[derive(Clone, Copy)]
+pub(crate) struct Who<'a> {
+    pub(crate) lanes: Lanes<'a>,
+    pub(crate) mask: u32,
+    /// Of the block.
+    pub(crate) slot: u32,
+    pub(crate) first_row: u32,
+}
+
+/// A value in memory that tells whoever reads it what came before: for the grid, or for one block.
+#[derive(Debug, Default)]
+struct Told {
+    grid: Vec<Known>,
+    blocks: BTreeMap<u32, Vec<Known>>,
+}
+
+/// What finding is the same as another: what, and by which operations.
+type Key = (Kind, Option<u32>, u32);
+
+/// Watches a launch.
+#[derive(Debug)]
+pub(crate) struct Sanitizer<'p> {
+    checks: Checks,
+    launch: &'p Launch,
+    facts: Vec<Fact>,
+    rows: u32,
+    /// By slot.
+    clocks: Vec<Clocks>,
+    shared: Vec<Vec<Cell>>,
+    global: Pages,
+    told: BTreeMap<(Option<u32>, u64), Told>,
+    found: BTreeMap<Key, Finding>,
+    /// Kept for its memory.
+    threads: Vec<Me>,
+}
+
+impl<'p> Sanitizer<'p> {
+    pub(crate) fn new(checks: Checks, program: &Program, launch: &'p Launch) -> Self {
+        Self {
+            checks,
+            launch,
+            facts: facts::facts(program),
+            rows: launch.threads_per_cta().div_ceil(32).max(1),
+            clocks: Vec::new(),
+            shared: Vec::new(),
+            global: Pages::default(),
+            told: BTreeMap::new(),
+            found: BTreeMap::new(),
+            threads: Vec::new(),
+        }
+    }
+
+    /// What was found, in the order of the program.
+    pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
+        let mut list: Vec<Finding> = std::mem::take(&mut self.found).into_values().collect();
+        list.sort_by_key(|finding| (finding.later.1, finding.earlier.map(|(_, pc)| pc), finding.kind));
+        list
+    }
+
+    /// A block becomes resident.
+    pub(crate) fn start(&mut self, slot: u32, block: u64, shared_bytes: usize) {
+        let index = slot as usize;
+        if self.clocks.len() <= index {
+            self.clocks.resize_with(index + 1, Clocks::default);
+            self.shared.resize_with(index + 1, Vec::new);
+        }
+        let number = u32::try_from(block).unwrap_or(u32::MAX);
+        self.clocks[index] = Clocks::new(number, self.launch.threads_per_cta());
+        self.shared[index].clear();
+        self.shared[index].resize_with(shared_bytes.div_ceil(BYTES), Cell::default);
+    }
+
+    /// The threads of some lanes.
+    fn threads(&mut self, who: &Who<'_>) -> Vec<Me> {
+        let mut list = std::mem::take(&mut self.threads);
+        list.clear();
+        let clocks = &self.clocks[who.slot as usize];
+        list.extend(lanes_in(who.mask).map(|lane| {
+            let home = who.lanes.home(lane);
+            clocks.me(home.row - who.first_row, home.lane)
+        }));
+        list
+    }
+
+    /// An operation that is not a barrier or a warp-wide one was executed.
+    pub(crate) fn executed(&mut self, who: &Who<'_>, pc: u32, op: &Op, addresses: &[u64; LANES]) {
+        let threads = self.threads(who);
+        let fact = self.facts[pc as usize];
+        match op.class {
+            _ if fact.is_fence => self.clocks[who.slot as usize].fence(&threads, fact.is_wide),
+            Class::Load | Class::Store | Class::Atomic => {
+                for (me, lane) in threads.iter().zip(lanes_in(who.mask)) {
+                    self.access(who.slot, *me, pc, op, addresses[lane]);
+                }
+            }
+            _ => {}
+        }
+        self.threads = threads;
+    }
+
+    fn access(&mut self, slot: u32, me: Me, pc: u32, op: &Op, address: u64) {
+        let (space, at) = match (op.access.space, region(address)) {
+            (MemSpace::Shared, _) | (MemSpace::Generic, Region::Shared(_)) => {
+                (Space::Shared, if let Region::Shared(at) = region(address) { at } else { address })
+            }
+            (MemSpace::Global, _) | (MemSpace::Generic, Region::Global(_)) => (Space::Global, address),
+            _ => return,
+        };
+        let bytes = u64::from(op.access.bytes) * u64::from(op.access.count);
+        let fact = self.facts[pc as usize];
+        let key = (matches!(space, Space::Shared).then(|| self.clocks[slot as usize].block), at);
+        if fact.is_strong && op.class != Class::Store {
+            self.acquire(slot, &me, key);
+        }
+        let touch = if op.class == Class::Load { Touch::Read } else { Touch::Write };
+        let mut word = at / WORD;
+        while word * WORD < at + bytes {
+            let start = word * WORD;
+            let (low, high) = (at.max(start) - start, (at + bytes).min(start + WORD) - start);
+            let mask = (1u8 << high) - (1u8 << low);
+            self.word(slot, me, pc, touch, space, start, mask);
+            word += 1;
+        }
+        if fact.is_strong && touch == Touch::Write {
+            self.release(slot, &me, key, fact);
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one access of one word has as many sides")]
+    fn word(&mut self, slot: u32, me: Me, pc: u32, touch: Touch, space: Space, address: u64, mask: u8) {
+        let clocks = &self.clocks[slot as usize];
+        let cell = match space {
+            Space::Shared => match self.shared[slot as usize].get_mut((address / WORD) as usize) {
+                Some(cell) => cell,
+                None => return,
+            },
+            Space::Global => self.global.cell(address),
+        };
+        let is_fresh = self.checks.init && space == Space::Shared && touch == Touch::Read && !cell.is_written(mask);
+        let clash = cell.visit(&Access { me, clocks, pc, touch, facts: &self.facts }, mask);
+        if is_fresh {
+            self.report(Kind::NeverWritten, address, None, (me, pc));
+        }
+        if let Some(clash) = clash.filter(|_| self.checks.races) {
+            let later_writes = touch == Touch::Write;
+            let kind = Kind::Race { space, earlier_writes: clash.earlier_writes, later_writes };
+            self.report(kind, address, Some(clash.earlier), (me, pc));
+        }
+    }
+
+    fn acquire(&mut self, slot: u32, me: &Me, key: (Option<u32>, u64)) {
+        let Some(told) = self.told.get(&key) else { return };
+        let clocks = &mut self.clocks[slot as usize];
+        clocks.acquire(me, &told.grid);
+        if let Some(list) = told.blocks.get(&clocks.block) {
+            clocks.acquire(me, list);
+        }
+    }
+
+    fn release(&mut self, slot: u32, me: &Me, key: (Option<u32>, u64), fact: Fact) {
+        let clocks = &mut self.clocks[slot as usize];
+        if fact.releases {
+            clocks.fence(&[*me], fact.is_wide);
+        }
+        let Some((is_wide, list)) = clocks.release(me) else { return };
+        let told = self.told.entry(key).or_default();
+        join(if is_wide { &mut told.grid } else { told.blocks.entry(clocks.block).or_default() }, &list);
+    }
+
+    /// Lanes come to a barrier, and wait there or do not.
+    pub(crate) fn arrive(&mut self, who: &Who<'_>, number: u32, waits: bool) {
+        let threads = self.threads(who);
+        self.clocks[who.slot as usize].arrive(number, &threads, waits);
+        self.threads = threads;
+    }
+
+    /// A barrier is complete and these leave it, having come by the operation at `pc`. It is one of the whole block when all its
+    /// threads that have not ended have come; `ended` says whether some have.
+    pub(crate) fn complete(&mut self, slot: u32, number: u32, is_whole: bool, waiting: &[(Who<'_>, u32)], ended: bool) {
+        let mut threads = Vec::new();
+        // The first thread of each part of a warp, and the operation it came by.
+        let mut firsts: Vec<(Me, u32)> = Vec::new();
+        for (who, pc) in waiting {
+            let some = self.threads(who);
+            threads.extend_from_slice(&some);
+            firsts.extend(some.first().map(|me| (*me, *pc)));
+            self.threads = some;
+        }
+        self.clocks[slot as usize].complete(number, is_whole, &threads);
+        let Some(&(first, pc)) = firsts.first().filter(|_| self.checks.sync) else { return };
+        if is_whole && ended {
+            self.report(Kind::EndedBeforeBarrier, 0, None, (first, pc));
+        }
+        for (index, (me, pc)) in firsts.iter().enumerate() {
+            let earlier = &firsts[..index];
+            let is_other = |(_, other): &&(Me, u32)| other != pc;
+            let same_warp = earlier.iter().filter(is_other).find(|(other, _)| other.row == me.row);
+            let kind = if same_warp.is_some() { Kind::DivergentBarrier } else { Kind::DifferentBarriers };
+            let other = same_warp.or_else(|| earlier.iter().find(is_other).filter(|_| is_whole));
+            if let (true, Some((other, at))) = (self.facts[*pc as usize].is_aligned, other) {
+                let stamp = Stamp { row: other.row, lanes: other.bit, epoch: 0, pc: *at };
+                self.report(kind, 0, Some(stamp), (*me, *pc));
+            }
+        }
+    }
+
+    /// Lanes of a warp have executed a warp-wide operation together.
+    pub(crate) fn together(&mut self, who: &Who<'_>, pc: u32) {
+        if self.facts[pc as usize].is_meeting {
+            let threads = self.threads(who);
+            self.clocks[who.slot as usize].meet(&threads);
+            self.threads = threads;
+        }
+    }
+
+    fn thread_id(&self, row: u32, lane: u32) -> ThreadId {
+        let (block, row) = (row / self.rows, row % self.rows);
+        ThreadId { cta: self.launch.cta_coords(u64::from(block)), thread: self.launch.thread_coords(row * 32 + lane) }
+    }
+
+    fn report(&mut self, kind: Kind, address: u64, earlier: Option<Stamp>, (me, pc): (Me, u32)) {
+        let key = (kind, earlier.map(|earlier| earlier.pc), pc);
+        if let Some(finding) = self.found.get_mut(&key) {
+            finding.count += 1;
+            return;
+        }
+        let later = (self.thread_id(me.row, me.bit.trailing_zeros()), pc);
+        let earlier = earlier.map(|e| (self.thread_id(e.row, e.lanes.trailing_zeros() & 31), e.pc));
+        self.found.insert(key, Finding { kind, address, earlier, later, count: 1 });
+    }
+}
