@@ -1,5 +1,6 @@
 //! What to run, and what came out of it.
 
+use crate::outside::OutsideReads;
 use crate::texture::{Objects, Texture};
 use raddle_ptx::num::fit;
 use std::sync::Arc;
@@ -24,6 +25,9 @@ pub struct Launch {
     /// Report reads of registers and shared or local memory never written. Device memory has its
     /// own switch.
     pub report_uninitialised: bool,
+    /// Where reads outside of memory, or of freed memory, are noted: they give zero and the launch continues. They end it
+    /// when nothing is here. Writes always do.
+    pub outside_reads: Option<Arc<OutsideReads>>,
     /// Bytes of the heap that `malloc` in kernels allocates from, if it is made in this launch; [`crate::HEAP_BYTES`]
     /// unless given.
     pub heap_bytes: Option<u64>,

@@ -157,6 +157,12 @@ impl Ends {
 }
 
 impl Program {
+    /// The instruction that one of its own operations comes from.
+    pub(crate) fn instruction_of(&self, op: &Op) -> Option<(FuncId, InstId)> {
+        let bytes = std::ptr::from_ref(op).addr().checked_sub(self.ops.as_ptr().addr())?;
+        self.origins.get(bytes / size_of::<Op>()).map(|origin| (origin.func, origin.inst))
+    }
+
     /// Decodes a kernel for this host.
     ///
     /// # Errors

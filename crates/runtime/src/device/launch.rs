@@ -11,6 +11,7 @@ use crate::virtual_blocks;
 use raddle_exec::{KernelLayout, Launch, Logical};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::residency::Residency;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// What is kept of what all launches print, in bytes.
@@ -29,9 +30,12 @@ pub struct Shape {
 
 /// The launch that one of virtual blocks stands for: of the kernel as it was written, whose parameters come first.
 fn original(launch: &Launch, layout: &KernelLayout) -> Launch {
-    let Some(logical) = launch.logical else { return launch.clone() };
+    // What it reads outside of memory has been noted.
+    let outside_reads = launch.outside_reads.as_ref().map(|_| Arc::default());
+    let same = Launch { outside_reads, ..launch.clone() };
+    let Some(logical) = launch.logical else { return same };
     let bytes = launch.params.len().min(layout.param_bytes as usize);
-    Launch { grid: logical.grid, params: launch.params[..bytes].to_vec(), logical: None, ..launch.clone() }
+    Launch { grid: logical.grid, params: launch.params[..bytes].to_vec(), logical: None, ..same }
 }
 
 impl Device<'_> {
@@ -60,6 +64,7 @@ impl Device<'_> {
             objects: self.objects.clone(),
             max_thread_insts: self.setup.options.max_thread_insts,
             report_uninitialised: self.setup.options.report_uninitialised,
+            outside_reads: self.setup.options.warn_of_reads.then(Arc::default),
             heap_bytes: self.heap_bytes,
             logical: None,
         }
@@ -191,7 +196,8 @@ impl Device<'_> {
         let kernel = name.to_owned();
         let (grid, block, ending) = (launch.grid, launch.block, stop.as_ref().map(Stop::name));
         let shared = launch.dynamic_shared;
-        self.launches.push(Launched { kernel, grid, block, shared, report, stop, timed, sample, wall });
+        let outside_reads = launch.outside_reads.as_ref().map(|reads| reads.list()).unwrap_or_default();
+        self.launches.push(Launched { kernel, grid, block, shared, report, stop, outside_reads, timed, sample, wall });
         match ending {
             Some(ending) => Err(Error::Stopped { kernel: name.to_owned(), ending }),
             None => Ok(()),

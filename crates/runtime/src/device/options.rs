@@ -15,6 +15,8 @@ pub struct RunOptions {
     pub max_thread_insts: Option<u64>,
     /// Report reads of registers and memory never written.
     pub report_uninitialised: bool,
+    /// Reads outside of memory give zero and are noted, instead of ending the launch. Writes end it all the same.
+    pub warn_of_reads: bool,
     /// The machine and its limits, for the timing model.
     pub timing: Option<Box<TimingOptions>>,
     /// Make every launch on the reference interpreter too, and compare memory in the end.
