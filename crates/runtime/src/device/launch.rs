@@ -156,6 +156,11 @@ impl Device<'_> {
         let loaded = &mut self.modules[module.0];
         let ptx = loaded.ptx;
         let prepared = loaded.prepare(name, &self.setup.options)?;
+        if let Some(program) = prepared.kernel.program() {
+            // The timing model needs the heap from the start, and memories have the same allocations.
+            program.reserve_heap(launch, &mut self.memory);
+            self.shadow.iter_mut().for_each(|shadow| program.reserve_heap(launch, &mut shadow.memory));
+        }
         let start = Instant::now();
         let made = match (&mut self.timer, prepared.kernel.program()) {
             (Some(timer), Some(program)) => {
