@@ -13,12 +13,15 @@ use crate::files::{root, run_cargo, target};
 const EXAMPLES: &str = "examples/cuda";
 /// A program of the tests, which asks for errors.
 const ERRORS: &str = "crates/cudart/tests/errors.cu";
+/// One that reads outside of memory, and what is said of that in the end.
+const OUTSIDE: (&str, &str) =
+    ("crates/cudart/tests/outside.cu", "516 reads outside of memory were answered with zero, at 3 places");
 /// A file of assertions about our headers.
 const LAYOUTS: &str = "crates/cuda/device/tests/layouts.c";
 /// Those that run under every divergence model too.
 const UNDER_ALL_MODELS: [&str; 3] = ["histogram", "mandelbrot", "reduction"];
 /// Those whose kernels have no time yet, and the instruction or function that the refusal names.
-const WITHOUT_TIME: [(&str, &str); 1] = [("heap", "malloc")];
+const WITHOUT_TIME: [(&str, &str); 1] = [("wmma", "wmma")];
 /// What every program prints last when its result is right.
 const PASS: &str = "PASS";
 
@@ -37,6 +40,7 @@ pub fn run() -> Result {
     for source in &sources {
         tried.file(source)?;
     }
+    tried.outside()?;
     tried.make()?;
     tried.cmake()?;
     println!("programs: {} files, a Makefile and a CMake project compile, run and are right", sources.len());
@@ -98,6 +102,25 @@ impl Tried {
         let (text, errors) = output(command.args(options).arg(program))?;
         let is_right = text.lines().last() == Some(PASS) && errors.contains("kernel");
         if is_right { Ok(()) } else { Err(format!("{command:?} printed\n{text}{errors}").into()) }
+    }
+
+    /// Reads outside of memory end a program, or are reported and counted alike by every engine.
+    fn outside(&self) -> Result {
+        let (source, said) = OUTSIDE;
+        output(self.raddle(&["cc"]).arg(root().join(source)).args(["-o", "outside"]))?;
+        for engine in ["fast", "reference", "timing"] {
+            let mut command = self.raddle(&["exec", "--engine", engine]);
+            if command.arg("./outside").output()?.status.success() {
+                return Err(format!("{command:?} must fail").into());
+            }
+            let mut command = self.raddle(&["exec", "--engine", engine, "--on-fault", "warn", "./outside"]);
+            let (text, errors) = output(&mut command)?;
+            if text.trim_end() != PASS || errors.matches("warning[outside-read]").count() != 3 || !errors.contains(said)
+            {
+                return Err(format!("{command:?} printed\n{text}{errors}").into());
+            }
+        }
+        Ok(())
     }
 
     /// Kernels without time are refused by name.

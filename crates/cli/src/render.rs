@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Renderer, Snippet};
-use raddle_exec::{Fault, FaultKind};
+use raddle_exec::{Fault, FaultKind, OutsideRead};
 use raddle_ptx::diag::Severity;
 use raddle_ptx::source::LineIndex;
 use raddle_ptx::{Diagnostic, Module};
@@ -62,10 +62,24 @@ impl<'a> Text<'a> {
 
     /// A fault of a kernel of `module`, whose text this is.
     pub fn fault(&self, fault: &Fault, module: &Module) -> String {
+        self.access(Level::ERROR, "fault", fault, module, None)
+    }
+
+    /// A place that read outside of memory, in a launch that continued.
+    pub fn outside_read(&self, read: &OutsideRead, module: &Module) -> String {
+        let count = crate::out::grouped(read.count);
+        let more = match read.count {
+            1 => "the read gave zero, and the launch continued".to_owned(),
+            _ => format!("{count} reads of this launch were like it here; they gave zero, and the launch continued"),
+        };
+        self.access(Level::WARNING, "outside-read", &read.first, module, Some(more))
+    }
+
+    fn access(&self, level: Level<'_>, id: &str, fault: &Fault, module: &Module, more: Option<String>) -> String {
         let text = fault.kind.to_string();
         let (title, rest) = text.split_once('\n').unwrap_or((&text, ""));
         let thread = fault.thread.map_or_else(|| "here".to_owned(), |t| t.to_string());
-        let title = Level::ERROR.primary_title(title).id("fault");
+        let title = level.primary_title(title).id(id);
         let mut notes: Vec<String> = Vec::new();
         let at = fault.at.and_then(|(f, i)| Some((f, i, module.func(f).insts.get(i.index())?)));
         let group = match at {
@@ -85,6 +99,7 @@ impl<'a> Text<'a> {
         if !rest.is_empty() {
             notes.push(rest.to_owned());
         }
+        notes.extend(more);
         let help = match fault.kind {
             FaultKind::InstructionLimit(_) => Some("raise the limit with --max-insts"),
             _ => None,

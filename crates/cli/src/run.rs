@@ -5,6 +5,7 @@ mod cuda;
 mod energy;
 pub mod figures;
 pub mod launches;
+pub mod outside;
 mod report;
 mod sample;
 mod spec;
@@ -21,6 +22,7 @@ use crate::ptx::virtualize::forms;
 use crate::render::Text;
 use checkpoint::CheckpointArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use outside::on_fault;
 use raddle_ptx::Diagnostic;
 use raddle_ptx::diag::Severity;
 use raddle_ptx::transform;
@@ -117,6 +119,16 @@ pub struct Args {
     /// Stop where a register or memory is read that was never written
     #[arg(long, help_heading = "Execution")]
     report_uninitialised: bool,
+    /// At a read outside of memory: stop, or warn, answer with zero and continue. Writes always stop
+    #[arg(
+        long = "on-fault",
+        default_value = "stop",
+        value_name = "WHAT",
+        value_parser = on_fault(),
+        action = clap::ArgAction::Set,
+        help_heading = "Execution"
+    )]
+    warn_of_reads: bool,
     /// In the end, compare all of memory with what the reference interpreter computes
     #[arg(long, help_heading = "Execution")]
     check: bool,
@@ -286,6 +298,7 @@ impl Args {
             max_thread_insts: self.max_insts,
             report_uninitialised: self.report_uninitialised,
             checks: raddle_exec::sanitize::Checks::default(),
+            warn_of_reads: self.warn_of_reads,
             timing,
             check: self.check,
             heap_offset: 0,
@@ -430,6 +443,7 @@ fn execute(
             }
         }
     }
+    outside::lines(&outcome.launches, ptx).iter().for_each(|line| out::talk(line));
     if let Some(stop) = outcome.stop() {
         out::talk(&stop::text(stop, &text, ptx));
     }

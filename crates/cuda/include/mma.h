@@ -1,8 +1,7 @@
-/* Products of small matrices by a warp: nvcuda::wmma.
+/* Products of small matrices by a warp: nvcuda::wmma, on the instructions of tensor cores.
  *
- * Which thread holds which element of a fragment is not specified, so this is written with shuffles and ordinary
- * arithmetic: a thread holds neighbouring elements of a row, and collects the rows and columns it needs from others.
- * The result is what tensor cores compute, up to the order of additions; the time is not that of tensor cores. */
+ * Fragments are registers of the instructions `wmma.load`, `wmma.mma` and `wmma.store`, element by element in the order
+ * of these registers. Which thread holds which element only they know. */
 #ifndef __CUDA_MMA_H__
 #define __CUDA_MMA_H__
 
@@ -37,42 +36,23 @@ template <> struct storage<precision::tf32> {
     typedef float type;
 };
 
-/* Numbers are multiplied and added as these. */
-RADDLE_D float wide(__half v) { return __half2float(v); }
-RADDLE_D float wide(__nv_bfloat16 v) { return __bfloat162float(v); }
-RADDLE_D float wide(float v) { return v; }
-RADDLE_D double wide(double v) { return v; }
-RADDLE_D int wide(signed char v) { return v; }
-RADDLE_D int wide(unsigned char v) { return v; }
-RADDLE_D int wide(int v) { return v; }
-template <class T, class V> struct narrow {
-    static RADDLE_D T of(V v) { return (T)v; }
+/* How many elements a thread holds. A is M by K, B is K by N, an accumulator M by N; of A and B in half precision every
+ * thread holds sixteen. */
+template <class Use, int M, int N, int K, class T> struct count;
+template <int M, int N, int K, class T> struct count<accumulator, M, N, K, T> {
+    static const int value = M * N / 32;
 };
-template <> struct narrow<__half, float> {
-    static RADDLE_D __half of(float v) { return __float2half(v); }
+template <int M, int N, int K, class T> struct count<matrix_a, M, N, K, T> {
+    static const int value = M * K / 32;
 };
-
-/* How many elements a thread holds, and where the element (row, column) is. The place in a thread depends on the
- * column within the thread's own share of a row, or on the row that is being worked on, so it is known when a program
- * is compiled. A is M by K, B is K by N, an accumulator M by N. */
-template <class Use, int M, int N, int K> struct shape;
-template <int M, int N, int K> struct shape<accumulator, M, N, K> {
-    static const int rows = M, columns = N, count = M * N / 32;
-    static RADDLE_D int row(int lane, int) { return lane / (N / count); }
-    static RADDLE_D int column(int lane, int i) { return lane % (N / count) * count + i; }
+template <int M, int N, int K, class T> struct count<matrix_b, M, N, K, T> {
+    static const int value = K * N / 32;
 };
-template <int M, int N, int K> struct shape<matrix_a, M, N, K> {
-    static const int rows = M, columns = K, count = M * K / 32;
-    static RADDLE_D int row(int lane, int) { return lane / (K / count); }
-    static RADDLE_D int column(int lane, int i) { return lane % (K / count) * count + i; }
+template <int M, int N, int K> struct count<matrix_a, M, N, K, __half> {
+    static const int value = 16;
 };
-template <int M, int N, int K> struct shape<matrix_b, M, N, K> {
-    static const int rows = K, columns = N, count = K * N / 32, share = M * N / 32;
-    /* Rows of B in one thread, and threads for one share of a row: one of them is 1. */
-    static const int deep = count > share ? count / share : 1, wide = count < share ? share / count : 1;
-    static const int part = share / wide;
-    static RADDLE_D int row(int lane, int i) { return lane / (N / part) * deep + i / part; }
-    static RADDLE_D int column(int lane, int i) { return lane % (N / part) * part + i % part; }
+template <int M, int N, int K> struct count<matrix_b, M, N, K, __half> {
+    static const int value = 16;
 };
 
 } // namespace details
@@ -81,7 +61,7 @@ template <class Use, int M, int N, int K, class T, class Layout = void> class fr
   public:
     typedef typename details::storage<T>::type element_type;
     typedef element_type storage_element_type;
-    static const int num_elements = details::shape<Use, M, N, K>::count;
+    static const int num_elements = details::count<Use, M, N, K, T>::value;
     static const int num_storage_elements = num_elements;
     element_type x[num_elements];
 };
@@ -92,79 +72,137 @@ RADDLE_D void fill_fragment(fragment<Use, M, N, K, T, Layout> &f, const V &v) {
     for (int i = 0; i < f.num_elements; i++) f.x[i] = v;
 }
 
-namespace details {
+/* Registers of an instruction: a list of so many in its text, and the operands it stands for. */
+#define RADDLE_L1(n) "{%[" n "0]}"
+#define RADDLE_L2(n) "{%[" n "0], %[" n "1]}"
+#define RADDLE_L4(n) "{%[" n "0], %[" n "1], %[" n "2], %[" n "3]}"
+#define RADDLE_L8(n)                                                                                                   \
+    "{%[" n "0], %[" n "1], %[" n "2], %[" n "3], %[" n "4], %[" n "5], %[" n "6], %[" n "7]}"
+#define RADDLE_O1(n, c, r) [n##0] c(r[0])
+#define RADDLE_O2(n, c, r) RADDLE_O1(n, c, r), [n##1] c(r[1])
+#define RADDLE_O4(n, c, r) RADDLE_O2(n, c, r), [n##2] c(r[2]), [n##3] c(r[3])
+#define RADDLE_O8(n, c, r) RADDLE_O4(n, c, r), [n##4] c(r[4]), [n##5] c(r[5]), [n##6] c(r[6]), [n##7] c(r[7])
 
-RADDLE_D int lane() { return (int)__nvvm_read_ptx_sreg_laneid(); }
-template <class Use, int M, int N, int K, class T, class Layout, class P>
-RADDLE_D void load(fragment<Use, M, N, K, T, Layout> &f, const P *p, unsigned int stride, bool by_rows) {
-    typedef shape<Use, M, N, K> S;
-#pragma unroll
-    for (int i = 0; i < f.num_elements; i++) {
-        int r = S::row(lane(), i), c = S::column(lane(), i);
-        f.x[i] = by_rows ? p[(size_t)r * stride + c] : p[(size_t)c * stride + r];
+/* A fragment as registers, and registers as a fragment. */
+#define RADDLE_REGISTERS(type, count, name, f)                                                                         \
+    type name[count];                                                                                                  \
+    static_assert(sizeof name == sizeof f.x, "a fragment is as large as its registers");                               \
+    __builtin_memcpy(name, f.x, sizeof name)
+
+#define RADDLE_LOAD(use, letter, m, n, k, T, P, layout, text, ptx, count, type, c)                                     \
+    RADDLE_D void load_matrix_sync(fragment<use, m, n, k, T, layout> &f, const P *p, unsigned int stride) {            \
+        type r[count];                                                                                                 \
+        asm volatile("wmma.load." letter ".sync.aligned." text ".m" #m "n" #n "k" #k "." ptx " " RADDLE_L##count("r")  \
+                     ", [%[p]], %[s];"                                                                                 \
+                     : RADDLE_O##count(r, "=" c, r)                                                                    \
+                     : [p] "l"(p), [s] "r"(stride)                                                                     \
+                     : "memory");                                                                                      \
+        __builtin_memcpy(f.x, r, sizeof r);                                                                            \
     }
-}
-template <class T> RADDLE_D T from_lane(T v, int source) { return __shfl_sync(0xffffffffu, v, source); }
-RADDLE_D signed char from_lane(signed char v, int source) { return (signed char)from_lane((int)v, source); }
-RADDLE_D unsigned char from_lane(unsigned char v, int source) { return (unsigned char)from_lane((int)v, source); }
 
-} // namespace details
-
-template <class Use, int M, int N, int K, class T, class P>
-RADDLE_D void load_matrix_sync(fragment<Use, M, N, K, T, row_major> &f, const P *p, unsigned int stride) {
-    details::load(f, p, stride, true);
-    __syncwarp();
-}
-template <class Use, int M, int N, int K, class T, class P>
-RADDLE_D void load_matrix_sync(fragment<Use, M, N, K, T, col_major> &f, const P *p, unsigned int stride) {
-    details::load(f, p, stride, false);
-    __syncwarp();
-}
-template <int M, int N, int K, class T, class P>
-RADDLE_D void load_matrix_sync(fragment<accumulator, M, N, K, T> &f, const P *p, unsigned int stride, layout_t layout) {
-    details::load(f, p, stride, layout == mem_row_major);
-    __syncwarp();
-}
-template <int M, int N, int K, class T, class P>
-RADDLE_D void store_matrix_sync(P *p, const fragment<accumulator, M, N, K, T> &f, unsigned int stride,
-                                layout_t layout) {
-    typedef details::shape<accumulator, M, N, K> S;
-    __syncwarp();
-#pragma unroll
-    for (int i = 0; i < f.num_elements; i++) {
-        int r = S::row(details::lane(), i), c = S::column(details::lane(), i);
-        p[layout == mem_row_major ? (size_t)r * stride + c : (size_t)c * stride + r] = f.x[i];
+#define RADDLE_ACCUMULATOR_OF(m, n, k, T, text, layout, ptx, count, type, c)                                           \
+    if (layout == mem_##text##_major) {                                                                                \
+        asm volatile("wmma.load.c.sync.aligned." #text ".m" #m "n" #n "k" #k "." ptx " " RADDLE_L##count("r")          \
+                     ", [%[p]], %[s];"                                                                                 \
+                     : RADDLE_O##count(r, "=" c, r)                                                                    \
+                     : [p] "l"(p), [s] "r"(stride)                                                                     \
+                     : "memory");                                                                                      \
     }
-    __syncwarp();
-}
-
-/* d = a b + c. Row by row of b: its element and the element of a come from the threads that hold them. */
-template <int M, int N, int K, class TA, class LA, class TB, class LB, class TC, class TD>
-RADDLE_D void mma_sync(fragment<accumulator, M, N, K, TD> &d, const fragment<matrix_a, M, N, K, TA, LA> &a,
-                       const fragment<matrix_b, M, N, K, TB, LB> &b, const fragment<accumulator, M, N, K, TC> &c,
-                       bool saturate = false) {
-    typedef details::shape<matrix_a, M, N, K> A;
-    typedef details::shape<matrix_b, M, N, K> B;
-    typedef details::shape<accumulator, M, N, K> C;
-    typedef decltype(details::wide(c.x[0])) sum_t;
-    typedef decltype(details::wide(a.x[0])) number_t;
-    int row = C::row(details::lane(), 0), share = C::column(details::lane(), 0) / C::count;
-    sum_t sum[C::count];
-#pragma unroll
-    for (int j = 0; j < C::count; j++) sum[j] = details::wide(c.x[j]);
-#pragma unroll
-    for (int k = 0; k < K; k++) {
-        number_t left = details::wide(details::from_lane(a.x[k % A::count], row * (K / A::count) + k / A::count));
-#pragma unroll
-        for (int j = 0; j < C::count; j++) {
-            int lane = k / B::deep * (N / B::part) + share * B::wide + j / B::part;
-            sum[j] += left * details::wide(details::from_lane(b.x[k % B::deep * B::part + j % B::part], lane));
-        }
+#define RADDLE_STORE_OF(m, n, k, T, text, layout, ptx, count, type, c)                                                 \
+    if (layout == mem_##text##_major) {                                                                                \
+        asm volatile("wmma.store.d.sync.aligned." #text ".m" #m "n" #n "k" #k "." ptx " [%[p]], "                      \
+                     RADDLE_L##count("r") ", %[s];"                                                                    \
+                     :                                                                                                 \
+                     : [p] "l"(p), [s] "r"(stride), RADDLE_O##count(r, c, r)                                           \
+                     : "memory");                                                                                      \
     }
-    (void)saturate;
-#pragma unroll
-    for (int j = 0; j < C::count; j++) d.x[j] = details::narrow<TD, sum_t>::of(sum[j]);
-}
+#define RADDLE_ACCUMULATOR(m, n, k, T, ptx, count, type, c)                                                            \
+    RADDLE_D void load_matrix_sync(fragment<accumulator, m, n, k, T> &f, const T *p, unsigned int stride,              \
+                                   layout_t layout) {                                                                  \
+        type r[count];                                                                                                 \
+        RADDLE_ACCUMULATOR_OF(m, n, k, T, row, layout, ptx, count, type, c)                                            \
+        else RADDLE_ACCUMULATOR_OF(m, n, k, T, col, layout, ptx, count, type, c)                                       \
+        __builtin_memcpy(f.x, r, sizeof r);                                                                            \
+    }                                                                                                                  \
+    RADDLE_D void store_matrix_sync(T *p, const fragment<accumulator, m, n, k, T> &f, unsigned int stride,             \
+                                    layout_t layout) {                                                                 \
+        RADDLE_REGISTERS(type, count, r, f);                                                                           \
+        RADDLE_STORE_OF(m, n, k, T, row, layout, ptx, count, type, c)                                                  \
+        else RADDLE_STORE_OF(m, n, k, T, col, layout, ptx, count, type, c)                                             \
+    }
+
+/* d = a b + c. `types` is what the instruction's name ends in. */
+#define RADDLE_MMA_OF(m, n, k, T, LA, ta, LB, tb, TD, TC, types, ra, rb, ri, ci, rd, td, cd, rc, tc, cc)               \
+    RADDLE_D void mma_sync(fragment<accumulator, m, n, k, TD> &d, const fragment<matrix_a, m, n, k, T, LA> &a,         \
+                           const fragment<matrix_b, m, n, k, T, LB> &b, const fragment<accumulator, m, n, k, TC> &c) { \
+        RADDLE_REGISTERS(ri, ra, x, a);                                                                                \
+        RADDLE_REGISTERS(ri, rb, y, b);                                                                                \
+        RADDLE_REGISTERS(tc, rc, z, c);                                                                                \
+        td w[rd];                                                                                                      \
+        asm volatile("wmma.mma.sync.aligned." ta "." tb ".m" #m "n" #n "k" #k types " " RADDLE_L##rd("d")              \
+                     ", " RADDLE_L##ra("a") ", " RADDLE_L##rb("b") ", " RADDLE_L##rc("c") ";"                          \
+                     : RADDLE_O##rd(d, "=" cd, w)                                                                      \
+                     : RADDLE_O##ra(a, ci, x), RADDLE_O##rb(b, ci, y), RADDLE_O##rc(c, cc, z));                        \
+        __builtin_memcpy(d.x, w, sizeof w);                                                                            \
+    }
+#define RADDLE_MMA(m, n, k, T, TD, TC, types, ra, rb, ri, ci, rd, td, cd, rc, tc, cc)                                  \
+    RADDLE_MMA_OF(m, n, k, T, row_major, "row", row_major, "row", TD, TC, types, ra, rb, ri, ci, rd, td, cd, rc, tc,   \
+                  cc)                                                                                                  \
+    RADDLE_MMA_OF(m, n, k, T, row_major, "row", col_major, "col", TD, TC, types, ra, rb, ri, ci, rd, td, cd, rc, tc,   \
+                  cc)                                                                                                  \
+    RADDLE_MMA_OF(m, n, k, T, col_major, "col", row_major, "row", TD, TC, types, ra, rb, ri, ci, rd, td, cd, rc, tc,   \
+                  cc)                                                                                                  \
+    RADDLE_MMA_OF(m, n, k, T, col_major, "col", col_major, "col", TD, TC, types, ra, rb, ri, ci, rd, td, cd, rc, tc,   \
+                  cc)
+#define RADDLE_INPUTS(m, n, k, T, P, ptx, ra, rb, type, c)                                                             \
+    RADDLE_LOAD(matrix_a, "a", m, n, k, T, P, row_major, "row", ptx, ra, type, c)                                      \
+    RADDLE_LOAD(matrix_a, "a", m, n, k, T, P, col_major, "col", ptx, ra, type, c)                                      \
+    RADDLE_LOAD(matrix_b, "b", m, n, k, T, P, row_major, "row", ptx, rb, type, c)                                      \
+    RADDLE_LOAD(matrix_b, "b", m, n, k, T, P, col_major, "col", ptx, rb, type, c)
+
+/* Half precision, sm_70. */
+#define RADDLE_HALF(m, n, k)                                                                                           \
+    RADDLE_INPUTS(m, n, k, __half, __half, "f16", 8, 8, unsigned int, "r")                                             \
+    RADDLE_ACCUMULATOR(m, n, k, __half, "f16", 4, unsigned int, "r")                                                   \
+    RADDLE_ACCUMULATOR(m, n, k, float, "f32", 8, float, "f")                                                           \
+    RADDLE_MMA(m, n, k, __half, float, float, ".f32.f32", 8, 8, unsigned int, "r", 8, float, "f", 8, float, "f")       \
+    RADDLE_MMA(m, n, k, __half, __half, __half, ".f16.f16", 8, 8, unsigned int, "r", 4, unsigned int, "r", 4,          \
+               unsigned int, "r")                                                                                      \
+    RADDLE_MMA(m, n, k, __half, float, __half, ".f32.f16", 8, 8, unsigned int, "r", 8, float, "f", 4, unsigned int,    \
+               "r")                                                                                                    \
+    RADDLE_MMA(m, n, k, __half, __half, float, ".f16.f32", 8, 8, unsigned int, "r", 4, unsigned int, "r", 8, float,    \
+               "f")
+RADDLE_HALF(16, 16, 16)
+RADDLE_HALF(32, 8, 16)
+RADDLE_HALF(8, 32, 16)
+
+/* Bytes, sm_72: registers of a and b. */
+#define RADDLE_BYTE(m, n, k, T, ptx, ra, rb)                                                                           \
+    RADDLE_INPUTS(m, n, k, T, T, ptx, ra, rb, unsigned int, "r")                                                       \
+    RADDLE_MMA(m, n, k, T, int, int, ".s32." ptx "." ptx ".s32", ra, rb, unsigned int, "r", 8, int, "r", 8, int, "r")
+#define RADDLE_BYTES(m, n, k, ra, rb)                                                                                  \
+    RADDLE_ACCUMULATOR(m, n, k, int, "s32", 8, int, "r")                                                               \
+    RADDLE_BYTE(m, n, k, signed char, "s8", ra, rb)                                                                    \
+    RADDLE_BYTE(m, n, k, unsigned char, "u8", ra, rb)
+RADDLE_BYTES(16, 16, 16, 2, 2)
+RADDLE_BYTES(32, 8, 16, 4, 1)
+RADDLE_BYTES(8, 32, 16, 1, 4)
+
+/* bfloat16, tf32 and double precision, sm_80. */
+#define RADDLE_BF16(m, n, k, ra, rb)                                                                                   \
+    RADDLE_INPUTS(m, n, k, __nv_bfloat16, __nv_bfloat16, "bf16", ra, rb, unsigned int, "r")                            \
+    RADDLE_MMA(m, n, k, __nv_bfloat16, float, float, ".f32.bf16.bf16.f32", ra, rb, unsigned int, "r", 8, float, "f",   \
+               8, float, "f")
+RADDLE_BF16(16, 16, 16, 4, 4)
+RADDLE_BF16(32, 8, 16, 8, 2)
+RADDLE_BF16(8, 32, 16, 2, 8)
+RADDLE_INPUTS(16, 16, 8, precision::tf32, float, "tf32", 4, 4, unsigned int, "r")
+RADDLE_ACCUMULATOR(16, 16, 8, float, "f32", 8, float, "f")
+RADDLE_MMA(16, 16, 8, precision::tf32, float, float, ".f32.tf32.tf32.f32", 4, 4, unsigned int, "r", 8, float, "f", 8,
+           float, "f")
+RADDLE_INPUTS(8, 8, 4, double, double, "f64", 1, 1, double, "d")
+RADDLE_ACCUMULATOR(8, 8, 4, double, "f64", 2, double, "d")
+RADDLE_MMA(8, 8, 4, double, double, double, ".f64.f64.f64.f64", 1, 1, double, "d", 2, double, "d", 2, double, "d")
 
 /* A float with the ten bits after the point that tf32 has, rounded to nearest, halves away from zero. */
 RADDLE_D float __float_to_tf32(float v) {
@@ -174,6 +212,26 @@ RADDLE_D float __float_to_tf32(float v) {
 } // namespace wmma
 } // namespace nvcuda
 
+#undef RADDLE_L1
+#undef RADDLE_L2
+#undef RADDLE_L4
+#undef RADDLE_L8
+#undef RADDLE_O1
+#undef RADDLE_O2
+#undef RADDLE_O4
+#undef RADDLE_O8
+#undef RADDLE_REGISTERS
+#undef RADDLE_LOAD
+#undef RADDLE_ACCUMULATOR_OF
+#undef RADDLE_STORE_OF
+#undef RADDLE_ACCUMULATOR
+#undef RADDLE_MMA_OF
+#undef RADDLE_MMA
+#undef RADDLE_INPUTS
+#undef RADDLE_HALF
+#undef RADDLE_BYTE
+#undef RADDLE_BYTES
+#undef RADDLE_BF16
 #undef RADDLE_D
 
 #endif

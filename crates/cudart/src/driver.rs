@@ -3,7 +3,7 @@
 
 use crate::abi::{In, Name, Out, Pointer, Text};
 use crate::context::{api, api_launch};
-use crate::error::{Code, Error, describe};
+use crate::error::{Code, Error, describe_driver};
 use crate::runtime::copy::{cudaMemcpy, cudaMemcpyAsync, cudaMemset};
 use crate::runtime::device::cudaDeviceGetAttribute;
 use crate::runtime::graph::Step;
@@ -150,12 +150,18 @@ extern "C" fn cuCtxGetDevice(device: Out<i32>) -> Code {
 
 #[unsafe(no_mangle)]
 extern "C" fn cuGetErrorString(code: Code, text: Out<Text>) -> Code {
-    api(|_| text.put(describe(code).1.into()))
+    described(code, text, |error| error.1)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn cuGetErrorName(code: Code, text: Out<Text>) -> Code {
-    api(|_| text.put(describe(code).0.into()))
+    described(code, text, |error| error.0)
+}
+
+/// These two work after a fault too.
+fn described(code: Code, text: Out<Text>, part: fn((&'static str, &'static str)) -> &'static str) -> Code {
+    let found = describe_driver(code).ok_or(Error::INVALID_VALUE);
+    found.and_then(|error| text.put(part(error).into())).map_or_else(|error| error.0, |()| 0)
 }
 
 /// The text of a module in memory: PTX, or a fat binary.

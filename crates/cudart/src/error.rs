@@ -1,5 +1,7 @@
 //! The errors of the runtime, with their numbers.
 
+use std::sync::LazyLock;
+
 /// What a function of the API returns.
 pub(crate) type Code = i32;
 
@@ -9,76 +11,126 @@ pub(crate) struct Error(pub(crate) Code);
 
 pub(crate) type Result<T = ()> = std::result::Result<T, Error>;
 
-macro_rules! errors {
-    ($($constant:ident = $code:literal, $name:literal, $text:literal;)*) => {
-        #[allow(dead_code, reason = "all that programs may ask for are listed, also those that never happen here")]
-        impl Error {
-            $(pub(crate) const $constant: Self = Self($code);)*
-        }
-        /// Number, name and text of each, the name and the text ended for C.
-        const LIST: &[(Code, &str, &str)] = &[$(($code, concat!($name, "\0"), concat!($text, "\0"))),*];
-    };
+#[allow(dead_code, reason = "those that happen here, and a few that programs compare with")]
+impl Error {
+    pub(crate) const SUCCESS: Self = Self(0);
+    pub(crate) const INVALID_VALUE: Self = Self(1);
+    pub(crate) const MEMORY_ALLOCATION: Self = Self(2);
+    pub(crate) const INITIALIZATION: Self = Self(3);
+    pub(crate) const INVALID_CONFIGURATION: Self = Self(9);
+    pub(crate) const INVALID_PITCH: Self = Self(12);
+    pub(crate) const INVALID_SYMBOL: Self = Self(13);
+    pub(crate) const INVALID_TEXTURE: Self = Self(18);
+    pub(crate) const INVALID_TEXTURE_BINDING: Self = Self(19);
+    pub(crate) const INVALID_CHANNEL: Self = Self(20);
+    pub(crate) const INVALID_DIRECTION: Self = Self(21);
+    pub(crate) const INSUFFICIENT_DRIVER: Self = Self(35);
+    pub(crate) const INVALID_SURFACE: Self = Self(37);
+    pub(crate) const MISSING_CONFIGURATION: Self = Self(52);
+    pub(crate) const INVALID_FUNCTION: Self = Self(98);
+    pub(crate) const NO_DEVICE: Self = Self(100);
+    pub(crate) const INVALID_DEVICE: Self = Self(101);
+    pub(crate) const INVALID_IMAGE: Self = Self(200);
+    pub(crate) const NO_IMAGE: Self = Self(209);
+    pub(crate) const UNSUPPORTED_LIMIT: Self = Self(215);
+    pub(crate) const INVALID_PTX: Self = Self(218);
+    pub(crate) const INVALID_HANDLE: Self = Self(400);
+    pub(crate) const NOT_FOUND: Self = Self(500);
+    pub(crate) const NOT_READY: Self = Self(600);
+    pub(crate) const ILLEGAL_ADDRESS: Self = Self(700);
+    pub(crate) const OUT_OF_RESOURCES: Self = Self(701);
+    pub(crate) const LAUNCH_TIMEOUT: Self = Self(702);
+    pub(crate) const PEER_ALREADY: Self = Self(704);
+    pub(crate) const PEER_NOT_ENABLED: Self = Self(705);
+    pub(crate) const ASSERT: Self = Self(710);
+    pub(crate) const ALREADY_REGISTERED: Self = Self(712);
+    pub(crate) const NOT_REGISTERED: Self = Self(713);
+    pub(crate) const STACK: Self = Self(714);
+    pub(crate) const MISALIGNED: Self = Self(716);
+    pub(crate) const INVALID_PC: Self = Self(718);
+    pub(crate) const LAUNCH_FAILURE: Self = Self(719);
+    pub(crate) const COOPERATIVE_TOO_LARGE: Self = Self(720);
+    pub(crate) const NOT_SUPPORTED: Self = Self(801);
+    pub(crate) const CAPTURE_UNSUPPORTED: Self = Self(900);
+    pub(crate) const CAPTURE_UNMATCHED: Self = Self(903);
+    pub(crate) const UNKNOWN: Self = Self(999);
 }
 
-errors! {
-    SUCCESS = 0, "cudaSuccess", "no error";
-    INVALID_VALUE = 1, "cudaErrorInvalidValue", "invalid argument";
-    MEMORY_ALLOCATION = 2, "cudaErrorMemoryAllocation", "out of memory";
-    INITIALIZATION = 3, "cudaErrorInitializationError", "initialization error";
-    INVALID_CONFIGURATION = 9, "cudaErrorInvalidConfiguration", "invalid configuration argument";
-    INVALID_PITCH = 12, "cudaErrorInvalidPitchValue", "invalid pitch argument";
-    INVALID_SYMBOL = 13, "cudaErrorInvalidSymbol", "invalid device symbol";
-    INVALID_TEXTURE = 18, "cudaErrorInvalidTexture", "invalid texture reference";
-    INVALID_TEXTURE_BINDING = 19, "cudaErrorInvalidTextureBinding", "texture is not bound to a pointer";
-    INVALID_CHANNEL = 20, "cudaErrorInvalidChannelDescriptor", "invalid channel descriptor";
-    INVALID_DIRECTION = 21, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy";
-    INSUFFICIENT_DRIVER = 35, "cudaErrorInsufficientDriver", "CUDA driver version is insufficient for CUDA runtime version";
-    INVALID_SURFACE = 37, "cudaErrorInvalidSurface", "invalid surface reference";
-    MISSING_CONFIGURATION = 52, "cudaErrorMissingConfiguration", "__global__ function call is not configured";
-    INVALID_FUNCTION = 98, "cudaErrorInvalidDeviceFunction", "invalid device function";
-    NO_DEVICE = 100, "cudaErrorNoDevice", "no CUDA-capable device is detected";
-    INVALID_DEVICE = 101, "cudaErrorInvalidDevice", "invalid device ordinal";
-    INVALID_IMAGE = 200, "cudaErrorInvalidKernelImage", "device kernel image is invalid";
-    NO_IMAGE = 209, "cudaErrorNoKernelImageForDevice", "no kernel image is available for execution on the device";
-    UNSUPPORTED_LIMIT = 215, "cudaErrorUnsupportedLimit", "limit is not supported on this architecture";
-    INVALID_PTX = 218, "cudaErrorInvalidPtx", "a PTX JIT compilation failed";
-    INVALID_HANDLE = 400, "cudaErrorInvalidResourceHandle", "invalid resource handle";
-    NOT_FOUND = 500, "cudaErrorSymbolNotFound", "named symbol not found";
-    NOT_READY = 600, "cudaErrorNotReady", "device not ready";
-    ILLEGAL_ADDRESS = 700, "cudaErrorIllegalAddress", "an illegal memory access was encountered";
-    OUT_OF_RESOURCES = 701, "cudaErrorLaunchOutOfResources", "too many resources requested for launch";
-    LAUNCH_TIMEOUT = 702, "cudaErrorLaunchTimeout", "the launch timed out and was terminated";
-    PEER_ALREADY = 704, "cudaErrorPeerAccessAlreadyEnabled", "peer access is already enabled";
-    PEER_NOT_ENABLED = 705, "cudaErrorPeerAccessNotEnabled", "peer access has not been enabled";
-    ASSERT = 710, "cudaErrorAssert", "device-side assert triggered";
-    ALREADY_REGISTERED = 712, "cudaErrorHostMemoryAlreadyRegistered", "part or all of the requested memory range is already mapped";
-    NOT_REGISTERED = 713, "cudaErrorHostMemoryNotRegistered", "pointer does not correspond to a registered memory region";
-    STACK = 714, "cudaErrorHardwareStackError", "hardware stack error";
-    MISALIGNED = 716, "cudaErrorMisalignedAddress", "misaligned address";
-    INVALID_PC = 718, "cudaErrorInvalidPc", "invalid program counter";
-    LAUNCH_FAILURE = 719, "cudaErrorLaunchFailure", "unspecified launch failure";
-    COOPERATIVE_TOO_LARGE = 720, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch";
-    NOT_SUPPORTED = 801, "cudaErrorNotSupported", "operation not supported";
-    CAPTURE_UNSUPPORTED = 900, "cudaErrorStreamCaptureUnsupported", "operation not permitted when stream is capturing";
-    CAPTURE_UNMATCHED = 903, "cudaErrorStreamCaptureUnmatched", "the stream is not part of a capture sequence";
-    UNKNOWN = 999, "cudaErrorUnknown", "unknown error";
+/// Every error of the interface, with its names and its text.
+const ERRORS: &str = include_str!("errors.txt");
+
+/// What there is to say of an error, each text ended for C.
+struct Described {
+    code: Code,
+    /// In the runtime.
+    name: Option<String>,
+    /// In the driver.
+    driver_name: Option<String>,
+    text: String,
 }
 
-/// Name and text of an error, ended for C.
+static LIST: LazyLock<Vec<Described>> = LazyLock::new(|| ERRORS.lines().filter_map(described).collect());
+
+fn described(line: &str) -> Option<Described> {
+    let mut words = line.splitn(4, ' ');
+    let code = words.next()?.parse().ok()?;
+    let mut name = || words.next().map(|name| (name != "-").then(|| format!("{name}\0")));
+    let (name, driver_name) = (name()?, name()?);
+    Some(Described { code, name, driver_name, text: format!("{}\0", words.next()?) })
+}
+
+fn find(code: Code) -> Option<&'static Described> {
+    LIST.iter().find(|error| error.code == code)
+}
+
+const UNKNOWN: &str = "unrecognized error code\0";
+
+/// Name and text of an error of the runtime, ended for C.
 pub(crate) fn describe(code: Code) -> (&'static str, &'static str) {
-    let found = LIST.iter().find(|(number, ..)| *number == code);
-    found.map_or(("unrecognized error code\0", "unrecognized error code\0"), |(_, name, text)| (name, text))
+    let found = find(code).and_then(|error| Some((error.name.as_deref()?, error.text.as_str())));
+    found.unwrap_or((UNKNOWN, UNKNOWN))
+}
+
+/// The same of the driver, with the runtime's name where only that has the number; `None` for a number of neither.
+pub(crate) fn describe_driver(code: Code) -> Option<(&'static str, &'static str)> {
+    let error = find(code)?;
+    Some((error.driver_name.as_ref().or(error.name.as_ref())?, &error.text))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
+    /// The entries `NAME = NUMBER` of an enumeration in one of our headers.
+    fn entries(header: &str, first: &str) -> BTreeSet<(Code, String)> {
+        let body = &header[header.find(first).unwrap()..];
+        let body = &body[..body.find('}').unwrap()];
+        let entry = |text: &str| {
+            let (name, code) = text.split_once(" = ")?;
+            Some((code.trim().parse().ok()?, format!("{}\0", name.trim())))
+        };
+        body.split(',').filter_map(entry).collect()
+    }
 
     #[test]
-    fn numbers_are_in_order_and_texts_end() {
-        assert!(LIST.is_sorted_by_key(|(code, ..)| *code));
-        assert!(LIST.iter().all(|(_, name, text)| name.ends_with('\0') && text.ends_with('\0')));
-        assert_eq!(describe(700).0, "cudaErrorIllegalAddress\0");
-        assert_eq!(describe(12345).0, "unrecognized error code\0");
+    fn every_error_of_the_headers_has_names_and_a_text() {
+        let runtime = include_str!("../../cuda/include/driver_types.h");
+        let driver = include_str!("../../cuda/include/cuda.h");
+        let named = |name: fn(&Described) -> Option<&String>| -> BTreeSet<(Code, String)> {
+            LIST.iter().filter_map(|error| Some((error.code, name(error)?.clone()))).collect()
+        };
+        assert_eq!(named(|error| error.name.as_ref()), entries(runtime, "cudaSuccess = 0"));
+        assert_eq!(named(|error| error.driver_name.as_ref()), entries(driver, "CUDA_SUCCESS = 0"));
+        assert!(LIST.len() > 120 && LIST.is_sorted_by_key(|error| error.code));
+    }
+
+    #[test]
+    fn errors_are_described() {
+        assert_eq!(describe(700), ("cudaErrorIllegalAddress\0", "an illegal memory access was encountered\0"));
+        assert_eq!(describe(12345), (UNKNOWN, UNKNOWN));
+        assert_eq!(describe_driver(2), Some(("CUDA_ERROR_OUT_OF_MEMORY\0", "out of memory\0")));
+        assert_eq!(describe_driver(9).map(|error| error.0), Some("cudaErrorInvalidConfiguration\0"));
+        assert_eq!(describe_driver(12345), None);
     }
 }

@@ -2,8 +2,10 @@
 //! of the host. Nothing is read before it is used.
 
 use crate::abi::{In, Name, Pointer};
+use crate::context::with;
 use raddle_cuda::fat_binary;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A kernel, or a variable with its size.
@@ -25,6 +27,17 @@ pub(crate) struct Registered {
     pub(crate) kernels: BTreeMap<u64, Symbol>,
     pub(crate) variables: BTreeMap<u64, Symbol>,
     pub(crate) textures: BTreeMap<u64, Symbol>,
+    /// Where programs and their libraries have managed variables: the section of each.
+    managed: Vec<Range<u64>>,
+}
+
+impl Registered {
+    /// The managed variables of a fat binary: address of the host, and what they are.
+    pub(crate) fn managed(&self, binary: usize) -> Vec<(u64, Symbol)> {
+        let is_managed = |host: u64| self.managed.iter().any(|section| section.contains(&host));
+        let own = self.variables.iter().filter(|(host, symbol)| symbol.binary == binary && is_managed(**host));
+        own.map(|(host, symbol)| (*host, symbol.clone())).collect()
+    }
 }
 
 static REGISTERED: Mutex<Registered> = Mutex::new(Registered {
@@ -33,6 +46,7 @@ static REGISTERED: Mutex<Registered> = Mutex::new(Registered {
     kernels: BTreeMap::new(),
     variables: BTreeMap::new(),
     textures: BTreeMap::new(),
+    managed: Vec::new(),
 });
 
 /// What was announced until now.
@@ -92,8 +106,24 @@ extern "C" fn __raddleRegisterLinkedBinary(globals: Globals, wrapper: In<Wrapper
     }
 }
 
+/// All of a fat binary is announced. Managed variables have their values from now on, so their module is read.
 #[unsafe(no_mangle)]
-extern "C" fn __cudaRegisterFatBinaryEnd(_handle: Pointer) {}
+extern "C" fn __cudaRegisterFatBinaryEnd(handle: Pointer) {
+    let Some(binary) = usize::try_from(handle.0).ok().and_then(|number| number.checked_sub(1)) else { return };
+    if !registered().managed(binary).is_empty() {
+        // What is wrong with it is said now, and the error comes with the first use.
+        let _ = with(|context| context.module(binary));
+    }
+}
+
+/// Where a program has its managed variables. It is told before any of them is announced; see `crt/host_runtime.h`.
+#[unsafe(no_mangle)]
+extern "C" fn __raddleRegisterManaged(start: Pointer, stop: Pointer) {
+    let mut registered = registered();
+    if !registered.managed.contains(&(start.0..stop.0)) {
+        registered.managed.push(start.0..stop.0);
+    }
+}
 
 #[unsafe(no_mangle)]
 extern "C" fn __cudaUnregisterFatBinary(_handle: Pointer) {}

@@ -13,7 +13,7 @@
 //! depend on the order of calls only.
 
 use crate::fault::FaultKind;
-use crate::memory::DeviceMemory;
+use crate::memory::{DeviceMemory, Global, HEAP_BASE};
 use raddle_ptx::num::fit;
 
 /// Bytes of the heap unless a launch says otherwise, as many as on hardware.
@@ -42,27 +42,37 @@ const LOOKS: usize = 8;
 ///
 /// # Errors
 /// When the program has written over what the allocator remembers.
-pub(crate) fn malloc(memory: &mut DeviceMemory, bytes: u64, heap_bytes: Option<u64>) -> Result<u64, FaultKind> {
-    if find(memory).is_none() && memory.alloc(NAME, heap_bytes.unwrap_or(HEAP_BYTES).max(FIRST as u64)).is_err() {
-        return Ok(0);
+pub(crate) fn malloc(memory: &mut Global<'_>, bytes: u64, heap_bytes: Option<u64>) -> Result<u64, FaultKind> {
+    if let Global::Direct(memory) = memory {
+        reserve(memory, heap_bytes);
     }
-    let Some(index) = find(memory) else { return Ok(0) };
-    let base = memory.allocations()[index].base;
-    let block = Heap::new(memory.bytes_mut(index), base).take(bytes)?;
-    Ok(block.map_or(0, |at| base + (at + HEADER) as u64))
+    let Some(mut heap) = Heap::new(memory) else { return Ok(0) };
+    let block = heap.take(bytes)?;
+    Ok(block.map_or(0, |at| heap.base + (at + HEADER) as u64))
+}
+
+/// Makes the heap if there is none. Where threads of several SMs see memory as it was, it has to be there before.
+pub(crate) fn reserve(memory: &mut DeviceMemory, heap_bytes: Option<u64>) {
+    if find(memory).is_none() {
+        // Without room for a heap there is none, and nothing can be had from it.
+        let _ = memory.alloc(NAME, heap_bytes.unwrap_or(HEAP_BYTES).max(FIRST as u64));
+    }
+}
+
+/// Where the heap begins, with what every call of `malloc` and `free` looks at.
+pub(crate) fn address(memory: &DeviceMemory) -> u64 {
+    find(memory).map_or(HEAP_BASE, |index| memory.allocations()[index].base)
 }
 
 /// Frees what [`malloc`] gave; nothing for zero.
 ///
 /// # Errors
 /// When it did not give this address, or it was freed before.
-pub(crate) fn free(memory: &mut DeviceMemory, address: u64) -> Result<(), FaultKind> {
+pub(crate) fn free(memory: &mut Global<'_>, address: u64) -> Result<(), FaultKind> {
     if address == 0 {
         return Ok(());
     }
-    let Some(index) = find(memory) else { return Err(foreign(address)) };
-    let base = memory.allocations()[index].base;
-    Heap::new(memory.bytes_mut(index), base).give_back(address)
+    Heap::new(memory).map_or_else(|| Err(foreign(address)), |mut heap| heap.give_back(address))
 }
 
 /// The heap, if there is one; the newest, should the host have freed one.
@@ -74,47 +84,60 @@ fn foreign(address: u64) -> FaultKind {
     FaultKind::Memory(format!("free({address:#x}): malloc did not return this address"))
 }
 
-struct Heap<'a> {
-    bytes: &'a mut [u8],
+struct Heap<'a, 'g> {
+    memory: &'a mut Global<'g>,
+    /// The allocation, its address and its size.
+    index: usize,
     base: u64,
+    size: usize,
 }
 
-impl<'a> Heap<'a> {
-    fn new(bytes: &'a mut [u8], base: u64) -> Self {
-        let mut heap = Self { bytes, base };
+impl<'a, 'g> Heap<'a, 'g> {
+    fn new(memory: &'a mut Global<'g>) -> Option<Self> {
+        let index = find(memory.image())?;
+        let (base, size) = (memory.image().allocations()[index].base, memory.image().bytes(index).len());
+        let mut heap = Self { memory, index, base, size };
         if heap.get(0) != MARK {
             heap.set(0, MARK);
             heap.set(END, FIRST as u64);
         }
-        heap
+        Some(heap)
     }
 
     fn get(&self, at: usize) -> u64 {
         let mut word = [0; 8];
-        if let Some(bytes) = self.bytes.get(at..at + 8) {
+        if let Some(bytes) = self.memory.image().bytes(self.index).get(at..at + 8) {
             word.copy_from_slice(bytes);
         }
-        u64::from_le_bytes(word)
+        let stored = u64::from_le_bytes(word);
+        self.memory.pending().map_or(stored, |log| log.patch(self.base + at as u64, 8, stored))
     }
 
     fn set(&mut self, at: usize, value: u64) {
-        if let Some(bytes) = self.bytes.get_mut(at..at + 8) {
-            bytes.copy_from_slice(&value.to_le_bytes());
+        if at + 8 > self.size {
+            return;
+        }
+        match self.memory {
+            // What the allocator writes does not count as written by the program.
+            Global::Direct(memory) => {
+                memory.bytes_mut(self.index)[at..at + 8].copy_from_slice(&value.to_le_bytes());
+            }
+            Global::Logged(..) => self.memory.store(self.index, at, 8, value),
         }
     }
 
     /// One behind the last block, if the program has left it as it was.
     fn end(&self) -> Result<usize, FaultKind> {
-        let end: usize = fit(self.get(END).min(self.bytes.len() as u64 + 1));
-        let is_right = end >= FIRST && end <= self.bytes.len() && end.is_multiple_of(GRAIN);
+        let end: usize = fit(self.get(END).min(self.size as u64 + 1));
+        let is_right = end >= FIRST && end <= self.size && end.is_multiple_of(GRAIN);
         if is_right { Ok(end) } else { Err(self.damaged(0)) }
     }
 
     /// Size of a block, and whether it is used.
     fn block(&self, at: usize) -> Result<(usize, bool), FaultKind> {
         let word = self.get(at);
-        let size: usize = fit((word & !1).min(self.bytes.len() as u64 + 1));
-        let fits = at.checked_add(size).is_some_and(|end| end <= self.bytes.len());
+        let size: usize = fit((word & !1).min(self.size as u64 + 1));
+        let fits = at.checked_add(size).is_some_and(|end| end <= self.size);
         if at < FIRST || self.get(at + 8) != self.check(at) || size < SMALLEST || !size.is_multiple_of(GRAIN) || !fits {
             return Err(self.damaged(at));
         }
@@ -155,7 +178,7 @@ impl<'a> Heap<'a> {
             return Ok(None);
         };
         let size = (size / GRAIN * GRAIN).max(SMALLEST);
-        if size > self.bytes.len() || bytes == 0 {
+        if size > self.size || bytes == 0 {
             return Ok(None);
         }
         if let Some(at) = self.take_free(size)? {
@@ -179,7 +202,7 @@ impl<'a> Heap<'a> {
             // The place that says where the block is.
             let mut link = LISTS + 8 * class;
             for _ in 0..LOOKS {
-                let at: usize = fit(self.get(link).min(self.bytes.len() as u64));
+                let at: usize = fit(self.get(link).min(self.size as u64));
                 if at == 0 {
                     break;
                 }
@@ -209,7 +232,7 @@ impl<'a> Heap<'a> {
 
     fn take_new(&mut self, size: usize) -> Result<Option<usize>, FaultKind> {
         let at = self.end()?;
-        if self.bytes.len() - at < size {
+        if self.size - at < size {
             return Ok(None);
         }
         self.set_block(at, size, true);
@@ -263,11 +286,16 @@ impl<'a> Heap<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::{Merge, StoreLog};
 
     const SMALL: u64 = 4096;
 
     fn take(memory: &mut DeviceMemory, bytes: u64) -> u64 {
-        malloc(memory, bytes, Some(SMALL)).unwrap()
+        malloc(&mut Global::Direct(memory), bytes, Some(SMALL)).unwrap()
+    }
+
+    fn give(memory: &mut DeviceMemory, address: u64) -> Result<(), FaultKind> {
+        free(&mut Global::Direct(memory), address)
     }
 
     fn text(result: Result<(), FaultKind>) -> String {
@@ -280,9 +308,9 @@ mod tests {
         let [a, b, c] = [1, 16, 17].map(|bytes| take(&mut memory, bytes));
         assert_eq!([b - a, c - b], [32, 32], "each has a header of sixteen bytes");
         assert!(a.is_multiple_of(16));
-        free(&mut memory, b).unwrap();
+        give(&mut memory, b).unwrap();
         assert_eq!(take(&mut memory, 10), b);
-        free(&mut memory, 0).unwrap();
+        give(&mut memory, 0).unwrap();
         assert_eq!(take(&mut memory, 0), 0);
     }
 
@@ -300,14 +328,14 @@ mod tests {
         assert_eq!(take(&mut memory, 1000), 0);
         // Neither two blocks apart nor one is enough for two of them.
         for at in [3, 5, 9, 10, 11] {
-            free(&mut memory, blocks[at]).unwrap();
+            give(&mut memory, blocks[at]).unwrap();
         }
         assert_eq!(take(&mut memory, 3 * 128 - 16), blocks[9]);
         assert_eq!(take(&mut memory, 200), 0);
         assert_eq!(take(&mut memory, 40), blocks[5], "the newest that was freed, and what is left of it");
         assert_eq!(take(&mut memory, 40), blocks[5] + 64);
         for block in blocks.iter().enumerate().filter(|(at, _)| ![3, 9, 10, 11, 5].contains(at)).map(|(_, b)| *b) {
-            free(&mut memory, block).unwrap();
+            give(&mut memory, block).unwrap();
         }
         assert_ne!(take(&mut memory, 1500), 0);
         assert_eq!(take(&mut memory, u64::MAX), 0);
@@ -316,17 +344,43 @@ mod tests {
     #[test]
     fn what_malloc_did_not_give_is_not_freed() {
         let mut memory = DeviceMemory::new();
-        assert!(text(free(&mut memory, 0x1000)).contains("did not return"));
+        assert!(text(give(&mut memory, 0x1000)).contains("did not return"));
         let [a, b] = [64, 64].map(|bytes| take(&mut memory, bytes));
-        assert!(text(free(&mut memory, a + 16)).contains("did not return"));
-        assert!(text(free(&mut memory, a + 1)).contains("did not return"));
-        assert!(text(free(&mut memory, u64::MAX)).contains("did not return"));
-        free(&mut memory, a).unwrap();
-        assert_eq!(text(free(&mut memory, a)), format!("free({a:#x}): it has been freed before"));
+        assert!(text(give(&mut memory, a + 16)).contains("did not return"));
+        assert!(text(give(&mut memory, a + 1)).contains("did not return"));
+        assert!(text(give(&mut memory, u64::MAX)).contains("did not return"));
+        give(&mut memory, a).unwrap();
+        assert_eq!(text(give(&mut memory, a)), format!("free({a:#x}): it has been freed before"));
         memory.write(b - 16, &[0xff; 16]).unwrap();
-        assert!(text(free(&mut memory, b)).contains("did not return"));
+        assert!(text(give(&mut memory, b)).contains("did not return"));
         memory.write(a, &[0xff; 16]).unwrap();
         take(&mut memory, 64);
-        assert!(text(malloc(&mut memory, 64, Some(SMALL)).map(|_| ())).contains("damaged"));
+        assert!(text(malloc(&mut Global::Direct(&mut memory), 64, Some(SMALL)).map(|_| ())).contains("damaged"));
+    }
+
+    #[test]
+    fn calls_through_a_log_are_as_direct_ones() {
+        let (mut direct, mut image) = (DeviceMemory::new(), DeviceMemory::new());
+        for memory in [&mut direct, &mut image] {
+            reserve(memory, Some(SMALL));
+        }
+        let mut log = StoreLog::default();
+        let mut given = [Vec::new(), Vec::new()];
+        for step in 0..120 {
+            let both = [Global::Direct(&mut direct), Global::Logged(&image, &mut log)];
+            for (mut memory, given) in both.into_iter().zip(&mut given) {
+                given.push(malloc(&mut memory, 48 + step % 3 * 16, None).unwrap());
+                if step % 2 == 1 {
+                    free(&mut memory, given[step as usize / 2]).unwrap();
+                }
+            }
+        }
+        assert_eq!(given[0], given[1]);
+        assert!(given[0].contains(&0), "the heap is full in the end");
+        log.end_group(1);
+        let mut merge = Merge::default();
+        merge.add(0, &mut log);
+        merge.finish(&mut image);
+        assert!(direct.bytes(0) == image.bytes(0));
     }
 }

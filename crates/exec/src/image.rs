@@ -13,7 +13,7 @@ use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use raddle_ptx::analysis::{Allocation, Cfg, Liveness};
 use raddle_ptx::ir::{FuncId, Function, Linkage, Module, Operand, Space, Symbol, Var, VarId};
 use raddle_ptx::num::fit;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// Why a module cannot be placed or a kernel cannot be run.
@@ -115,12 +115,27 @@ impl Image {
     /// # Errors
     /// When a variable is too large.
     pub fn load(module: Arc<Module>, memory: &mut DeviceMemory) -> Result<Self, LoadError> {
+        Self::load_placed(module, memory, &BTreeMap::new())
+    }
+
+    /// The same with global variables, by name, in allocations that are there.
+    ///
+    /// # Errors
+    /// When a variable is too large.
+    pub fn load_placed(
+        module: Arc<Module>,
+        memory: &mut DeviceMemory,
+        placed: &BTreeMap<String, u64>,
+    ) -> Result<Self, LoadError> {
         let mut addresses = vec![u64::MAX; module.vars.len()];
         let mut constants = Placer::new("constant memory", MAX_CONST_BYTES);
         for (i, var) in module.vars.iter().enumerate() {
             match var.space {
                 Space::Global | Space::Tex if var.owner.is_none() => {
-                    addresses[i] = memory.alloc(var.name.clone(), var.size)?;
+                    addresses[i] = match placed.get(&var.name) {
+                        Some(address) => *address,
+                        None => memory.alloc(var.name.clone(), var.size)?,
+                    };
                 }
                 Space::Const => addresses[i] = u64::from(constants.place(var)?),
                 _ => {}
@@ -140,7 +155,7 @@ impl Image {
             if var.space == Space::Const {
                 image.const_bank[fit(address)..][..bytes.len()].copy_from_slice(&bytes);
             } else {
-                // The allocation was made above with this size.
+                // The allocation was made above with this size, or is the caller's.
                 let _ = memory.write(address, &bytes);
             }
         }

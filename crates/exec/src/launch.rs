@@ -1,6 +1,7 @@
 //! What to run, and what came out of it.
 
 use crate::sanitize::{Checks, Finding};
+use crate::outside::OutsideReads;
 use crate::texture::{Objects, Texture};
 use raddle_ptx::num::fit;
 use std::sync::Arc;
@@ -27,6 +28,9 @@ pub struct Launch {
     pub report_uninitialised: bool,
     /// What to look for in what threads do to each other; only the functional machine does.
     pub checks: Checks,
+    /// Where reads outside of memory, or of freed memory, are noted: they give zero and the launch continues. They end it
+    /// when nothing is here. Writes always do.
+    pub outside_reads: Option<Arc<OutsideReads>>,
     /// Bytes of the heap that `malloc` in kernels allocates from, if it is made in this launch; [`crate::HEAP_BYTES`]
     /// unless given.
     pub heap_bytes: Option<u64>,

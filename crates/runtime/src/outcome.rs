@@ -3,7 +3,7 @@
 use crate::compare::Comparison;
 use crate::sample::LaunchSample;
 use crate::timing::Timed;
-use raddle_exec::{DeviceMemory, Fault, FaultKind, Program, Report};
+use raddle_exec::{DeviceMemory, Fault, FaultKind, OutsideRead, Program, Report};
 use raddle_sim::gpu::gaps::Skipped;
 use raddle_sim::sm::BlockedWarp;
 use std::collections::BTreeMap;
@@ -79,6 +79,8 @@ pub struct Launched {
     pub report: Report,
     /// Why it did not complete.
     pub stop: Option<Stop>,
+    /// Places that read outside of memory, if that does not stop a launch.
+    pub outside_reads: Vec<OutsideRead>,
     /// What the timing model measured, if it ran there; of a launch of which a part was simulated, of that part.
     pub timed: Option<Box<Timed>>,
     /// How it was made in a sampled run.

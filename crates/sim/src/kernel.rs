@@ -5,7 +5,6 @@ mod op;
 use crate::config::MachineConfig;
 use crate::op_timing::{self, Numbers, Work, work};
 use raddle_exec::Program;
-use raddle_exec::decode::Builtin;
 use raddle_exec::op::Origin;
 use raddle_exec::op::{Class, MemSpace, NONE, Op};
 use raddle_ptx::ir::{Base, Function, Inst, Operand, RegId, Space};
@@ -45,12 +44,6 @@ pub fn check_times(program: &Program) -> Result<(), String> {
         let inst = &function.insts[origin.inst.index()];
         let refuse =
             |name: &str| Err(format!("`{name}` in `{}` has no timing yet; run it with --engine fast", function.name));
-        let builtin = program.sites.get(op.target as usize).filter(|_| op.class == Class::Call).and_then(|s| s.builtin);
-        match builtin {
-            Some(Builtin::Malloc) => return refuse("malloc"),
-            Some(Builtin::Free) => return refuse("free"),
-            _ => {}
-        }
         if work(inst.opcode) == Work::Untimed {
             debug_assert_eq!(op.class, Class::Matrix, "nothing else is without a time");
             return refuse(&inst.mnemonic());
@@ -97,7 +90,11 @@ impl<'p> TimedKernel<'p> {
             if op.hidden {
                 TimedOp::blank(config)
             } else {
-                timed(config, op, function, inst, base[origin.func.index()])
+                let mut timed = timed(config, op, function, inst, base[origin.func.index()]);
+                if program.heap_call(op).is_some() {
+                    at_memory(&mut timed);
+                }
+                timed
             }
         });
         let mut ops: Vec<TimedOp> = ops.collect();
@@ -245,6 +242,17 @@ fn place(config: &MachineConfig, op: &Op, inst: &Inst, out: &mut TimedOp) {
     if out.mem == MemKind::Const {
         out.fixed_address = fixed_address(op, inst);
     }
+}
+
+/// A call of the allocator: it goes the way of an atomic on the word the heap begins with, one lane after the other.
+fn at_memory(out: &mut TimedOp) {
+    out.unit = UnitKind::Mem;
+    out.mem = MemKind::Atomic;
+    out.space = MemSpace::Global;
+    out.data = DataKind::Mem;
+    out.bypass_l1 = true;
+    out.bytes = 8;
+    out.count = 1;
 }
 
 /// The address of a parameter whose place does not depend on a register.

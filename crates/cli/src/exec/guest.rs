@@ -5,6 +5,7 @@ use super::options::Options;
 use crate::exit::Failure;
 use crate::out;
 use crate::render::{self, Text};
+use crate::run::outside::Outside;
 use crate::run::stop;
 use raddle_cuda::names;
 use raddle_runtime::device::Setup;
@@ -29,6 +30,8 @@ pub struct Guest {
     kept: Vec<Launched>,
     /// Notes that have been printed.
     notes: BTreeSet<String>,
+    /// Reads outside of memory.
+    outside: Outside,
     has_ended: bool,
 }
 
@@ -53,7 +56,8 @@ impl Guest {
         };
         let setup = Setup::with_registry(options.run_options(machine.as_ref()), registry);
         let (kernels, kept, notes) = (Kernels::default(), Vec::new(), BTreeSet::new());
-        let guest = Self { options, machine, properties, kernels, kept, notes, has_ended: false };
+        let outside = Outside::default();
+        let guest = Self { options, machine, properties, kernels, kept, notes, outside, has_ended: false };
         Ok((guest, setup))
     }
 
@@ -80,6 +84,9 @@ impl Guest {
                 Some(_) => LaunchSample::Whole { work, why: None },
                 None => LaunchSample::Executed { work },
             });
+        }
+        for said in self.outside.add(&launched, file) {
+            out::talk(&said);
         }
         if let Some(stop) = &launched.stop {
             self.stopped(&launched, stop, file);
@@ -126,9 +133,12 @@ impl Guest {
         }
         let machine = self.machine.as_ref();
         if self.options.json {
-            out::talk(&self.kernels.json(machine).to_string());
+            let mut value = self.kernels.json(machine);
+            value["outside_reads"] = self.outside.count().into();
+            out::talk(&value.to_string());
         } else if !self.options.quiet && !self.kernels.is_empty() {
             out::talk(&self.kernels.text(machine));
+            self.outside.line().iter().for_each(|line| out::talk(line));
         }
     }
 }

@@ -238,6 +238,7 @@ mod tests {
             shared: 0,
             report,
             stop: None,
+            outside_reads: Vec::new(),
             timed: None,
             sample: None,
             wall: Duration::from_micros(5),

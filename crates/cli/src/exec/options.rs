@@ -2,6 +2,7 @@
 
 use crate::config::MachineArgs;
 use crate::exit::Failure;
+use crate::run::outside::on_fault;
 use crate::run::{cores, engines};
 use clap::Parser;
 use raddle_runtime::device::RunOptions;
@@ -52,6 +53,16 @@ pub struct Options {
     /// Stop where a register or memory is read that was never written
     #[arg(long, help_heading = "Execution")]
     report_uninitialised: bool,
+    /// At a read outside of memory: stop, or warn, answer with zero and continue. Writes always stop
+    #[arg(
+        long = "on-fault",
+        default_value = "stop",
+        value_name = "WHAT",
+        value_parser = on_fault(),
+        action = clap::ArgAction::Set,
+        help_heading = "Execution"
+    )]
+    warn_of_reads: bool,
 
     /// Print one JSON object on stderr instead of the table
     #[arg(long, help_heading = "Output")]
@@ -131,6 +142,7 @@ impl Options {
             engine: EngineOptions { engine: self.engine, ..EngineOptions::default() },
             max_thread_insts: self.max_insts,
             report_uninitialised: self.report_uninitialised,
+            warn_of_reads: self.warn_of_reads,
             timing,
             ..RunOptions::default()
         }

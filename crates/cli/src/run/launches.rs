@@ -3,7 +3,7 @@
 use super::figures::Figures;
 use super::{sample, timing_json};
 use crate::out::grouped;
-use raddle_exec::Fault;
+use raddle_exec::{Fault, OutsideRead};
 use raddle_runtime::PtxFile;
 use raddle_runtime::outcome::{Launched, MemoryCheck, Stop};
 use raddle_runtime::params::shape_text;
@@ -71,6 +71,10 @@ impl Launches<'_> {
                     stuck.warps.iter().map(|warp| timing_json::warp(warp, stuck)).collect::<Vec<_>>().into();
             }
             Some(Stop::CycleLimit) | None => {}
+        }
+        if !launch.outside_reads.is_empty() {
+            let read = |read: &OutsideRead| json!({"count": read.count, "first": self.fault_json(&read.first)});
+            value["outside_reads"] = launch.outside_reads.iter().map(read).collect::<Vec<_>>().into();
         }
         if let (Some(timed), Some(machine)) = (&launch.timed, self.machine) {
             // Of a part it must not be taken for the whole.

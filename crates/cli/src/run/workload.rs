@@ -1,7 +1,7 @@
 //! `raddle run WORKLOAD`.
 
 use super::launches::{Launches, memory_json, memory_line};
-use super::{Args, Ran, Then, energy, sample, spec, stop, timing_json};
+use super::{Args, Ran, Then, energy, outside, sample, spec, stop, timing_json};
 use crate::exit::{Exit, Failure};
 use crate::fill;
 use crate::out;
@@ -114,6 +114,7 @@ pub fn run(
             out::talk(&lines.join("\n"));
         }
     }
+    outside::lines(&outcome.launches, &module).iter().for_each(|line| out::talk(line));
     if let Some(ending) = outcome.stop() {
         out::talk(&stop::text(ending, &Text::new(&module.path, &module.source), &module));
     }

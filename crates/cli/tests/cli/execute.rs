@@ -124,6 +124,40 @@ fn a_fault_shows_thread_and_line() {
 }
 
 #[test]
+fn a_read_outside_can_be_a_warning() {
+    let toml = LAUNCH.replace("[8, 2.0", "[9, 2.0").replace("block = 4", "block = 5");
+    let longer = toml.replace("len = 8\nfill = \"const", "len = 9\nfill = \"const");
+    let ended = run_file(&longer, &["--on-fault", "warn", "--print", "y"]);
+    assert_eq!((ended.code, ended.out.as_str()), (0, "y: 1 3 5 7 9 11 13 15 1\n"), "{}", ended.err);
+    contains(
+        &ended.err,
+        "warning[outside-read]: access of 4 bytes at 0xc0000020 is outside every allocation \
+         (0 bytes past the end of `x`, 0xc0000000..0xc0000020)
+  --> saxpy.ptx:47:2
+   |
+47 |     ld.global.f32    %xi, [%x];
+   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^ thread (3,0,0) of block (1,0,0)
+   |
+   = note: at instruction 15 of `saxpy`
+   = note: the read gave zero, and the launch continued
+1 read outside of memory was answered with zero, at 1 place; hardware may give anything
+",
+    );
+    let ended = run_file(&longer, &["--on-fault", "warn", "--json"]);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    let read = &value["launches"][0]["outside_reads"][0];
+    assert_eq!((read["count"].as_u64(), read["first"]["at"]["line"].as_u64()), (Some(1), Some(47)), "{value}");
+    // A write stops the launch, after the read of what it changes.
+    let ended = run_file(&toml, &["--on-fault", "warn"]);
+    assert_eq!(ended.code, 1);
+    contains(&ended.err, "2 reads outside of memory were answered with zero, at 2 places");
+    contains(&ended.err, "error[fault]: access of 4 bytes at 0x");
+    let ended = run_file(&toml, &["--on-fault", "ignore"]);
+    assert_eq!(ended.code, 2);
+    contains(&ended.err, "[possible values: stop, warn]");
+}
+
+#[test]
 fn a_fault_shows_the_line_of_the_source() {
     let ptx = saxpy()
         .replace(".address_size 64", ".address_size 64\n.file 1 \"saxpy.cu\"")

@@ -215,7 +215,7 @@ pub(crate) extern "C" fn cudaPointerGetAttributes(out: Out<PointerAttributes>, a
         let Some(holder) = context.device.memory().holder(at.0) else {
             return out.put(PointerAttributes { kind: 0, device: -2, device_pointer: Pointer::NULL, host_pointer: at });
         };
-        let (kind, host) = match (holder.is_host(), holder.name.contains("Managed")) {
+        let (kind, host) = match (holder.is_host(), holder.name.to_lowercase().contains("managed")) {
             (false, _) => (2, Pointer::NULL),
             (true, false) => (1, at),
             (true, true) => (3, at),

@@ -3,13 +3,15 @@
 //! Return addresses and stack frames belong to threads. A callee's frame starts where its caller's
 //! ends; arguments are copied into it and return values out of it.
 
-use super::{Core, Effect, Issue, LaneFault, Lanes, Row, lanes_in};
+use super::{Core, Effect, Home, Issue, LaneFault, Lanes, Row, lanes_in};
+use crate::atomics::AtomicWork;
 use crate::calls::MAX_STACK_BYTES;
 use crate::decode::{Argument, Builtin, CallSite, Entry, SavedRegs};
 use crate::fault::FaultKind;
 use crate::heap;
 use crate::lanes::LANES;
 use crate::memory::{Global, Region, region};
+use crate::op::Op;
 use crate::printf;
 use raddle_ptx::num::{fit, low8, low32};
 
@@ -173,6 +175,51 @@ impl Core<'_> {
         }
     }
 
+    /// An argument of a function the machine supplies, of at most eight bytes.
+    fn argument(&self, site: &CallSite, n: usize, home: Home, frame: u32) -> u64 {
+        let Argument { from, is_kernel_parameter, bytes, .. } = site.args.get(n).copied().unwrap_or_default();
+        if is_kernel_parameter {
+            let bytes = self.launch.params.iter().skip(from as usize).take(bytes.min(8) as usize);
+            return bytes.rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+        }
+        let local = &self.rows[home.row as usize].local;
+        local.read(u64::from(frame + from), low8(bytes.min(8).into()), usize::from(home.lane))
+    }
+
+    /// What such a function returns, if the program wants it.
+    fn return_value(&mut self, site: &CallSite, lanes: Lanes<'_>, lane: usize, value: u64) {
+        let Some(&(_, to, bytes)) = site.returns.first() else { return };
+        let (home, frame) = (lanes.home(lane), *self.frame_pointer(lanes, lane));
+        let local = &mut self.rows[home.row as usize].local;
+        local.write(u64::from(frame + to), low8(bytes.min(8).into()), usize::from(home.lane), value);
+    }
+
+    /// `malloc` or `free`, to be done at memory: puts the lanes of `mask` into `work`, with the heap as their address.
+    pub fn prepare_heap_call(
+        &mut self,
+        memory: &Global<'_>,
+        op: &Op,
+        lanes: Lanes<'_>,
+        mask: u32,
+        work: &mut AtomicWork,
+    ) {
+        let site = &self.program.sites[op.target as usize];
+        let address = [heap::address(memory.image()); LANES];
+        *work = AtomicWork { mask, bytes: 8, address, heap: site.heap_call(), ..AtomicWork::default() };
+        for lane in lanes_in(mask) {
+            let frame = *self.frame_pointer(lanes, lane);
+            work.b[lane] = self.argument(site, 0, lanes.home(lane), frame);
+        }
+    }
+
+    /// The threads of such a call get what it returned.
+    pub(super) fn finish_heap_call(&mut self, op: &Op, lanes: Lanes<'_>, work: &AtomicWork) {
+        let site = &self.program.sites[op.target as usize];
+        for lane in lanes_in(work.mask) {
+            self.return_value(site, lanes, lane, work.old[lane]);
+        }
+    }
+
     fn builtin(
         &mut self,
         memory: &mut Global<'_>,
@@ -181,30 +228,17 @@ impl Core<'_> {
         lanes: Lanes<'_>,
         lane: usize,
     ) -> Result<(), LaneFault> {
-        let home = lanes.home(lane);
-        let (row, own) = (home.row as usize, usize::from(home.lane));
         let frame = *self.frame_pointer(lanes, lane);
-        let argument = |core: &Self, n: usize| {
-            let Argument { from, is_kernel_parameter, bytes, .. } = site.args.get(n).copied().unwrap_or_default();
-            if is_kernel_parameter {
-                let bytes = core.launch.params.iter().skip(from as usize).take(bytes.min(8) as usize);
-                return bytes.rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-            }
-            core.rows[row].local.read(u64::from(frame + from), low8(bytes.min(8).into()), own)
-        };
+        let argument = |core: &Self, n: usize| core.argument(site, n, lanes.home(lane), frame);
         let text = |core: &Self, address: u64| core.string(memory, address, lanes, lane);
         match builtin {
             Builtin::Malloc | Builtin::Free => {
-                // The timing model refuses such kernels: its SMs would have to agree on the heap.
-                let Global::Direct(memory) = memory else { return Ok(()) };
                 let result = match builtin {
                     Builtin::Malloc => heap::malloc(memory, argument(self, 0), self.launch.heap_bytes),
                     _ => heap::free(memory, argument(self, 0)).map(|()| 0),
                 };
                 let address = result.map_err(|kind| LaneFault { lane, kind })?;
-                if let Some((_, to, bytes)) = site.returns.first() {
-                    self.rows[row].local.write(u64::from(frame + to), low8((*bytes).min(8).into()), own, address);
-                }
+                self.return_value(site, lanes, lane, address);
                 Ok(())
             }
             Builtin::Vprintf => {
@@ -222,9 +256,7 @@ impl Core<'_> {
                 };
                 let line = printf::format(&format, &args, |at| text(self, at));
                 printf::keep(&mut self.output, &line);
-                if let Some((_, to, _)) = site.returns.first() {
-                    self.rows[row].local.write(u64::from(frame + to), 4, own, count as u64);
-                }
+                self.return_value(site, lanes, lane, count as u64);
                 Ok(())
             }
             Builtin::AssertFail => {

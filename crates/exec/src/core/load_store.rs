@@ -211,17 +211,13 @@ pub(super) fn access_fault(lane: usize, error: &AccessError) -> LaneFault {
     memory_fault(lane, error.to_string())
 }
 
-/// Checks that an access lies inside `size` bytes and is aligned.
-fn check_inside(lane: usize, address: u64, bytes: u64, size: u64, what: &str) -> Result<(), LaneFault> {
+/// Checks that an access is aligned; whether it lies inside `size` bytes.
+fn is_inside(lane: usize, address: u64, bytes: u64, size: u64, what: &str) -> Result<bool, LaneFault> {
     if address & (bytes - 1) != 0 {
         let text = format!("misaligned access: {what} address {address:#x} is not a multiple of {bytes}");
         return Err(memory_fault(lane, text));
     }
-    if address.checked_add(bytes).is_none_or(|end| end > size) {
-        let text = format!("{what} access of {bytes} bytes at {address:#x} is outside its {size} bytes");
-        return Err(memory_fault(lane, text));
-    }
-    Ok(())
+    Ok(address.checked_add(bytes).is_some_and(|end| end <= size))
 }
 
 /// Whether a load may take its bytes from memory as it is: no store in the log is near.
@@ -354,11 +350,12 @@ impl Core<'_> {
     pub(super) fn locate(
         &self,
         memory: &Global<'_>,
-        Issue { op, lanes, .. }: Issue<'_>,
+        issue: Issue<'_>,
         lane: usize,
         address: u64,
         bytes: u32,
     ) -> Result<Place, LaneFault> {
+        let Issue { op, lanes, .. } = issue;
         let write = match op.class {
             Class::Load => false,
             Class::Matrix => op.access.writes,
@@ -381,15 +378,23 @@ impl Core<'_> {
                 let unchecked = write || memory.pending().is_some_and(|log| log.may_touch(address));
                 let found =
                     if unchecked { image.check_write(address, bytes) } else { image.check_read(address, bytes) };
-                let (index, offset) = found.map_err(|e| access_fault(lane, &e))?;
-                return Ok(Place::Global(index, offset));
+                return match found {
+                    Ok((index, offset)) => Ok(Place::Global(index, offset)),
+                    Err(error @ AccessError::Outside { .. }) if !write => {
+                        self.excuse(issue, lane, || error.to_string())
+                    }
+                    Err(error) => Err(access_fault(lane, &error)),
+                };
             }
             Region::Shared(o) => ("shared memory", self.ctas[cta as usize].shared.len() as u64, o),
             Region::Local(o) => ("local memory", self.rows[home.row as usize].local.bytes(), o),
             Region::Const(o) => ("constant memory", self.program.image.const_bank.len() as u64, o),
             Region::Param(o) => ("parameter", self.launch.params.len() as u64, o),
         };
-        check_inside(lane, offset, u64::from(bytes), size, what)?;
+        if !is_inside(lane, offset, u64::from(bytes), size, what)? {
+            let text = || format!("{what} access of {bytes} bytes at {offset:#x} is outside its {size} bytes");
+            return if write { Err(memory_fault(lane, text())) } else { self.excuse(issue, lane, text) };
+        }
         if write && matches!(target, Region::Const(_) | Region::Param(_)) {
             return Err(memory_fault(lane, format!("{what} cannot be written")));
         }
@@ -399,6 +404,23 @@ impl Core<'_> {
             Region::Const(o) => Place::Const(fit(o)),
             Region::Param(o) | Region::Global(o) => Place::Param(fit(o)),
         })
+    }
+
+    /// A read outside of memory, which gives zero if the launch notes such reads, and is a fault otherwise.
+    #[cold]
+    pub(super) fn excuse(
+        &self,
+        Issue { op, lanes, .. }: Issue<'_>,
+        lane: usize,
+        text: impl FnOnce() -> String,
+    ) -> Result<Place, LaneFault> {
+        match (&self.launch.outside_reads, self.program.instruction_of(op)) {
+            (Some(reads), Some(at)) => {
+                reads.add(self.thread_id(lanes.home(lane)), at, text);
+                Ok(Place::Nowhere)
+            }
+            _ => Err(memory_fault(lane, text())),
+        }
     }
 
     pub(super) fn peek(&self, memory: &Global<'_>, place: Place, at: u64, bytes: u8) -> u64 {
@@ -412,6 +434,7 @@ impl Core<'_> {
             Place::Shared(cta, offset) => flat(&self.ctas[cta as usize].shared, offset),
             Place::Const(offset) => flat(&self.program.image.const_bank, offset),
             Place::Param(offset) => flat(&self.launch.params, offset),
+            Place::Nowhere => 0,
             Place::Local(row, lane, offset) => {
                 self.rows[row as usize].local.read(offset + at, bytes, usize::from(lane))
             }
@@ -430,7 +453,7 @@ impl Core<'_> {
             Place::Local(row, lane, offset) => {
                 self.rows[row as usize].local.write(offset + at, bytes, usize::from(lane), value);
             }
-            Place::Const(_) | Place::Param(_) => {}
+            Place::Const(_) | Place::Param(_) | Place::Nowhere => {}
         }
     }
 }
@@ -448,4 +471,6 @@ pub(super) enum Place {
     Const(usize),
     /// Offset in the parameters.
     Param(usize),
+    /// Outside, where reads give zero.
+    Nowhere,
 }

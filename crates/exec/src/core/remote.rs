@@ -4,6 +4,7 @@ use super::load_store::{Place, addresses};
 use super::{Core, Issue, LaneFault, Lanes, lanes_in};
 use crate::atomics::AtomicWork;
 use crate::decode::AtomicOp;
+use crate::fault::FaultKind;
 use crate::lanes::LANES;
 use crate::memory::Global;
 use crate::op::{NONE, Op};
@@ -115,10 +116,21 @@ impl Core<'_> {
     }
 
     /// Writes what an atomic found in memory to the destination of its lanes.
-    pub fn finish_atomic(&mut self, op: &Op, lanes: Lanes<'_>, work: &AtomicWork) {
+    ///
+    /// # Errors
+    /// What a call of `malloc` or `free` found wrong.
+    pub fn finish_atomic(&mut self, op: &Op, lanes: Lanes<'_>, work: &AtomicWork) -> Result<(), LaneFault> {
+        if let Some((lane, text)) = &work.wrong {
+            return Err(LaneFault { lane: usize::from(*lane), kind: FaultKind::Memory(text.clone()) });
+        }
+        if work.heap.is_some() {
+            self.finish_heap_call(op, lanes, work);
+            return Ok(());
+        }
         for lane in lanes_in(work.mask) {
             let home = lanes.home(lane);
             self.file.put(home.row, op.d[0], op.d_bank[0], usize::from(home.lane), work.old[lane]);
         }
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use crate::decode::{Bounds, SurfaceSite};
 use crate::fault::FaultKind;
 use crate::image::LoadError;
 use crate::lanes::LANES;
-use crate::memory::Global;
+use crate::memory::{AccessError, Global};
 use crate::op::Op;
 use crate::texture::Texture;
 use raddle_ptx::ir::VarId;
@@ -69,7 +69,7 @@ impl<'p> Core<'p> {
             let address = self.surface_address(site, home, total);
             let address = address.map_err(|text| LaneFault { lane, kind: FaultKind::Memory(text) })?;
             let place = match address {
-                Some(address) => Some(self.surface_bytes(memory, site, lane, address, total)?),
+                Some(address) => Some(self.surface_bytes(memory, issue, site, (lane, address), total)?),
                 None => None,
             };
             for (n, value) in site.values.iter().enumerate() {
@@ -96,15 +96,20 @@ impl<'p> Core<'p> {
     fn surface_bytes(
         &self,
         memory: &Global<'_>,
+        issue: Issue<'_>,
         site: &SurfaceSite,
-        lane: usize,
-        address: u64,
+        (lane, address): (usize, u64),
         bytes: u32,
     ) -> Result<Place, LaneFault> {
         let image = memory.image();
         let is_new = site.is_store || memory.pending().is_some_and(|log| log.may_touch(address));
         let found = if is_new { image.check_write(address, bytes) } else { image.check_read(address, bytes) };
-        let (index, offset) = found.map_err(|error| access_fault(lane, &error))?;
-        Ok(Place::Global(index, offset))
+        match found {
+            Ok((index, offset)) => Ok(Place::Global(index, offset)),
+            Err(error @ AccessError::Outside { .. }) if !site.is_store => {
+                self.excuse(issue, lane, || error.to_string())
+            }
+            Err(error) => Err(access_fault(lane, &error)),
+        }
     }
 }

@@ -9,8 +9,12 @@ mod surface;
 mod texture;
 mod warp;
 
+use crate::atomics::HeapCall;
+use crate::heap;
 use crate::image::{Image, KernelLayout, LoadError};
 use crate::lanes::{Kernels, LANES, Level};
+use crate::launch::Launch;
+use crate::memory::DeviceMemory;
 use crate::op::{Access, Bank, CONST, Class, NO_PC, NONE, NOT, Op, Origin, Slot};
 use raddle_ptx::analysis::{Allocation, BlockId, Cfg, LikelyConvergence, Liveness, PostDominators, Uniformity};
 use raddle_ptx::ir::{FuncId, Function, Imm, Inst, InstId, Operand, RegId};
@@ -46,6 +50,17 @@ pub struct CallSite {
     pub returns: Vec<(u32, u32, u32)>,
     /// Registers of the caller to be kept when the callee may be the caller again.
     pub saved: Option<SavedRegs>,
+}
+
+impl CallSite {
+    /// The function of the allocator that is called here.
+    pub(crate) fn heap_call(&self) -> Option<HeapCall> {
+        match self.builtin? {
+            Builtin::Malloc => Some(HeapCall::Malloc),
+            Builtin::Free => Some(HeapCall::Free),
+            _ => None,
+        }
+    }
 }
 
 /// An argument of a call.
@@ -157,6 +172,26 @@ impl Ends {
 }
 
 impl Program {
+    /// The function of the allocator that an operation calls.
+    #[must_use]
+    pub fn heap_call(&self, op: &Op) -> Option<HeapCall> {
+        self.sites.get(op.target as usize).filter(|_| op.class == Class::Call).and_then(CallSite::heap_call)
+    }
+
+    /// Makes the heap of `malloc` if the program calls it and there is none: where threads see memory as it was, it
+    /// cannot be made at the first call.
+    pub fn reserve_heap(&self, launch: &Launch, memory: &mut DeviceMemory) {
+        if self.ops.iter().any(|op| self.heap_call(op).is_some()) {
+            heap::reserve(memory, launch.heap_bytes);
+        }
+    }
+
+    /// The instruction that one of its own operations comes from.
+    pub(crate) fn instruction_of(&self, op: &Op) -> Option<(FuncId, InstId)> {
+        let bytes = std::ptr::from_ref(op).addr().checked_sub(self.ops.as_ptr().addr())?;
+        self.origins.get(bytes / size_of::<Op>()).map(|origin| (origin.func, origin.inst))
+    }
+
     /// Decodes a kernel for this host.
     ///
     /// # Errors

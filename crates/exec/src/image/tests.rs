@@ -62,3 +62,21 @@ fn any_graph_of_calls_can_be_laid_out() {
 fn values_that_fit_no_frame_are_placed_without_wrapping() {
     assert_eq!(abi_offsets([(1, 1), (4, 4), (1 << 32, 8), (4, 4)]), [0, 4, 8, MOST_FRAME_BYTES]);
 }
+
+#[test]
+fn a_variable_can_be_placed_in_an_allocation_that_is_there() {
+    let text = ".version 6.0\n.target sm_50\n.address_size 64\n.global .u32 first = 7;\n.global .u32 second = 9;\n\
+        .global .u64 pointer = second;\n";
+    let mut memory = DeviceMemory::new();
+    let at = memory.alloc("mine", 64).unwrap() + 16;
+    let placed = BTreeMap::from([("second".to_owned(), at)]);
+    let image = Image::load_placed(Arc::new(raddle_ptx::load(text).0), &mut memory, &placed).unwrap();
+    assert_eq!(image.address(VarId(1)), Some(at));
+    let read = |address: u64, bytes: usize| {
+        let mut word = [0; 8];
+        memory.read(address, &mut word[..bytes]).unwrap();
+        u64::from_le_bytes(word)
+    };
+    assert_eq!((read(at, 4), read(image.address(VarId(2)).unwrap(), 8)), (9, at));
+    assert_eq!(memory.allocations().len(), 3);
+}

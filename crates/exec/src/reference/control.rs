@@ -4,7 +4,7 @@ use super::step::{Done, Flow, Step, Stop};
 use super::thread::{Activation, Registers};
 use crate::calls::MAX_STACK_BYTES;
 use crate::image::BUILTIN_FUNCTIONS;
-use crate::memory::{Region, region};
+use crate::memory::{Global, Region, region};
 use crate::{FaultKind, heap, printf};
 use raddle_ptx::ir::{FuncId, Operand, VarId};
 use raddle_ptx::isa::{Opcode, Type};
@@ -162,8 +162,8 @@ impl Step<'_> {
         }
         if name == "malloc" || name == "free" {
             let result = match name {
-                "malloc" => heap::malloc(self.memory, argument(0), self.env.launch.heap_bytes)?,
-                _ => heap::free(self.memory, argument(0)).map(|()| 0)?,
+                "malloc" => heap::malloc(&mut Global::Direct(self.memory), argument(0), self.env.launch.heap_bytes)?,
+                _ => heap::free(&mut Global::Direct(self.memory), argument(0)).map(|()| 0)?,
             };
             self.give_result(result);
             return Ok(Flow::Next);

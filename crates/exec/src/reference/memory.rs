@@ -4,10 +4,10 @@ use super::float::{Format, Operation, arithmetic};
 use super::integer::{cut, number};
 use super::step::{Done, Step, low_mask};
 use super::thread::Bytes;
-use crate::FaultKind;
 use crate::image::window;
 use crate::memory::{AccessError, Region, region};
-use raddle_ptx::ir::{Address, Base, Operand, Space};
+use crate::{FaultKind, ThreadId};
+use raddle_ptx::ir::{Address, Base, InstId, Operand, Space};
 use raddle_ptx::isa::{Opcode, Type, Word};
 use raddle_ptx::num::fit;
 use rustc_apfloat::Round;
@@ -15,29 +15,47 @@ use rustc_apfloat::Round;
 /// Bytes of one access; the widest is a vector of four 64-bit values.
 type Buffer = [u8; 32];
 
-fn outside(what: &str, owner: &str, at: u64, bytes: usize, size: u64) -> FaultKind {
-    FaultKind::Memory(format!("{what} access of {bytes} bytes at {at:#x} is outside {owner} {size} bytes"))
+/// Why memory cannot be accessed.
+enum Wrong {
+    /// It is not there.
+    Outside(String),
+    Other(String),
 }
 
-fn access(error: &AccessError) -> FaultKind {
-    FaultKind::Memory(error.to_string())
+impl From<Wrong> for FaultKind {
+    fn from(wrong: Wrong) -> Self {
+        let (Wrong::Outside(text) | Wrong::Other(text)) = wrong;
+        Self::Memory(text)
+    }
+}
+
+impl From<AccessError> for Wrong {
+    fn from(error: AccessError) -> Self {
+        match error {
+            AccessError::Outside { .. } => Self::Outside(error.to_string()),
+            _ => Self::Other(error.to_string()),
+        }
+    }
 }
 
 /// Checks bounds and alignment in a memory that is one piece.
-fn check(what: &str, owner: &str, at: u64, bytes: usize, size: u64) -> Done<usize> {
+fn check(what: &str, owner: &str, at: u64, bytes: usize, size: u64) -> Result<usize, Wrong> {
     if !at.is_multiple_of(bytes as u64) {
-        return Err(access(&AccessError::Misaligned { address: at, bytes: fit(bytes) }));
+        return Err(AccessError::Misaligned { address: at, bytes: fit(bytes) }.into());
     }
     match at.checked_add(bytes as u64) {
         Some(end) if end <= size => Ok(fit(at)),
-        _ => Err(outside(what, owner, at, bytes, size)),
+        _ => {
+            let text = format!("{what} access of {bytes} bytes at {at:#x} is outside {owner} {size} bytes");
+            Err(Wrong::Outside(text))
+        }
     }
 }
 
-fn read_bytes(memory: &Bytes, what: &str, owner: &str, at: u64, into: &mut [u8]) -> Done<()> {
+fn read_bytes(memory: &Bytes, what: &str, owner: &str, at: u64, into: &mut [u8]) -> Result<(), Wrong> {
     let start = check(what, owner, at, into.len(), memory.len())?;
     if let Some(unwritten) = memory.first_unwritten(start, into.len()) {
-        return Err(FaultKind::Memory(format!("read of {what} never written at {unwritten:#x}")));
+        return Err(Wrong::Other(format!("read of {what} never written at {unwritten:#x}")));
     }
     into.copy_from_slice(&memory.data[start..start + into.len()]);
     Ok(())
@@ -107,10 +125,25 @@ impl Step<'_> {
         }
     }
 
+    /// Reads for an instruction; those outside of memory give zero if the launch notes them, but for the ones of atomics,
+    /// which write to the same place.
     pub(super) fn read_memory(&self, from: Region, into: &mut [u8]) -> Done<()> {
+        let writes = matches!(self.inst.opcode, Opcode::Atom | Opcode::Red);
+        match (self.try_read(from, into), &self.env.launch.outside_reads) {
+            (Err(Wrong::Outside(text)), Some(reads)) if !writes => {
+                into.fill(0);
+                let thread = ThreadId { cta: self.cta, thread: self.thread.coords };
+                reads.add(thread, (self.thread.func, InstId(self.thread.pc)), || text);
+                Ok(())
+            }
+            (read, _) => Ok(read?),
+        }
+    }
+
+    fn try_read(&self, from: Region, into: &mut [u8]) -> Result<(), Wrong> {
         match from {
             Region::Global(at) => {
-                let (index, offset) = self.memory.check_read(at, fit(into.len())).map_err(|e| access(&e))?;
+                let (index, offset) = self.memory.check_read(at, fit(into.len()))?;
                 into.copy_from_slice(&self.memory.bytes(index)[offset..offset + into.len()]);
                 Ok(())
             }
@@ -136,7 +169,7 @@ impl Step<'_> {
             |what: &str, at: u64| Err(FaultKind::Memory(format!("write of {} bytes at {at:#x} to {what}", from.len())));
         match to {
             Region::Global(at) => {
-                let (index, offset) = self.memory.check_write(at, fit(from.len())).map_err(|e| access(&e))?;
+                let (index, offset) = self.memory.check_write(at, fit(from.len())).map_err(Wrong::from)?;
                 self.memory.bytes_mut(index)[offset..offset + from.len()].copy_from_slice(from);
                 self.memory.mark_written(index, offset, from.len());
             }

@@ -11,6 +11,7 @@ use crate::virtual_blocks;
 use raddle_exec::{KernelLayout, Launch, Logical};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::residency::Residency;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// What is kept of what all launches print, in bytes.
@@ -29,9 +30,12 @@ pub struct Shape {
 
 /// The launch that one of virtual blocks stands for: of the kernel as it was written, whose parameters come first.
 fn original(launch: &Launch, layout: &KernelLayout) -> Launch {
-    let Some(logical) = launch.logical else { return launch.clone() };
+    // What it reads outside of memory has been noted.
+    let outside_reads = launch.outside_reads.as_ref().map(|_| Arc::default());
+    let same = Launch { outside_reads, ..launch.clone() };
+    let Some(logical) = launch.logical else { return same };
     let bytes = launch.params.len().min(layout.param_bytes as usize);
-    Launch { grid: logical.grid, params: launch.params[..bytes].to_vec(), logical: None, ..launch.clone() }
+    Launch { grid: logical.grid, params: launch.params[..bytes].to_vec(), logical: None, ..same }
 }
 
 impl Device<'_> {
@@ -61,6 +65,7 @@ impl Device<'_> {
             max_thread_insts: self.setup.options.max_thread_insts,
             report_uninitialised: self.setup.options.report_uninitialised,
             checks: self.setup.options.checks,
+            outside_reads: self.setup.options.warn_of_reads.then(Arc::default),
             heap_bytes: self.heap_bytes,
             logical: None,
         }
@@ -152,6 +157,11 @@ impl Device<'_> {
         let loaded = &mut self.modules[module.0];
         let ptx = loaded.ptx;
         let prepared = loaded.prepare(name, &self.setup.options)?;
+        if let Some(program) = prepared.kernel.program() {
+            // The timing model needs the heap from the start, and memories have the same allocations.
+            program.reserve_heap(launch, &mut self.memory);
+            self.shadow.iter_mut().for_each(|shadow| program.reserve_heap(launch, &mut shadow.memory));
+        }
         let start = Instant::now();
         let made = match (&mut self.timer, prepared.kernel.program()) {
             (Some(timer), Some(program)) => {
@@ -192,7 +202,8 @@ impl Device<'_> {
         let kernel = name.to_owned();
         let (grid, block, ending) = (launch.grid, launch.block, stop.as_ref().map(Stop::name));
         let shared = launch.dynamic_shared;
-        self.launches.push(Launched { kernel, grid, block, shared, report, stop, timed, sample, wall });
+        let outside_reads = launch.outside_reads.as_ref().map(|reads| reads.list()).unwrap_or_default();
+        self.launches.push(Launched { kernel, grid, block, shared, report, stop, outside_reads, timed, sample, wall });
         match ending {
             Some(ending) => Err(Error::Stopped { kernel: name.to_owned(), ending }),
             None => Ok(()),

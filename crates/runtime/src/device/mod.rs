@@ -96,8 +96,11 @@ impl<'d> Device<'d> {
             // What a module says of its variables counts as written.
             device.memories().for_each(DeviceMemory::track_writes);
         }
+        if setup.checkpoints.as_ref().is_some_and(|c| !c.if_possible) && setup.options.warn_of_reads {
+            return Err(Problem::new("there are no checkpoints of runs that note reads outside of memory").into());
+        }
         device.keep = match (&setup.checkpoints, &device.timer) {
-            (Some(checkpoints), Some(timer)) => match timer.can_be_saved() {
+            (Some(checkpoints), Some(timer)) if !setup.options.warn_of_reads => match timer.can_be_saved() {
                 Ok(()) => Some(Keep::new(checkpoints, &setup.options, ptx)?),
                 Err(_) if checkpoints.if_possible => None,
                 Err(error) => return Err(error),

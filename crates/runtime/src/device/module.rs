@@ -108,7 +108,15 @@ impl<'d> Device<'d> {
     /// # Errors
     /// When a variable is too large.
     pub fn add_module(&mut self, ptx: &'d PtxFile) -> Result<ModuleId, Error> {
-        let image = Image::load(ptx.module.clone(), &mut self.memory)?;
+        self.add_module_placed(ptx, &BTreeMap::new())
+    }
+
+    /// The same with some of its global variables, by name, at addresses where there is memory for them.
+    ///
+    /// # Errors
+    /// When a variable is too large.
+    pub fn add_module_placed(&mut self, ptx: &'d PtxFile, placed: &BTreeMap<String, u64>) -> Result<ModuleId, Error> {
+        let image = Image::load_placed(ptx.module.clone(), &mut self.memory, placed)?;
         let original = match &mut self.shadow {
             Some(shadow) => {
                 let module = ptx.original.as_ref().unwrap_or(&ptx.module);

@@ -18,6 +18,8 @@ pub struct RunOptions {
     pub report_uninitialised: bool,
     /// What to look for in what threads do to each other; only the functional machine does.
     pub checks: Checks,
+    /// Reads outside of memory give zero and are noted, instead of ending the launch. Writes end it all the same.
+    pub warn_of_reads: bool,
     /// The machine and its limits, for the timing model.
     pub timing: Option<Box<TimingOptions>>,
     /// Make every launch on the reference interpreter too, and compare memory in the end.

@@ -96,3 +96,42 @@ fn modules_have_constants_of_their_own_and_kernels_see_them_change() {
         assert_eq!(device.take_launches().len(), 2, "round {round}");
     }
 }
+
+/// Threads of several blocks read `from` elements before their own, in two ways, and store the sum.
+const READS_BEFORE: &str = ".version 6.0\n.target sm_50\n.address_size 64\n\
+    .visible .entry k(.param .u64 in, .param .u64 out) {\n.shared .align 4 .b8 s[64];\n\
+    .reg .pred %p<2>; .reg .b32 %r<9>; .reg .b64 %d<9>;\n\
+    ld.param.u64 %d1, [in]; ld.param.u64 %d2, [out]; mov.u32 %r1, %ctaid.x; mad.lo.u32 %r1, %r1, 32, %tid.x;\n\
+    mul.wide.u32 %d3, %r1, 4; add.s64 %d4, %d1, %d3; add.s64 %d5, %d2, %d3;\n\
+    ld.global.u32 %r2, [%d4+-256];\n\
+    cvta.shared.u64 %d6, s; mul.wide.u32 %d7, %tid.x, 4; add.s64 %d6, %d6, %d7; ld.u32 %r3, [%d6];\n\
+    add.u32 %r4, %r2, %r3; st.global.u32 [%d5], %r4; ret;\n}\n\
+    .visible .entry w(.param .u64 in, .param .u64 out) {\n.reg .b32 %r<3>; .reg .b64 %d<3>;\n\
+    ld.param.u64 %d1, [in]; atom.global.add.u32 %r1, [%d1+-256], 1; ret;\n}\n";
+
+#[test]
+fn reads_outside_are_noted_alike_on_every_engine() {
+    let ptx = PtxFile::parse("k.ptx", READS_BEFORE.to_owned()).unwrap();
+    let mut all = Vec::new();
+    for engine in Engine::ALL {
+        let mut setup = setup(engine);
+        setup.options.warn_of_reads = true;
+        let mut device = Device::load(&setup, &ptx, true).unwrap();
+        let input = device.upload("in", &(1..=128).collect::<Vec<u32>>()).unwrap();
+        let output = device.upload("out", &[7u32; 128]).unwrap();
+        device.launch("k", [4, 1, 1], [32, 1, 1], 0, &[input.into(), output.into()]).unwrap();
+        let want: Vec<u32> = std::iter::repeat_n(0, 64).chain(1..=64).collect();
+        assert_eq!(device.download(output), want, "{engine}");
+        assert!(device.check().unwrap().is_equal(), "{engine}");
+        let reads = device.launches()[0].outside_reads.clone();
+        let first: Vec<_> =
+            reads.iter().map(|r| (r.count, r.first.thread.unwrap().cta, r.first.thread.unwrap().thread)).collect();
+        assert_eq!(first, [(64, [0, 0, 0], [0, 0, 0]), (64, [0, 0, 0], [16, 0, 0])], "{engine}");
+        assert!(reads[0].first.kind.to_string().contains("256 bytes before `in`"), "{:?}", reads[0]);
+        all.push(reads.iter().map(|read| (read.first.at, read.count)).collect::<Vec<_>>());
+        let stopped = device.launch("w", [1; 3], [1; 3], 0, &[input.into(), output.into()]);
+        assert_eq!(stopped.unwrap_err().to_string(), "kernel `w` did not complete: fault", "{engine}");
+        assert!(device.launches()[1].outside_reads.is_empty(), "{engine}");
+    }
+    assert!(all.iter().all(|reads| *reads == all[0]), "{all:?}");
+}

@@ -40,10 +40,16 @@ fn what_has_no_time_is_refused_by_name() {
         check_times(&of_body(2, "mov.u32 %r0, 1;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r1, %r0;\n")),
         Err("`movmatrix.sync.aligned.m8n8.trans.b16` in `k` has no timing yet; run it with --engine fast".to_owned())
     );
+}
+
+#[test]
+fn calls_of_the_allocator_go_to_memory_and_others_do_not() {
     let free = ".param .b64 a;\nst.param.b64 [a], 0;\ncall free, (a);\n";
-    let declared = ".extern .func free(.param .b64 a);\n";
-    assert_eq!(
-        check_times(&of_module(2, declared, free)),
-        Err("`free` in `k` has no timing yet; run it with --engine fast".to_owned())
-    );
+    let program = of_module(2, ".extern .func free(.param .b64 a);\n", free);
+    let kernel = TimedKernel::new(&program, &crate::mem::test_machine::gtx480());
+    let calls: Vec<usize> = (0..program.ops.len()).filter(|pc| program.ops[*pc].class == Class::Call).collect();
+    assert!(matches!(calls[..], [at] if (kernel.ops[at].unit, kernel.ops[at].mem) == (UnitKind::Mem, MemKind::Atomic)));
+    let own = of_module(2, ".func f() { ret; }\n", "call f;\n");
+    let kernel = TimedKernel::new(&own, &crate::mem::test_machine::gtx480());
+    assert!(kernel.ops.iter().all(|op| op.unit != UnitKind::Mem));
 }

@@ -64,9 +64,12 @@ impl<'k> Threads<'k> {
         self.core.execute(global, issuing.op, lanes, issuing.active)
     }
 
-    /// Whether an atomic is executed at the memory partitions.
+    /// Whether an atomic is executed at the memory partitions; calls of the allocator are.
     pub(super) fn is_global_atomic(&mut self, facts: &Facts<'_>, issuing: Issuing<'_>, lanes: Lanes<'_>) -> bool {
         let Issuing { op, pc, active, .. } = issuing;
+        if op.class == Class::Call && active != 0 {
+            return true;
+        }
         if op.class != Class::Atomic || active == 0 {
             return false;
         }

@@ -128,6 +128,7 @@ fn atomics_are_done_when_their_last_sector_is_served() {
         b: [2; 32],
         c: [0; 32],
         old: [0; 32],
+        ..AtomicWork::default()
     };
     let atomic = |work: &AtomicWork| crate::packet::Request {
         atomic: Some(Box::new(work.clone())),

@@ -11,6 +11,7 @@ use super::coalesce::{Access, Rules, bank_cycles, coalesce};
 use crate::kernel::MemKind;
 use raddle_exec::core::LaneFault;
 use raddle_exec::memory::Global;
+use raddle_exec::op::Class;
 use raddle_ptx::num::fit;
 
 /// Makes the requests of what an instruction touches.
@@ -87,10 +88,17 @@ fn prepare_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, issuing: Issui
     let (insts, config) = (&mut on.insts, on.facts.config);
     let mut all = insts.spare_work.pop().unwrap_or_default();
     let global = &mut Global::Logged(memory, &mut on.threads.log);
-    let prepared = on.threads.core.prepare_atomic(global, op, on.warps.lanes(warp), active, &mut all);
+    let lanes = on.warps.lanes(warp);
+    let prepared = match op.class {
+        Class::Call => {
+            on.threads.core.prepare_heap_call(global, op, lanes, active, &mut all);
+            Ok(())
+        }
+        _ => on.threads.core.prepare_atomic(global, op, lanes, active, &mut all),
+    };
     let rules = Rules {
         coalescing: config.sm.coalescing,
-        lane_bytes: u32::from(op.access.bytes),
+        lane_bytes: u32::from(all.bytes),
         segment: config.l2.sector,
         sector: config.l2.sector,
         exclusive: true,

@@ -244,7 +244,7 @@ impl Incoming {
                 counters.read_latency += now - parts.issued_at(&on.insts, load);
                 let work = self.responses.pop().and_then(|reply| reply.atomic);
                 if let (Some(work), Some(owner)) = (work, parts.owner(load)) {
-                    finish_atomic(on, owner, work);
+                    finish_atomic(on, owner, work, now);
                 }
                 return;
             }
@@ -277,10 +277,12 @@ impl Incoming {
 }
 
 /// The threads of an instruction get what its atomic request found in memory.
-fn finish_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, work: Box<AtomicWork>) {
+fn finish_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, work: Box<AtomicWork>, now: Cycle) {
     let entry = on.insts.get(inst);
     let op = &on.facts.kernel.program.ops[entry.pc as usize];
-    on.threads.core.finish_atomic(op, entry.lanes(), &work);
+    if let Err(fault) = on.threads.core.finish_atomic(op, entry.lanes(), &work) {
+        on.threads.fail(entry.pc, entry.lanes(), fault, now);
+    }
     let warp = WarpId(entry.warp);
     on.insts.spare_work.push(work);
     on.warps.atomic_done(warp);
