@@ -48,7 +48,7 @@ pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
         width = done.machine.map_or(32, |m| m.config.sm.warp_width);
         let launch = done.outcome.launches.get(args.launch as usize - 1);
         let pcs = launch.and_then(|l| l.timed.as_ref()).map_or(&[][..], |timed| &timed.pcs);
-        lines.extend(pcs.iter().map(|count| (count.pc, instruction(done.source, count.ptx_line))));
+        lines.extend(pcs.iter().map(|count| (count.pc, instruction(done.source(), count.ptx_line))));
         Ok(())
     };
     let exit = run::with(&args.run, registry, Some(&mut record), Some(&mut keep))?;

@@ -27,6 +27,7 @@ mod list;
 mod measure;
 mod out;
 mod phases;
+mod profile;
 mod progress;
 mod ptx;
 mod render;
@@ -76,6 +77,8 @@ enum Command {
     /// Run launches and measure how their warps part and wait
     #[command(subcommand, after_help = "Example:\n  raddle measure barriers examples/saxpy.toml")]
     Measure(measure::Command),
+    /// Say which source lines take the time, and why
+    Profile(Box<profile::Args>),
     /// Draw what the lanes of an SM do, instruction by instruction
     Lanes(Box<lanes::Args>),
     /// Draw how the warps of a block run and wait, from barrier to barrier
@@ -144,6 +147,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Command::Toolkit(args) => cc::write_toolkit(&args),
         Command::Tool(args) => cc::tool(&args),
         Command::Measure(command) => measure::run(&command, &registry),
+        Command::Profile(args) => profile::run(*args, &registry),
         Command::Lanes(args) => lanes::run(&args, &registry),
         Command::Phases(args) => phases::run(&args, &registry),
         Command::Plot(Plot::Gangs(args)) => gangs::run(&args, &registry),

@@ -7,6 +7,7 @@ use raddle_sim::config::PRESETS;
 use raddle_sim::mem::crossbar::CrossbarCounters;
 use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
+use raddle_sim::profile::PcCounters;
 use raddle_sim::seam::{Mechanism, Registry, Seam};
 use raddle_sim::sm::counters::SmCounters;
 use raddle_sim::sm::lanes::LaneCounters;
@@ -241,6 +242,7 @@ fn counters(registry: &Registry, json: bool) -> Result<(), Failure> {
         ("l2", "an L2 slice", L2Counters::INFO),
         ("dram", "a DRAM channel", DramCounters::INFO),
         ("network-up, network-down", "a direction of the interconnect", CrossbarCounters::INFO),
+        ("profile", "an instruction of a kernel, in `raddle profile`", PcCounters::INFO),
     ]
     .map(|(kinds, about, infos)| (kinds.to_owned(), about, infos))
     .to_vec();

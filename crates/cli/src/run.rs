@@ -148,6 +148,10 @@ pub struct Args {
     /// Write every counter to a table; FILE ends in .csv, .json or .parquet
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     stats: Option<PathBuf>,
+
+    /// What happens is charged to the operations of kernels: `raddle profile` asks for it.
+    #[arg(skip)]
+    pub profile: bool,
 }
 
 const GRAMMAR: &str = "\
@@ -291,6 +295,7 @@ impl Args {
                 never_skip: self.no_skip,
                 threads: self.threads.map_or_else(cores, |n| n as usize),
                 sample,
+                profile: self.profile,
             })
         });
         RunOptions {
@@ -321,8 +326,17 @@ pub type Then<'t> = &'t mut dyn FnMut(&Ran<'_>) -> Result<(), Failure>;
 pub struct Ran<'r> {
     pub machine: Option<&'r Machine>,
     pub outcome: &'r Outcome,
+    /// The PTX.
+    pub ptx: &'r PtxFile,
+    /// The name and text of what that was compiled from, where it is at hand.
+    pub cuda: Option<(String, &'r str)>,
+}
+
+impl Ran<'_> {
     /// The text of the PTX.
-    pub source: &'r str,
+    pub fn source(&self) -> &str {
+        &self.ptx.source
+    }
 }
 
 /// `raddle run`.
@@ -410,7 +424,7 @@ fn execute(
         stats_table::write(path, format, &stats_table::rows(&outcome))?;
     }
     if let Some(then) = then {
-        then(&Ran { machine: machine.as_ref(), outcome: &outcome, source: &ptx.source })?;
+        then(&Ran { machine: machine.as_ref(), outcome: &outcome, ptx, cuda: None })?;
     } else {
         let machine = machine.as_ref();
         let energy =

@@ -84,7 +84,7 @@ pub fn place(module: &Module, source: Option<&str>, func: FuncId, inst: InstId) 
     } else {
         text += &format!(": {}", i.mnemonic());
     }
-    if let Some(Loc { file, line, column }) = i.loc {
+    if let Some(Loc { file, line, column, .. }) = i.loc {
         text += &format!(" ({}:{line}:{column})", module.file(file).unwrap_or("?"));
     }
     text

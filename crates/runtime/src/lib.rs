@@ -22,7 +22,7 @@
 //! * [`sample`](mod@sample): a part of a run in time, and what that says of the whole.
 //! * [`numbers`]: numbers as people read them.
 //! * [`outcome`]: what a run did; [`stats_table`]: its counters as a table; [`measure`]: how its warps waited;
-//!   [`issue_record`]: what lanes did.
+//!   [`issue_record`]: what lanes did; [`profile`]: what is charged to source lines.
 //!
 //! Nothing here prints. What the user got wrong is an [`Error`] that knows its place in the launch
 //! file, where there is one.
@@ -47,6 +47,7 @@ pub mod numbers;
 pub mod outcome;
 pub mod params;
 pub mod plan;
+pub mod profile;
 pub mod ptx_file;
 pub mod sample;
 pub mod session;

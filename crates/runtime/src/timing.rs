@@ -14,6 +14,7 @@ use raddle_sim::gpu::{Gpu, GpuError, Keeper, Observer, Progress, RunOptions};
 use raddle_sim::mem::crossbar::CrossbarCounters;
 use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
+use raddle_sim::profile::PcCounters;
 use raddle_sim::residency::Residency;
 use raddle_sim::result::{Ending, LaunchResult};
 use raddle_sim::saved;
@@ -38,13 +39,15 @@ pub struct TimingOptions {
     pub threads: usize,
     /// Simulate a part only.
     pub sample: Option<Sampling>,
+    /// Charge what happens to operations ([`LaunchResult::profile`]).
+    pub profile: bool,
 }
 
 impl TimingOptions {
     /// A machine with nothing else said.
     #[must_use]
     pub fn new(machine: MachineConfig) -> Self {
-        Self { machine, registers: None, max_cycles: None, never_skip: false, threads: 1, sample: None }
+        Self { machine, registers: None, max_cycles: None, never_skip: false, threads: 1, sample: None, profile: false }
     }
 
     /// Blocks of a launch that an SM holds at once.
@@ -78,7 +81,7 @@ pub struct Timed {
     pub result: LaunchResult,
     /// Blocks an SM held at once.
     pub residency: Residency,
-    /// Operations that were issued, in the order of the program.
+    /// Operations that were issued, or to which a profile has charged something, in the order of the program.
     pub pcs: Vec<PcCount>,
 }
 
@@ -93,6 +96,8 @@ pub struct PcCount {
     pub ptx_line: u32,
     /// File and line it was compiled from.
     pub source: Option<(String, u32)>,
+    /// File and line of the call, where that is in a function that was inlined.
+    pub inlined_at: Option<(String, u32)>,
     /// Instructions by warp.
     pub warp_insts: u64,
     /// Instructions by thread.
@@ -273,6 +278,7 @@ impl<'m> Timer<'m> {
             progress: tell.as_mut().map(|t| t as &mut dyn FnMut(Progress)),
             keeper: keeper.as_mut().map(|k| k as &mut dyn Keeper),
             resume,
+            profile: options.profile,
             source: Some(&ptx.source),
             ..RunOptions::default()
         };
@@ -290,7 +296,7 @@ impl<'m> Timer<'m> {
         if let (Some(keep), Ending::Completed) = (keep, &result.ending) {
             keep.ended(&mut result);
         }
-        let pcs = pc_counts(program, ptx, &result.pcs);
+        let pcs = pc_counts(program, ptx, &result);
         let stuck = |warps: &[BlockedWarp]| Box::new(Stuck::new(warps, program, &ptx.source));
         let stop = match &result.ending {
             Ending::Completed => None,
@@ -308,7 +314,7 @@ impl<'m> Timer<'m> {
         let mut pass = Pass::reading(saved);
         result.visit(&mut pass).map_err(|e| Problem::new(format!("a result in the checkpoint is damaged: {e}")))?;
         let residency = self.options.residency(asked.program, asked.launch)?;
-        let pcs = pc_counts(asked.program, asked.ptx, &result.pcs);
+        let pcs = pc_counts(asked.program, asked.ptx, &result);
         Ok(Timed { result, residency, pcs })
     }
 
@@ -348,22 +354,29 @@ impl Observer for Forward<'_> {
     }
 }
 
-fn pc_counts(program: &Program, ptx: &PtxFile, counts: &[[u64; 2]]) -> Vec<PcCount> {
+fn pc_counts(program: &Program, ptx: &PtxFile, result: &LaunchResult) -> Vec<PcCount> {
     let lines = LineIndex::new(&ptx.source);
     let module = &program.image.module;
     let count = |(pc, [warp_insts, thread_insts]): (usize, &[u64; 2])| {
         let origin = program.origins.get(pc)?;
         let function = module.func(origin.func);
         let inst = function.insts.get(origin.inst.index())?;
-        let source = inst.loc.map(|loc| (module.file(loc.file).unwrap_or("?").to_owned(), loc.line));
+        let place = |(file, line)| (module.file(file).unwrap_or("?").to_owned(), line);
+        let source = inst.loc.map(|loc| place((loc.file, loc.line)));
+        let inlined_at = inst.loc.and_then(|loc| loc.inlined_at).map(place);
         Some(PcCount {
             pc: pc as u32,
             function: function.name.clone(),
             ptx_line: lines.line(inst.span.start),
             source,
+            inlined_at,
             warp_insts: *warp_insts,
             thread_insts: *thread_insts,
         })
     };
-    counts.iter().enumerate().filter(|(_, c)| c[0] > 0).filter_map(count).collect()
+    let is_charged = |pc: usize| {
+        let row = result.profile.as_ref().and_then(|profile| profile.pcs.get(pc));
+        row.is_some_and(|row| *row != PcCounters::default())
+    };
+    result.pcs.iter().enumerate().filter(|(pc, c)| c[0] > 0 || is_charged(*pc)).filter_map(count).collect()
 }

@@ -11,6 +11,7 @@
 //! * [`seam`]: what mechanisms decide, and their registry.
 //! * [`event`]: what happened, for those who listen.
 //! * [`stats`]: counters, declared once.
+//! * [`profile`]: what is charged to each operation of a kernel.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::cast_possible_truncation))]
 
@@ -25,6 +26,7 @@ pub mod mem;
 pub mod op_timing;
 pub mod packet;
 mod parallel;
+pub mod profile;
 pub mod residency;
 pub mod result;
 pub mod seam;

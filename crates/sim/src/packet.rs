@@ -39,6 +39,9 @@ impl Purpose {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Token(pub u32);
 
+/// Who made requests that no operation of the launch made: fetches of instructions.
+pub const NO_ORIGIN: u32 = u32::MAX;
+
 /// An SM's request for (part of) one line. It is answered by one [`Reply`] for each of its sectors.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 pub struct Request {
@@ -58,6 +61,8 @@ pub struct Request {
     pub byte_mask: u128,
     /// What an atomic does, executed at the partition when its last sector is served.
     pub atomic: Option<Box<AtomicWork>>,
+    /// The operation that made it, for profiles: its number behind where those of the launch begin, or [`NO_ORIGIN`].
+    pub origin: u32,
 }
 
 impl Request {

@@ -7,6 +7,7 @@ use crate::mem::dram::DramCounters;
 use crate::mem::l2::L2Counters;
 use crate::mem::system::{Berth, MemorySystem};
 use crate::packet::Cycle;
+use crate::profile::LaunchProfile;
 use crate::saved;
 use crate::seam::{Counted, Mechanisms};
 use crate::sm::build::Build;
@@ -79,6 +80,8 @@ pub struct LaunchResult {
     pub dispatch: Vec<Counted>,
     /// Instructions issued at each operation of the program, by warp and by thread.
     pub pcs: Vec<[u64; 2]>,
+    /// What is charged to each operation, if that was asked for.
+    pub profile: Option<LaunchProfile>,
     /// What the kernel printed.
     pub output: String,
     /// What was executed without time; everything else is then of the other blocks.
@@ -90,7 +93,7 @@ saved!(LaunchResult {
     values: cycles, ctas, residency, pcs, output;
     parts: sms, up, down, dispatch;
     lists: l2, dram;
-    fixed: ending, skipped;
+    fixed: ending, skipped, profile;
 });
 
 /// What the GPU knows at the end.
@@ -137,6 +140,7 @@ impl LaunchResult {
             down,
             dispatch: Vec::new(),
             pcs,
+            profile: None,
             output,
             skipped,
         }
@@ -158,6 +162,7 @@ impl LaunchResult {
             down: CrossbarCounters::default(),
             dispatch,
             pcs: Vec::new(),
+            profile: None,
             output: String::new(),
             skipped: None,
         }

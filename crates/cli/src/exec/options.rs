@@ -136,6 +136,7 @@ impl Options {
                 never_skip: self.no_skip,
                 threads: self.threads.map_or_else(cores, |n| n as usize),
                 sample,
+                profile: false,
             })
         });
         RunOptions {

@@ -12,7 +12,7 @@ pub fn compile(path: &Path) -> Result<PtxFile, Failure> {
     let clang = Clang::find()?;
     let toolkit = library::toolkit(&clang)?;
     let file = path.display().to_string();
-    let plan = nvcc::translate(&["-ptx".to_owned(), file.clone(), "-o".to_owned(), "-".to_owned()])?;
+    let plan = nvcc::translate(&["-ptx", "-lineinfo", &file, "-o", "-"].map(str::to_owned))?;
     let mut command = clang.command();
     command.arg(format!("--cuda-path={}", toolkit.display())).args(["-Wno-unknown-cuda-version"]).args(plan.line());
     let cannot = |e| Problem::new(format!("cannot run {}: {e}", clang.path.display()));

@@ -183,7 +183,8 @@ pub fn slots(sm: &SmCounters) -> Vec<(String, u64, u64)> {
     rows
 }
 
-fn cause_text(cause: &str) -> &str {
+/// A cause of empty slots in few words.
+pub fn cause_text(cause: &str) -> &str {
     match cause {
         "control" => "wrong path",
         "data_memory" => "wait for memory",

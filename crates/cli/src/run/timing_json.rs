@@ -17,7 +17,8 @@ pub fn machine(machine: &Machine) -> Value {
     json!({"config": config, "mechanisms": Seam::ALL.into_iter().map(name).collect::<Map<_, _>>()})
 }
 
-fn counters<C: Counters>(group: &C) -> Value {
+/// Every counter of a group by its name.
+pub fn counters<C: Counters>(group: &C) -> Value {
     let values = group.values();
     C::INFO.iter().zip(values).map(|(info, value)| (info.name.to_owned(), value.into())).collect::<Map<_, _>>().into()
 }

@@ -68,7 +68,8 @@ pub fn run(
         stats_table::write(path, format, &stats_table::rows(&outcome))?;
     }
     if let Some(then) = then {
-        then(&Ran { machine, outcome: &outcome, source: &module.source })?;
+        let cuda = Some((format!("{}.cu", workload.name), workload.source));
+        then(&Ran { machine, outcome: &outcome, ptx: &module, cuda })?;
     } else {
         let estimates = Estimates::new(&outcome.launches);
         let total = estimates.as_ref().map(|estimates| estimates.total(&outcome.launches, |_| true));

@@ -8,6 +8,7 @@ mod input;
 mod lab;
 mod lab_store;
 mod outside;
+mod profile;
 mod ptx;
 mod run;
 mod sampling;

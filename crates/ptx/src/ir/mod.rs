@@ -188,6 +188,8 @@ pub struct Loc {
     pub line: u32,
     /// Column.
     pub column: u32,
+    /// Where the function it is in was inlined: file number and line of the call.
+    pub inlined_at: Option<(u32, u32)>,
 }
 
 /// Limits and requirements of a kernel.

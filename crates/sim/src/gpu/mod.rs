@@ -10,6 +10,7 @@
 
 mod checkpoint;
 pub mod gaps;
+mod profiling;
 mod run;
 mod seat;
 
@@ -24,10 +25,11 @@ use crate::residency::Residency;
 use crate::result::LaunchResult;
 use crate::seam::{Dispatcher, Mechanisms};
 use crate::sm::Sm;
-use crate::sm::build::{Build, General, Plain, is_plain};
+use crate::sm::build::{Build, General, Plain, Profiled, is_plain};
 use crate::sm::kept::Kept;
 pub use checkpoint::{Keeper, Wish, WriteState};
 use gaps::Gaps;
+use profiling::Profiling;
 use raddle_exec::memory::DeviceMemory;
 use raddle_exec::{Launch, Program};
 use raddle_ptx::num::fit;
@@ -117,6 +119,9 @@ pub struct RunOptions<'o> {
     pub keeper: Option<&'o mut dyn Keeper>,
     /// What a [`Keeper`] kept of the same launch of the same kernel on the same machine: the launch goes on from there.
     pub resume: Option<&'o [u8]>,
+    /// Charges what happens to the operations of the kernel too ([`LaunchResult::profile`]). Not with a keeper or a state to
+    /// resume from: profiles are not kept.
+    pub profile: bool,
     /// PTX text, for reports.
     pub source: Option<&'o str>,
 }
@@ -130,6 +135,8 @@ pub struct Gpu<'m> {
     /// Goes on where the launch before ended.
     dispatcher: Option<Box<dyn Dispatcher>>,
     now: Cycle,
+    /// The number of the next launch's first operation in requests.
+    next_origin: u32,
 }
 
 impl<'m> Gpu<'m> {
@@ -139,7 +146,7 @@ impl<'m> Gpu<'m> {
     /// When the machine makes no sense.
     pub fn new(config: &'m MachineConfig) -> Result<Self, GpuError> {
         let memory = MemorySystem::new(config).map_err(|e| GpuError::Machine(e.to_string()))?;
-        Ok(Self { config, memory, kept: Vec::new(), dispatcher: None, now: 0 })
+        Ok(Self { config, memory, kept: Vec::new(), dispatcher: None, now: 0, next_origin: 0 })
     }
 
     /// Runs a launch to its end.
@@ -159,10 +166,12 @@ impl<'m> Gpu<'m> {
         program.reserve_heap(launch, memory);
         let kernel = TimedKernel::new(program, self.config);
         let some = mechanisms.for_sm().map_err(GpuError::Machine)?;
-        if options.observer.is_none() && is_plain(self.config, &some, &kernel, launch) {
-            self.launch_on::<Plain>(mechanisms, &kernel, launch, memory, options)
-        } else {
-            self.launch_on::<General>(mechanisms, &kernel, launch, memory, options)
+        let plain = options.observer.is_none() && is_plain(self.config, &some, &kernel, launch);
+        match (plain, options.profile) {
+            (true, false) => self.launch_on::<Plain>(mechanisms, &kernel, launch, memory, options),
+            (false, false) => self.launch_on::<General>(mechanisms, &kernel, launch, memory, options),
+            (true, true) => self.launch_on::<Profiled<Plain>>(mechanisms, &kernel, launch, memory, options),
+            (false, true) => self.launch_on::<Profiled<General>>(mechanisms, &kernel, launch, memory, options),
         }
     }
 
@@ -175,6 +184,7 @@ impl<'m> Gpu<'m> {
         memory: &mut DeviceMemory,
         options: RunOptions<'_>,
     ) -> Result<LaunchResult, GpuError> {
+        let profiling = if B::PROFILED { Some(Profiling::start(self, kernel, &options)?) } else { None };
         let most = Residency::new(self.config, kernel.program, launch, options.registers)?.ctas;
         let mut sms = Vec::new();
         let dispatcher = match self.dispatcher.take() {
@@ -188,6 +198,9 @@ impl<'m> Gpu<'m> {
         if options.never_skip {
             sms.iter_mut().for_each(Sm::never_skip);
             self.memory.never_skip();
+        }
+        if let Some(profiling) = &profiling {
+            sms.iter_mut().for_each(|sm| sm.name_origins(profiling.first()));
         }
         if let Some(observer) = &options.observer {
             sms.iter_mut().for_each(|sm| sm.listen(observer.wants_slots()));
@@ -238,6 +251,9 @@ impl<'m> Gpu<'m> {
         let (mut result, dispatcher) = run.finish(ending, kernel);
         for (sm, seat) in result.sms.iter_mut().zip(&sms) {
             sm.own = mechanisms.counted_on_sm(|seam| lock(&seat.sm).stages().counted(seam));
+        }
+        if let Some(profiling) = profiling {
+            result.profile = Some(profiling.finish(self, &sms, &result));
         }
         result.dispatch = mechanisms.counted_by_dispatcher(&*dispatcher, &dispatched_before);
         self.dispatcher = Some(dispatcher);

@@ -12,6 +12,7 @@ use crate::counters;
 use crate::mem::clock::Clock;
 use crate::mem::dram_bank::{Access, Banks, Command};
 use crate::mem::l2::Slice;
+use crate::mem::profile::MemoryProfile;
 use crate::mem::ring::Ring;
 use crate::packet::Cycle;
 use queue::RowQueues;
@@ -94,6 +95,8 @@ pub struct Channel {
     counted: u64,
     /// The core cycle before which nothing moves in it, unless it is told something; it may be later.
     wake: Cycle,
+    /// What it charges to operations, in launches with a profile.
+    pub(super) profile: Option<Box<MemoryProfile>>,
     /// What it did.
     pub counters: DramCounters,
 }
@@ -101,7 +104,7 @@ pub struct Channel {
 saved!(Channel {
     values: credits, latency, arrived, queues, first_bank, command_at, data, returns, in_flight, counted, wake;
     parts: banks, counters;
-    fixed: config, clock;
+    fixed: config, clock, profile;
 });
 
 impl Channel {
@@ -126,6 +129,7 @@ impl Channel {
             in_flight: 0,
             counted: 0,
             wake: Cycle::MAX,
+            profile: None,
             counters: DramCounters::default(),
             config: config.clone(),
         }
@@ -327,6 +331,9 @@ impl Channel {
             (self.config.timing.cl, &mut self.counters.reads)
         };
         *counter += 1;
+        if let Some(profile) = &mut self.profile {
+            profile.burst(access.origin, access.write);
+        }
         self.data.push((tick + u64::from(delay), access));
         self.command_at = 0;
     }

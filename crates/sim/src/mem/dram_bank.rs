@@ -23,6 +23,8 @@ pub struct Access {
     pub write: bool,
     /// The slice wants to hear of it.
     pub reply: bool,
+    /// The operation that caused it, as in [`Request::origin`](crate::packet::Request::origin).
+    pub origin: u32,
 }
 
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]

@@ -29,6 +29,7 @@ use crate::mem::cache::{TagArray, set_of};
 use crate::mem::clock::Clock;
 use crate::mem::dram_bank::Access;
 use crate::mem::mshr::Mshr;
+use crate::mem::profile::MemoryProfile;
 use crate::mem::ring::Ring;
 use crate::packet::{Cycle, Reply, Request};
 use replies::Replies;
@@ -128,6 +129,8 @@ pub struct Slice {
     dram_news: bool,
     /// How far uses of lines are ahead of time, from accesses that were made without any.
     ahead: Cycle,
+    /// What it charges to operations, in launches with a profile.
+    pub(super) profile: Option<Box<MemoryProfile>>,
     /// What it did.
     pub counters: L2Counters,
 }
@@ -136,7 +139,7 @@ saved!(Slice {
     values: inbox, served, free, rop, input, mshr, filling, miss_queue, to_dram, from_dram, port_at, stuck,
         counted, dram_side, wake, dram_news, ahead;
     parts: tags, output, counters;
-    fixed: config, clock, map, burst_bytes, local, input_limit;
+    fixed: config, clock, map, burst_bytes, local, input_limit, profile;
 });
 
 impl Slice {
@@ -172,6 +175,7 @@ impl Slice {
             wake: Cycle::MAX,
             dram_news: false,
             ahead: 0,
+            profile: None,
             counters: L2Counters::default(),
             config: config.clone(),
         }

@@ -19,6 +19,7 @@ pub mod l2;
 pub mod mshr;
 pub mod partition;
 pub(crate) mod ports;
+pub mod profile;
 pub(crate) mod ring;
 pub mod system;
 

@@ -27,6 +27,7 @@ use crate::mem::address::AddressMap;
 use crate::mem::clock::{Clock, Ticker};
 use crate::mem::dram::{Channel, DramCounters};
 use crate::mem::l2::{L2Counters, ReplyFlits, Slice, Warm};
+use crate::mem::profile::MemoryProfile;
 use crate::packet::{Cycle, Reply, Request};
 use crate::stats::Counters;
 
@@ -152,6 +153,19 @@ impl Partition {
     #[must_use]
     pub fn slices(&self) -> u32 {
         fit(self.slices.len())
+    }
+
+    /// Charges what it does to operations from now on, which count from `first`.
+    pub fn start_profile(&mut self, first: u32, operations: usize) {
+        let new = || Some(Box::new(MemoryProfile::new(first, operations)));
+        self.slices.iter_mut().for_each(|slice| slice.profile = new());
+        self.channel.profile = new();
+    }
+
+    /// What was charged since [`Partition::start_profile`], by part of it.
+    pub fn end_profile(&mut self) -> Vec<Box<MemoryProfile>> {
+        let slices = self.slices.iter_mut().map(|slice| slice.profile.take());
+        slices.chain([self.channel.profile.take()]).flatten().collect()
     }
 
     /// Counters of a slice.

@@ -5,6 +5,7 @@ use super::counters::SmCounters;
 use crate::event::{Event, EventKind};
 use crate::kernel::{Pipe, TimedOp, UnitKind};
 use crate::packet::Cycle;
+use crate::profile::{PcCounters, SmProfile};
 use crate::saved;
 use crate::seam::Cause;
 use raddle_ptx::num::fit;
@@ -22,12 +23,14 @@ pub(super) struct Account<B> {
     last_issue: Cycle,
     events: Option<Vec<Event>>,
     slot_events: bool,
+    /// What is charged to operations; nothing in builds without a profile.
+    profile: SmProfile,
 }
 
 saved!(impl[B] Account<B> {
     values: pcs, last_issue;
     parts: counters;
-    fixed: build, sm, events, slot_events;
+    fixed: build, sm, events, slot_events, profile;
 });
 
 impl<B: Build> Account<B> {
@@ -41,6 +44,7 @@ impl<B: Build> Account<B> {
             last_issue: 0,
             events: None,
             slot_events: false,
+            profile: SmProfile::new(if B::PROFILED { operations } else { 0 }),
         }
     }
 
@@ -71,11 +75,18 @@ impl<B: Build> Account<B> {
         }
     }
 
+    /// What is charged to an operation, where there is a profile.
+    #[inline(always)]
+    pub(super) fn row(&mut self, pc: u32) -> Option<&mut PcCounters> {
+        if B::PROFILED { self.profile.pcs.get_mut(pc as usize) } else { None }
+    }
+
     /// An instruction enters the machine, in a slot of its own if it is the first.
     #[inline(always)]
-    pub(super) fn enters(&mut self, mask: u32, now: Cycle, first: bool) {
+    pub(super) fn enters(&mut self, pc: u32, mask: u32, now: Cycle, first: bool) {
         if first {
             *self.counters.issued_bucket(mask.count_ones()) += 1;
+            self.row(pc).into_iter().for_each(|row| row.issued += 1);
         }
         self.counters.issue_cycles += u64::from(self.last_issue != now || self.counters.issue_cycles == 0);
         self.last_issue = now;
@@ -96,19 +107,39 @@ impl<B: Build> Account<B> {
         }
     }
 
+    /// A line has come for an operation, or a sector that goes past the data cache.
+    pub(super) fn line_came(&mut self, pc: u32, latency: Cycle) {
+        if let Some(row) = self.row(pc) {
+            row.lines_done += 1;
+            row.read_latency += latency;
+        }
+    }
+
     /// Whether an instruction was issued in the cycle before: something then moves, and it is not worth a look.
     #[inline]
     pub(super) fn has_just_issued(&self, now: Cycle) -> bool {
         self.last_issue + 1 >= now && self.counters.warp_insts > 0
     }
 
-    /// Charges the empty slots of a scheduler to a cause.
+    /// Charges the empty slots of a scheduler to a cause, and to the operation it waited for.
     #[inline]
-    pub(super) fn charge(&mut self, scheduler: usize, cause: Cause, now: Cycle, cycles: u64) {
+    pub(super) fn charge(&mut self, scheduler: usize, cause: Cause, pc: u32, now: Cycle, cycles: u64) {
         *self.counters.stall(cause) += cycles;
+        if B::PROFILED {
+            self.profile.charge(pc, cause, cycles);
+        }
         if self.hears_slots() {
             self.emit(now, EventKind::Stall { scheduler: fit(scheduler), cause, cycles });
         }
+    }
+
+    /// What is charged to operations, with how often each was issued.
+    pub(super) fn profile(&self) -> SmProfile {
+        let mut profile = self.profile.clone();
+        for (row, [warps, threads]) in profile.pcs.iter_mut().zip(&self.pcs) {
+            (row.warp_insts, row.lanes_active) = (*warps, *threads);
+        }
+        profile
     }
 
     /// Instructions issued at each operation, by warp and by thread.

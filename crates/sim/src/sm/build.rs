@@ -1,19 +1,23 @@
 //! What an SM can do, decided when the simulator is compiled.
 //!
 //! There is one source, of which the compiler makes two machines. In the plain one all that only some mechanisms need is
-//! left out: what a machine without them would ask in every cycle and for every instruction costs it nothing.
+//! left out: what a machine without them would ask in every cycle and for every instruction costs it nothing. Each is made
+//! once more with a profile of the kernel's operations, so that runs without one do not pay for it.
 
 use super::blocks::takes_logical_blocks;
 use crate::config::MachineConfig;
 use crate::kernel::TimedKernel;
 use crate::seam::SmMechanisms;
 use raddle_exec::Launch;
+use std::marker::PhantomData;
 
 /// What is compiled into an SM.
 pub trait Build: Send + 'static {
     /// Only static warps, at most 64 of them, one slice, no gangs, no gating, no virtual blocks, units of their
     /// own, no mechanism that watches the data cache, and nobody listens.
     const PLAIN: bool;
+    /// What happens is charged to the operations of the kernel too.
+    const PROFILED: bool;
 }
 
 /// An SM without what only some mechanisms need.
@@ -22,12 +26,22 @@ pub struct Plain;
 /// An SM that can do everything.
 pub struct General;
 
+/// An SM that keeps a profile, otherwise like another.
+pub struct Profiled<B>(PhantomData<B>);
+
 impl Build for Plain {
     const PLAIN: bool = true;
+    const PROFILED: bool = false;
 }
 
 impl Build for General {
     const PLAIN: bool = false;
+    const PROFILED: bool = false;
+}
+
+impl<B: Build> Build for Profiled<B> {
+    const PLAIN: bool = B::PLAIN;
+    const PROFILED: bool = true;
 }
 
 /// Whether a launch to which nobody listens can do with plain SMs.

@@ -1,7 +1,9 @@
 //! What does not change during a launch: the machine, the kernel, and what follows from them.
 
+use super::build::Build;
 use crate::config::MachineConfig;
 use crate::kernel::{TimedKernel, TimedOp};
+use crate::packet::NO_ORIGIN;
 use raddle_exec::Launch;
 use raddle_exec::core::Home;
 use raddle_ptx::num::fit;
@@ -25,6 +27,8 @@ pub(super) struct Facts<'k> {
     /// Bytes from a word of local memory to the next word of the same thread: there is room for as many blocks as SMs hold, or
     /// for all of the grid if that is less.
     pub(super) local_stride: u64,
+    /// The number of its first operation in requests.
+    pub(super) first_origin: u32,
     /// Runs every cycle instead of skipping those in which nothing moves.
     pub(super) never_skips: bool,
 }
@@ -51,8 +55,21 @@ impl<'k> Facts<'k> {
             slots_per_cta: fit(warps_per_cta.next_multiple_of(config.sm.slices.max(1))),
             rows_per_cta,
             local_stride: local_places * u64::from(rows_per_cta) * sms * 128,
+            first_origin: 0,
             never_skips: false,
         }
+    }
+
+    /// What requests of an operation say of it, for profiles.
+    #[inline]
+    pub(super) fn origin<B: Build>(&self, pc: u32) -> u32 {
+        if B::PROFILED { self.first_origin + pc } else { NO_ORIGIN }
+    }
+
+    /// The operation of a request.
+    #[inline]
+    pub(super) fn pc_of_origin(&self, origin: u32) -> u32 {
+        origin.wrapping_sub(self.first_origin)
     }
 
     /// An operation of the kernel.

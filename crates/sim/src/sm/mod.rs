@@ -46,6 +46,7 @@ use crate::config::MachineConfig;
 use crate::gpu::GpuError;
 use crate::kernel::TimedKernel;
 use crate::packet::{Cycle, Purpose, Reply};
+use crate::profile::SmProfile;
 use crate::saved;
 use crate::seam::SmMechanisms;
 use blocks::Blocks;
@@ -140,6 +141,11 @@ impl<'k, B: Build> Sm<'k, B> {
         if slots {
             self.shared.warps.news.listen();
         }
+    }
+
+    /// Its requests say which operation they are of: number `first` is that of the kernel's first.
+    pub fn name_origins(&mut self, first: u32) {
+        self.shared.facts.first_origin = first;
     }
 
     /// Runs every cycle instead of skipping those in which nothing moves.
@@ -267,7 +273,8 @@ impl<'k, B: Build> Sm<'k, B> {
     /// Nothing issues up to `to`: slots are charged to the causes that keep warps from it.
     fn pass(&mut self, now: Cycle, to: Cycle) {
         let state = self.memory_state();
-        self.schedulers.empty().pass(&mut self.shared, &self.datapath, &self.gangs, state, now, to);
+        let Self { shared, blocks, schedulers, gangs, datapath, .. } = self;
+        schedulers.pass(shared, blocks.seen(), datapath, gangs, state, now..to);
     }
 
     /// Goes over cycles in which nothing moves.
@@ -289,6 +296,11 @@ impl<'k, B: Build> Sm<'k, B> {
     /// Instructions issued at each operation, by warp and by thread.
     pub(crate) fn pc_counts(&self) -> &[[u64; 2]] {
         self.shared.account.pcs()
+    }
+
+    /// What is charged to operations, where there is a profile.
+    pub(crate) fn profile(&self) -> SmProfile {
+        self.shared.account.profile()
     }
 
     /// Every warp that has not ended, and what it waits for. `source` is the PTX text.

@@ -17,6 +17,7 @@ use raddle_exec::Launch;
 use raddle_exec::core::Core;
 use raddle_exec::memory::DeviceMemory;
 use raddle_exec::op::Op;
+use raddle_ptx::num::fit;
 
 /// What stages share.
 pub(super) struct Shared<'k, B> {
@@ -118,13 +119,37 @@ impl<'k, B: Build> Shared<'k, B> {
         self.emit_slot(at, EventKind::Request { address: request.address, bytes: request.bytes, write });
     }
 
-    /// Charges the empty slots of a scheduler to a cause.
+    /// Charges the empty slots of a scheduler to a cause, and to the operation it waited for.
     #[inline]
-    pub(super) fn charge(&mut self, scheduler: usize, cause: Cause, now: Cycle, cycles: u64) {
+    pub(super) fn charge(&mut self, scheduler: usize, cause: Cause, pc: u32, now: Cycle, cycles: u64) {
         if self.account.hears_slots() {
             self.tell_threads();
         }
-        self.account.charge(scheduler, cause, now, cycles);
+        self.account.charge(scheduler, cause, pc, now, cycles);
+    }
+
+    /// Charges what lanes of a warp do that is at an operation, if somebody asks.
+    #[inline(always)]
+    pub(super) fn charge_lanes(&mut self, warp: WarpId, pc: u32, mask: u32, active: u32) {
+        if !B::PROFILED {
+            return;
+        }
+        let width = self.facts.config.sm.warp_width;
+        let off = width - mask.count_ones();
+        let ended = if off > 0 && !self.warps.regroups() && !self.warps.pooled() { self.ended_lanes(warp) } else { 0 };
+        if let Some(row) = self.account.row(pc) {
+            row.lanes_guard += u64::from((mask & !active).count_ones());
+            row.lanes_ended += u64::from(ended);
+            row.lanes_diverged += u64::from(off - ended);
+        }
+    }
+
+    /// Lanes of a static warp whose threads have ended or never were.
+    fn ended_lanes(&self, warp: WarpId) -> u32 {
+        let info = self.warps.get(warp);
+        let (first, _) = self.threads.core.cta_rows(info.cta);
+        let thread = (info.row - first) * 32 + u32::from(info.base);
+        self.threads.core.gone(info.cta, fit(thread / self.facts.config.sm.warp_width)).count_ones()
     }
 
     /// The decoded instructions of a warp are wrong: it drops them.

@@ -20,6 +20,7 @@ mod locks;
 mod logical_blocks;
 mod memory;
 mod models;
+mod profile;
 mod random;
 mod resume;
 mod slices;

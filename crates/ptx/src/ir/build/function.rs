@@ -117,7 +117,10 @@ impl Body<'_, '_> {
                 Statement::Instruction(i) => self.instruction(i),
                 Statement::Block(inner) => self.statements(inner),
                 Statement::Variable(v) => self.variable(v),
-                Statement::Loc(l) => self.loc = Some(Loc { file: l.file, line: l.line, column: l.column }),
+                Statement::Loc(l) => {
+                    let inlined_at = l.inlined.as_ref().map(|call| (call.file, call.line));
+                    self.loc = Some(Loc { file: l.file, line: l.line, column: l.column, inlined_at });
+                }
                 Statement::BranchTargets(name, targets) => self.branch_targets(name, targets),
                 Statement::CallTargets(name, targets) => self.call_targets(name, targets),
                 Statement::Label(_) | Statement::Pragma(_) | Statement::CallPrototype(_) => {}

@@ -2,7 +2,7 @@
 
 use raddle_exec::memory::Global;
 
-use super::{Sector, Slice};
+use super::{Sector, Served, Slice};
 use crate::mem::cache::{Evicted, Probe};
 use crate::mem::dram_bank::Access;
 use crate::packet::Cycle;
@@ -13,16 +13,26 @@ impl Slice {
         let served = self.served(sector);
         let write = served.request.purpose.is_write();
         let address = served.line + u64::from(sector.number) * u64::from(self.config.sector);
+        let origin = served.request.origin;
         self.count(write);
-        let access = Access { write, ..self.read(address, sector.tag()) };
+        self.charge(origin, None);
+        let access = Access { write, ..self.read(address, sector.tag(), origin) };
         self.send(access);
     }
 
     /// What DRAM does to read a sector.
-    fn read(&self, address: u64, tag: u64) -> Access {
+    fn read(&self, address: u64, tag: u64, origin: u32) -> Access {
         let (bank, row) = self.map.bank_and_row(address);
         let (bank, slice, bursts) = (fit(bank), self.local, fit(self.config.sector.div_ceil(self.burst_bytes)));
-        Access { tag, row, bank, slice, bursts, write: false, reply: true }
+        Access { tag, row, bank, slice, bursts, write: false, reply: true, origin }
+    }
+
+    /// Charges an access to the operation that made it, if somebody asks.
+    #[inline]
+    fn charge(&mut self, origin: u32, probe: Option<Probe>) {
+        if let Some(profile) = &mut self.profile {
+            profile.access(origin, probe);
+        }
     }
 
     fn count(&mut self, write: bool) {
@@ -39,7 +49,7 @@ impl Slice {
         let now = now + self.ahead;
         let served = self.served(sector);
         let (line, set, write) = (served.line, served.set, served.request.purpose.is_write());
-        let is_atomic = served.request.atomic.is_some();
+        let (is_atomic, origin) = (served.request.atomic.is_some(), served.request.origin);
         let probe = self.tags.probe(set, line, sector.bit(), write);
         self.port_at = tick + 1;
         let done = match probe {
@@ -63,6 +73,7 @@ impl Slice {
         };
         if done {
             self.count(write);
+            self.charge(origin, Some(probe));
             match probe {
                 Probe::Hit(_) => self.counters.hits += 1,
                 Probe::Pending(_) => self.counters.pending_hits += 1,
@@ -98,8 +109,10 @@ impl Slice {
             return false;
         }
         if replace {
-            let evicted = self.tags.replace(number, self.served(sector).line, now);
-            self.write_back(evicted, tick);
+            let Served { line, request, .. } = self.served(sector);
+            let (line, origin) = (*line, request.origin);
+            let evicted = self.tags.replace(number, line, now);
+            self.write_back(evicted, origin, tick);
         }
         self.tags.write(number, sector.bit(), self.bytes(sector), now);
         true
@@ -110,7 +123,8 @@ impl Slice {
         if !self.miss_queue.is_empty() && self.miss_queue.len() + 2 > self.config.miss_queue {
             return false;
         }
-        let line = self.served(sector).line;
+        let Served { line, request, .. } = self.served(sector);
+        let (line, origin) = (*line, request.origin);
         let address = line + u64::from(sector.number) * u64::from(self.config.sector);
         let outstanding = self.mshr.find(address);
         if outstanding.map_or(self.mshr.is_full(), |entry| self.mshr.is_ready(entry) || !self.mshr.has_room(entry)) {
@@ -126,9 +140,9 @@ impl Slice {
         } else {
             let entry = self.mshr.open(address, sector);
             self.filling[entry as usize] = (number, sector.bit());
-            self.queue_miss(self.read(address, entry.into()));
+            self.queue_miss(self.read(address, entry.into(), origin));
         }
-        self.write_back(evicted, tick);
+        self.write_back(evicted, origin, tick);
         true
     }
 
@@ -138,11 +152,11 @@ impl Slice {
     }
 
     /// Sends a replaced line to DRAM; reading it out holds the data port for a cycle per sector.
-    fn write_back(&mut self, evicted: Option<Evicted>, tick: u64) {
+    fn write_back(&mut self, evicted: Option<Evicted>, origin: u32, tick: u64) {
         let Some(evicted) = evicted else { return };
         let sectors = evicted.dirty.count_ones();
         let bursts = fit((sectors * self.config.sector).div_ceil(self.burst_bytes));
-        let access = Access { bursts, write: true, reply: false, ..self.read(evicted.line, 0) };
+        let access = Access { bursts, write: true, reply: false, ..self.read(evicted.line, 0, origin) };
         self.queue_miss(access);
         self.port_at = tick + u64::from(sectors);
         self.counters.write_backs += 1;

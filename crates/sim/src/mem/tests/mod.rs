@@ -11,11 +11,12 @@ use raddle_exec::memory::{DeviceMemory, Global};
 
 use crate::config::MachineConfig;
 use crate::mem::partition::Partition;
-use crate::packet::{Cycle, Purpose, Reply, Request, Token};
+use crate::packet::{Cycle, NO_ORIGIN, Purpose, Reply, Request, Token};
 
 /// A request of SM 0 for a number of bytes.
 pub(super) fn request(token: u32, purpose: Purpose, address: u64, bytes: u32) -> Request {
-    Request { sm: 0, token: Token(token), purpose, address, bytes, posted: false, byte_mask: !0, atomic: None }
+    let (token, byte_mask) = (Token(token), !0);
+    Request { sm: 0, token, purpose, address, bytes, posted: false, byte_mask, atomic: None, origin: NO_ORIGIN }
 }
 
 /// The reference machine with one channel and one slice, so that every address is in it, and equal clocks.

@@ -234,8 +234,9 @@ impl Gangs {
             used |= own;
             if let Some(cause) = issue::veto(self, path, gang) {
                 // Its schedulers wait for it.
+                let pc = self.view(path.on, usize::from(gang.set), gang.mask).pc;
                 for scheduler in (0..count).filter(|n| own >> n & 1 != 0) {
-                    path.on.charge(scheduler, cause, now, 1);
+                    path.on.charge(scheduler, cause, pc, now, 1);
                 }
                 continue;
             }

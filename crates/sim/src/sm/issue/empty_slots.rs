@@ -9,7 +9,9 @@ use super::super::shared::Shared;
 use super::MemoryState;
 use crate::kernel::UnitKind;
 use crate::packet::Cycle;
+use crate::saved;
 use crate::seam::{Cause, Place};
+use raddle_exec::op::NO_PC;
 
 /// Why a scheduler could not issue when it last looked, as long as none of its warps has moved.
 #[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
@@ -55,21 +57,37 @@ impl UnitState {
 }
 
 /// The slots of all schedulers.
-#[derive(serde::Serialize, serde::Deserialize)]
-pub(in super::super) struct EmptySlots(Vec<Idle>);
+pub(in super::super) struct EmptySlots {
+    idle: Vec<Idle>,
+    /// The operation each waits for, in builds with a profile; [`NO_PC`] where there is no warp.
+    waits_at: Vec<u32>,
+}
+
+saved!(EmptySlots { values: idle; fixed: waits_at });
+
+/// Where the warps are that keep a scheduler from issuing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waiting {
+    /// It has no warp.
+    None,
+    /// Those at this place.
+    At(Place),
+    /// All have ended.
+    Ended,
+}
 
 impl EmptySlots {
     /// Nothing is known of this many schedulers.
     pub(super) fn new(schedulers: usize) -> Self {
-        Self(vec![Idle::UNKNOWN; schedulers])
+        Self { idle: vec![Idle::UNKNOWN; schedulers], waits_at: vec![NO_PC; schedulers] }
     }
 
     /// Whether none of the schedulers must look again while nothing changes.
     pub(super) fn can_rest(&self) -> bool {
-        self.0.iter().all(|idle| !idle.is_restless)
+        self.idle.iter().all(|idle| !idle.is_restless)
     }
 
-    /// Finds out why a scheduler cannot issue from now on, from the sets. Where its warps are held up by different things, the
+    /// Finds out why a scheduler cannot issue from now on, from the sets; nothing if it knows already. Where its warps are held up by different things, the
     /// one closest to issue counts: a warp that only waits for its unit before one that waits for data, that before one
     /// whose instruction is not there, and so on.
     #[inline]
@@ -81,10 +99,10 @@ impl EmptySlots {
         memory: MemoryState,
         scheduler: usize,
         now: Cycle,
-    ) {
-        let (known, state) = (self.0[scheduler], UnitState::new::<B>(datapath, memory));
+    ) -> Option<Waiting> {
+        let (known, state) = (self.idle[scheduler], UnitState::new::<B>(datapath, memory));
         if known.is_known && known.state == state && on.warps.sets().moved() >> scheduler & 1 == 0 {
-            return;
+            return None;
         }
         self.settle(on, scheduler, now, now);
         let in_the_way = datapath.memory_is_in_the_way::<B>(memory.is_occupied);
@@ -100,16 +118,23 @@ impl EmptySlots {
             UnitKind::Sfu => Cause::UnitSfu,
             UnitKind::Sp => Cause::UnitSp,
         };
-        let (cause, has_ready) = find_idle_cause(on, scheduler, unit_cause);
+        let (cause, waiting) = find_idle_cause(on, scheduler, unit_cause);
         let is_restless = on.warps.sets().has(scheduler, Place::Hazard);
+        let has_ready = matches!(waiting, Waiting::At(place) if place.is_ready());
         let is_quiet = !has_ready && !is_restless;
         on.warps.sets_mut().looked(scheduler);
-        self.0[scheduler] = Idle { is_known: true, cause, state, is_quiet, is_restless, since: now };
+        self.idle[scheduler] = Idle { is_known: true, cause, state, is_quiet, is_restless, since: now };
+        Some(waiting)
+    }
+
+    /// Says which operation a scheduler waits for as long as its slots have the cause it has found.
+    pub(super) fn waits_at(&mut self, scheduler: usize, pc: u32) {
+        self.waits_at[scheduler] = pc;
     }
 
     /// The policy of a scheduler wanted none of the warps that could issue: it is asked again.
     pub(super) fn declined(&mut self, scheduler: usize) {
-        self.0[scheduler].is_restless = true;
+        self.idle[scheduler].is_restless = true;
     }
 
     /// Whether a scheduler has nothing to do, as when it last looked: none of its warps can issue or has wrong instructions to
@@ -122,7 +147,7 @@ impl EmptySlots {
         memory: MemoryState,
         scheduler: usize,
     ) -> bool {
-        let known = &self.0[scheduler];
+        let known = &self.idle[scheduler];
         let is_alike = || B::PLAIN && !known.is_restless && known.state == UnitState::new::<B>(datapath, memory);
         known.is_known && on.warps.sets().moved() >> scheduler & 1 == 0 && (known.is_quiet || is_alike())
     }
@@ -130,10 +155,11 @@ impl EmptySlots {
     /// Charges the slots of a scheduler up to `to` to what it found; those from `since` on are to be charged later.
     #[inline]
     pub(super) fn settle<B: Build>(&mut self, on: &mut Shared<'_, B>, scheduler: usize, to: Cycle, since: Cycle) {
-        let idle = &mut self.0[scheduler];
+        let idle = &mut self.idle[scheduler];
         let from = std::mem::replace(&mut idle.since, since);
         if from < to {
-            on.charge(scheduler, idle.cause, from, to - from);
+            let pc = if B::PROFILED { self.waits_at[scheduler] } else { NO_PC };
+            on.charge(scheduler, idle.cause, pc, from, to - from);
         }
     }
 
@@ -145,32 +171,15 @@ impl EmptySlots {
         }
     }
 
-    /// No scheduler issues up to `to`.
-    #[inline]
-    pub(in super::super) fn pass<B: Build>(
-        &mut self,
-        on: &mut Shared<'_, B>,
-        datapath: &Datapath,
-        gangs: &Gangs,
-        memory: MemoryState,
-        now: Cycle,
-        to: Cycle,
-    ) {
-        for scheduler in 0..self.0.len() {
-            self.look(on, datapath, gangs, memory, scheduler, now);
-            self.tell(on, scheduler, to);
-        }
-    }
-
     /// Charges all slots before this cycle.
     pub(in super::super) fn settle_all<B: Build>(&mut self, on: &mut Shared<'_, B>, to: Cycle) {
-        (0..self.0.len()).for_each(|scheduler| self.settle(on, scheduler, to, to));
+        (0..self.idle.len()).for_each(|scheduler| self.settle(on, scheduler, to, to));
     }
 
     /// A fault has ended the run; `seen` are the schedulers whose slot of this cycle counts.
     #[cold]
     pub(super) fn end<B: Build>(&mut self, on: &mut Shared<'_, B>, seen: u64, now: Cycle) {
-        for scheduler in 0..self.0.len() {
+        for scheduler in 0..self.idle.len() {
             self.settle(on, scheduler, now + (seen >> scheduler & 1), Cycle::MAX);
         }
     }
@@ -182,21 +191,21 @@ fn has_ready_alone<B: Build>(on: &Shared<'_, B>, gangs: &Gangs, scheduler: usize
     (0..own.word_count()).any(|n| own.word(n) & ready.word(n) & gangs.free().word(n) != 0)
 }
 
-/// Why a scheduler cannot issue, and whether one of its warps is ready; `unit_cause` says why units do not take what is ready
+/// Why a scheduler cannot issue, and which of its warps are held up by that; `unit_cause` says why units do not take what is ready
 /// for them.
 fn find_idle_cause<B: Build>(
     on: &Shared<'_, B>,
     scheduler: usize,
     unit_cause: impl Fn(UnitKind) -> Cause,
-) -> (Cause, bool) {
+) -> (Cause, Waiting) {
     let (own, sets) = (on.warps.slots.used(scheduler), on.warps.sets());
     if own.is_empty() {
-        return (Cause::NoWarp, false);
+        return (Cause::NoWarp, Waiting::None);
     }
     let ready =
         [UnitKind::Mem, UnitKind::Sfu, UnitKind::Sp].into_iter().find(|unit| sets.has(scheduler, Place::ready(*unit)));
     if let Some(unit) = ready {
-        return (unit_cause(unit), true);
+        return (unit_cause(unit), Waiting::At(Place::ready(unit)));
     }
     let rest = [
         (Place::DataMemory, Cause::DataMemory),
@@ -210,5 +219,5 @@ fn find_idle_cause<B: Build>(
         (Place::Barrier, Cause::Barrier),
     ];
     let first = rest.iter().find(|(place, _)| sets.has(scheduler, *place));
-    (first.map_or(Cause::ExitWait, |(_, cause)| *cause), false)
+    first.map_or((Cause::ExitWait, Waiting::Ended), |(place, cause)| (*cause, Waiting::At(*place)))
 }

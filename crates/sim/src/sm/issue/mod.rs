@@ -3,7 +3,9 @@
 mod empty_slots;
 pub mod path;
 
+use super::blocks::phases::SeenBlocks;
 use super::build::Build;
+use super::datapath::Datapath;
 use super::gangs::Gangs;
 use super::shared::Shared;
 use super::warps::news::Notice;
@@ -12,9 +14,11 @@ use crate::kernel::UnitKind;
 use crate::packet::Cycle;
 use crate::saved;
 use crate::seam::{Cause, IssueScheduler, Place, WarpId, WarpSet};
-use empty_slots::{EmptySlots, UnitState};
+use empty_slots::{EmptySlots, UnitState, Waiting};
 use path::Path;
+use raddle_exec::op::NO_PC;
 use raddle_ptx::num::fit;
+use std::ops::Range;
 
 /// What schedulers see of the load-store unit.
 #[derive(Clone, Copy)]
@@ -33,13 +37,15 @@ pub(super) struct Schedulers {
     /// Instructions a warp issues in a slot at most.
     per_warp: u32,
     eligible: WarpSet,
+    /// Warps that keep a scheduler from issuing, while it is found out which comes first.
+    waiting: WarpSet,
     scratch: Vec<WarpId>,
     empty: EmptySlots,
     /// In plain builds: nobody could issue or had to look again with the units like this.
     rests: Option<UnitState>,
 }
 
-saved!(Schedulers { values: eligible, scratch, empty, rests; parts: policies; fixed: rotate, per_warp });
+saved!(Schedulers { values: eligible, scratch, rests; parts: policies, empty; fixed: rotate, per_warp, waiting });
 
 impl Schedulers {
     pub(super) fn new(policies: Vec<Box<dyn IssueScheduler>>, config: &SmConfig, slots: usize) -> Self {
@@ -49,6 +55,7 @@ impl Schedulers {
             rotate: config.issue.rotate,
             per_warp: config.issue.per_warp,
             eligible: WarpSet::new(slots),
+            waiting: WarpSet::new(slots),
             scratch: Vec::new(),
             rests: None,
         }
@@ -168,12 +175,13 @@ impl Schedulers {
         }
         let Some(warp) = pick else {
             match vetoed {
-                Some(cause) => {
+                Some((cause, warp)) => {
                     self.empty.settle(path.on, scheduler, now, now + 1);
-                    path.on.charge(scheduler, cause, now, 1);
+                    let pc = path.on.warps.get(warp).pc;
+                    path.on.charge(scheduler, cause, pc, now, 1);
                 }
                 None => {
-                    self.empty.look(path.on, path.datapath, gangs, memory, scheduler, now);
+                    self.look(path.on, path.blocks.seen(), path.datapath, gangs, memory, scheduler, now);
                     if any != 0 {
                         self.empty.declined(scheduler);
                     }
@@ -197,6 +205,71 @@ impl Schedulers {
         self.policies[scheduler].issued(&seen, warp);
     }
 
+    /// No scheduler issues in these cycles.
+    #[inline]
+    pub(super) fn pass<B: Build>(
+        &mut self,
+        on: &mut Shared<'_, B>,
+        blocks: SeenBlocks<'_>,
+        datapath: &Datapath,
+        gangs: &Gangs,
+        memory: MemoryState,
+        cycles: Range<Cycle>,
+    ) {
+        for scheduler in 0..self.policies.len() {
+            self.look(on, blocks, datapath, gangs, memory, scheduler, cycles.start);
+            self.empty.tell(on, scheduler, cycles.end);
+        }
+    }
+
+    /// Finds out why a scheduler cannot issue from now on, and in builds with a profile for which operation it waits.
+    #[inline]
+    #[allow(clippy::too_many_arguments, reason = "what it looks at is apart")]
+    fn look<B: Build>(
+        &mut self,
+        on: &mut Shared<'_, B>,
+        blocks: SeenBlocks<'_>,
+        datapath: &Datapath,
+        gangs: &Gangs,
+        memory: MemoryState,
+        scheduler: usize,
+        now: Cycle,
+    ) {
+        let waiting = self.empty.look(on, datapath, gangs, memory, scheduler, now);
+        if B::PROFILED
+            && let Some(waiting) = waiting
+        {
+            let pc = self.find_waiting(on, blocks, scheduler, waiting, now);
+            self.empty.waits_at(scheduler, pc);
+        }
+    }
+
+    /// The operation a scheduler waits for: that of the warp that comes first in its order, of those that are held up by what its
+    /// slots are charged to. A policy that ranks none of them leaves it to the lowest slot.
+    fn find_waiting<B: Build>(
+        &mut self,
+        on: &Shared<'_, B>,
+        blocks: SeenBlocks<'_>,
+        scheduler: usize,
+        waiting: Waiting,
+        now: Cycle,
+    ) -> u32 {
+        let (own, sets) = (on.warps.slots.used(scheduler), on.warps.sets());
+        for n in 0..sets.word_count() {
+            let held = match waiting {
+                Waiting::None => return NO_PC,
+                Waiting::At(place) => sets.at(place).word(n),
+                Waiting::Ended => u64::MAX,
+            };
+            self.waiting.set_word(n, own.word(n) & held);
+        }
+        let seen = on.warps.view(scheduler, now, blocks);
+        let first = self.policies[scheduler].first_of(&seen, &self.waiting, &mut self.scratch);
+        let first = first.filter(|warp| self.waiting.contains(*warp)).or_else(|| self.waiting.iter().next());
+        let last: u32 = fit(on.facts.kernel.ops.len() - 1);
+        first.map_or(NO_PC, |warp| on.warps.get(warp).pc.min(last))
+    }
+
     /// Whether a warp that has issued can issue another instruction in the same slot.
     fn goes_on<B: Build>(&self, path: &mut Path<'_, '_, B>, scheduler: usize, warp: WarpId) -> bool {
         let warps = &path.on.warps;
@@ -212,14 +285,14 @@ impl Schedulers {
         &mut self,
         path: &mut Path<'_, '_, B>,
         scheduler: usize,
-        vetoed: &mut Option<Cause>,
+        vetoed: &mut Option<(Cause, WarpId)>,
     ) -> Option<WarpId> {
         loop {
             let seen = path.on.warps.view(scheduler, path.now, path.blocks.seen());
             let picked = self.policies[scheduler].pick(&seen, &self.eligible, &mut self.scratch);
             let warp = picked.filter(|w| self.eligible.contains(*w))?;
             let Some(cause) = path.power.veto(path.on, warp, path.now) else { return Some(warp) };
-            vetoed.get_or_insert(cause);
+            vetoed.get_or_insert((cause, warp));
             self.eligible.set(warp, false);
         }
     }

@@ -68,10 +68,11 @@ impl<B: Build> Path<'_, '_, B> {
     pub(in super::super) fn enter(&mut self, issuing: Issuing<'_>, timed: &TimedOp, row: u32, first: bool) -> InstId {
         let Issuing { warp, op, pc, mask, active, now, .. } = issuing;
         let on = &mut *self.on;
-        on.account.enters(mask, now, first);
+        on.account.enters(pc, mask, now, first);
         if !op.hidden {
             let threads = u64::from(active.count_ones());
             on.account.issues(pc, timed.unit, threads);
+            on.charge_lanes(warp, pc, mask, active);
             on.warps.slots.count(warp, threads);
             on.emit_slot(now, EventKind::Issue { warp: warp.0, pc, at: mask, lanes: active });
         }
@@ -96,6 +97,14 @@ impl<B: Build> Path<'_, '_, B> {
             Class::Branch => {
                 on.account.counters.branches += 1;
                 on.account.counters.divergent_branches += u64::from(active != 0 && active != mask);
+                if let Some(row) = on.account.row(pc) {
+                    let way = match active {
+                        0 => &mut row.not_taken,
+                        all if all == mask => &mut row.taken,
+                        _ => &mut row.diverged,
+                    };
+                    *way += 1;
+                }
                 on.warps.go_on(warp, Outcome::Branch { taken: active, op });
             }
             Class::Exit => self.blocks.barriers_mut().exit(on, warp, active, now),

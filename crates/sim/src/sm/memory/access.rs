@@ -1,23 +1,29 @@
 //! The requests of a memory instruction: what its lanes touch, put together.
 
+use super::super::account::Account;
 use super::super::build::Build;
-use super::super::counters::SmCounters;
 use super::super::facts::Facts;
-use super::super::footprint::Footprint;
+use super::super::footprint::{Footprint, Spaces};
 use super::super::in_flight::InFlight;
 use super::super::in_flight::InstId;
 use super::super::shared::{Issuing, Shared};
-use super::coalesce::{Access, Rules, bank_cycles, coalesce};
+use super::coalesce::{Access, Rules, bank_cycles, coalesce, distinct_bytes};
 use crate::kernel::MemKind;
+use crate::profile::PcCounters;
 use raddle_exec::core::LaneFault;
 use raddle_exec::memory::Global;
 use raddle_exec::op::Class;
 use raddle_ptx::num::fit;
 
 /// Makes the requests of what an instruction touches.
-pub(super) fn make_requests(facts: &Facts<'_>, counters: &mut SmCounters, entry: &mut InFlight, footprint: &Footprint) {
+pub(super) fn make_requests<B: Build>(
+    facts: &Facts<'_>,
+    account: &mut Account<B>,
+    entry: &mut InFlight,
+    footprint: &Footprint,
+) {
     let Footprint { addresses, spaces, fixed } = footprint;
-    let config = facts.config;
+    let (config, counters) = (facts.config, &mut account.counters);
     let timed = facts.op(entry.pc);
     if let Some(address) = *fixed {
         let (bytes, lanes) = (config.sm.l1c.line, spaces.constant);
@@ -57,6 +63,32 @@ pub(super) fn make_requests(facts: &Facts<'_>, counters: &mut SmCounters, entry:
         *(if is_write { &mut counters.local_stores } else { &mut counters.local_loads }) += count;
     }
     entry.shared = spaces.shared != 0 && entry.accesses.is_empty();
+    if B::PROFILED {
+        charge(facts, account.row(entry.pc), footprint, entry, lane_bytes);
+    }
+}
+
+/// Charges the requests of an instruction to its operation; each lane asked for so many bytes.
+fn charge(facts: &Facts<'_>, row: Option<&mut PcCounters>, footprint: &Footprint, entry: &InFlight, lane_bytes: u32) {
+    let Some(row) = row else { return };
+    let Footprint { addresses, spaces, .. } = footprint;
+    row.shared_accesses += u64::from(spaces.shared != 0);
+    let bytes = match spaces {
+        Spaces { global: 0, texture: 0, local: 0, .. } => return,
+        Spaces { global: 0, texture: 0, local, .. } => u64::from(local.count_ones() * lane_bytes),
+        Spaces { global: 0, texture, .. } => distinct_bytes(addresses, *texture, 4),
+        Spaces { global, .. } => distinct_bytes(addresses, *global, lane_bytes),
+    };
+    charge_requests(facts, row, &entry.accesses, bytes);
+}
+
+/// Charges requests for so many different bytes.
+fn charge_requests(facts: &Facts<'_>, row: &mut PcCounters, accesses: &[Access], bytes: u64) {
+    let sector = facts.config.l2.sector;
+    row.accesses += 1;
+    row.requests += accesses.len() as u64;
+    row.sectors += accesses.iter().map(|access| u64::from(access.bytes.div_ceil(sector))).sum::<u64>();
+    row.least_sectors += bytes.div_ceil(u64::from(sector));
 }
 
 /// Executes a memory instruction in the cycle it issues. Its requests are made at once, or, `later`, with those of other
@@ -76,7 +108,7 @@ pub(in super::super) fn execute<B: Build>(
         if later {
             *entry.footprint = Some(on.threads.footprint);
         } else {
-            make_requests(&on.facts, &mut on.account.counters, entry, &on.threads.footprint);
+            make_requests(&on.facts, &mut on.account, entry, &on.threads.footprint);
         }
     }
     Ok(())
@@ -114,6 +146,10 @@ fn prepare_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, issuing: Issui
     }
     let count: u32 = fit(accesses.len());
     on.account.counters.atomics += u64::from(count);
+    if let Some(row) = on.account.row(issuing.pc) {
+        let bytes = distinct_bytes(&all.address, all.mask, rules.lane_bytes);
+        charge_requests(&on.facts, row, &accesses, bytes);
+    }
     on.warps.front_mut(warp).begin_atomics(count);
     insts.get_mut(inst).accesses = accesses;
     insts.spare_work.push(all);

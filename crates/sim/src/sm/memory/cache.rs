@@ -10,7 +10,7 @@ use crate::config::{CacheConfig, WritePolicy};
 use crate::counters;
 use crate::mem::cache::{TagArray, set_of};
 use crate::mem::mshr::Mshr;
-use crate::packet::{Cycle, Purpose, Request, Token};
+use crate::packet::{Cycle, NO_ORIGIN, Purpose, Request, Token};
 use crate::saved;
 use raddle_ptx::num::fit;
 use refusal::{Changes, Why};
@@ -117,6 +117,11 @@ impl Cache {
     #[inline]
     pub fn refuse_again(&mut self) {
         self.counters.reservation_fails += 1;
+    }
+
+    /// The requests it has just made are of an operation.
+    pub(super) fn name_origin(&mut self, origin: u32) {
+        self.queue.iter_mut().rev().take_while(|r| r.origin == NO_ORIGIN).for_each(|r| r.origin = origin);
     }
 
     /// Takes the next request for the interconnect.
@@ -231,6 +236,7 @@ impl Cache {
             posted: false,
             byte_mask,
             atomic: None,
+            origin: NO_ORIGIN,
         }
     }
 

@@ -159,6 +159,27 @@ fn shrink(rules: Rules, lanes: u32, base: u64, chunks: u32, written: u128) -> Ac
     Access { address: base + u64::from(start), bytes, lanes, byte_mask }
 }
 
+/// How many different bytes lanes ask for, `width` from each address on.
+#[must_use]
+pub fn distinct_bytes(addresses: &[u64; 32], mask: u32, width: u32) -> u64 {
+    let (mut own, mut count) = ([0; 32], 0);
+    for lane in lanes_in(mask) {
+        own[count] = addresses[lane];
+        count += 1;
+    }
+    let own = &mut own[..count];
+    if !own.is_sorted() {
+        own.sort_unstable();
+    }
+    let (mut bytes, mut end) = (0, 0);
+    for address in own {
+        let next = *address + u64::from(width);
+        bytes += next - end.max(*address);
+        end = next;
+    }
+    bytes
+}
+
 /// Cycles the banks of shared memory take: the most different words of one bank, for each group of lanes.
 #[must_use]
 pub fn bank_cycles(addresses: &[u64; 32], mask: u32, banks: u32, groups: u32) -> u32 {
@@ -298,6 +319,19 @@ mod tests {
         out.clear();
         coalesce(rules, &std::array::from_fn(|l| 0x100 + 4 * l as u64), u32::MAX, &mut out);
         assert_eq!(out.len(), 4);
+    }
+
+    #[test]
+    fn bytes_are_counted_once() {
+        let bytes = |width, address: fn(u64) -> u64| {
+            distinct_bytes(&std::array::from_fn(|lane| address(lane as u64)), u32::MAX, width)
+        };
+        assert_eq!(bytes(4, |lane| 0x100 + 4 * lane), 128);
+        assert_eq!(bytes(4, |lane| 0x1000 - 4 * lane), 128, "in any order");
+        assert_eq!(bytes(4, |_| 0x100), 4);
+        assert_eq!(bytes(4, |lane| 0x100 + 128 * lane), 128);
+        assert_eq!(bytes(8, |lane| 0x100 + 4 * lane), 132, "they overlap");
+        assert_eq!(distinct_bytes(&[0x100; 32], 0, 4), 0);
     }
 
     #[test]

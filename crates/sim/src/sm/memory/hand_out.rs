@@ -8,6 +8,7 @@ use super::outgoing::{Desk, Lookup, Outgoing, Stuck, purpose};
 use super::served::{Load, Store};
 use crate::kernel::MemKind;
 use crate::packet::{Cycle, Purpose, Request, Token};
+use crate::profile::PcCounters;
 use crate::seam::WarpId;
 
 impl Outgoing {
@@ -21,6 +22,7 @@ impl Outgoing {
             _ if entry.bank_cycles > 1 => {
                 entry.bank_cycles -= 1;
                 desk.on.account.counters.shared_conflicts += 1;
+                desk.on.account.row(entry.pc).into_iter().for_each(|row| row.shared_conflicts += 1);
                 false
             }
             _ if entry.accesses.is_empty() => true,
@@ -75,6 +77,11 @@ impl Outgoing {
             false => Answer::Hit,
         };
         let (latency, refused) = (cache.latency(), Stuck::Constant(cache.version()));
+        if B::PROFILED && cache.is_present() {
+            let pc = desk.on.insts.get(inst).pc;
+            cache.name_origin(desk.on.facts.origin::<B>(pc));
+            charge_l1c(desk.on.account.row(pc), answer);
+        }
         let Some(empty) = self.answered(desk, inst, load, answer, refused) else { return false };
         if answer == Answer::Hit {
             if latency > 0 {
@@ -90,6 +97,11 @@ impl Outgoing {
         let Some(&access) = desk.on.insts.get(inst).accesses.last() else { return true };
         let load = desk.parts.load(&desk.on.insts, inst, &access, 1);
         let answer = desk.caches.l1t.read(access.address, load.token(), desk.now);
+        if B::PROFILED {
+            let pc = desk.on.insts.get(inst).pc;
+            desk.caches.l1t.name_origin(desk.on.facts.origin::<B>(pc));
+            charge_l1t(desk.on.account.row(pc), answer);
+        }
         let refused = Stuck::Texture(desk.caches.l1t.version());
         self.answered(desk, inst, load, answer, refused).unwrap_or(false)
     }
@@ -147,9 +159,9 @@ impl Outgoing {
         let Access { address, bytes, byte_mask, .. } = access;
         let is_store = desk.on.facts.op(entry.pc).mem == MemKind::Store;
         let purpose = purpose(is_store, entry.local);
-        let warp = WarpId(entry.warp);
+        let (warp, origin) = (WarpId(entry.warp), desk.on.facts.origin::<B>(entry.pc));
         let (sm, posted, token) = (desk.on.facts.id, is_store && !self.write_replies, Token::default());
-        let mut request = Request { sm, token, purpose, address, bytes, posted, byte_mask, atomic: None };
+        let mut request = Request { sm, token, purpose, address, bytes, posted, byte_mask, atomic: None, origin };
         if !desk.port.accepts(&request) {
             self.port_is_full(desk, &request);
             return false;
@@ -191,6 +203,7 @@ impl Outgoing {
             posted: false,
             byte_mask: u128::MAX,
             atomic: entry.work.pop(),
+            origin: desk.on.facts.origin::<B>(entry.pc),
         };
         if !desk.port.accepts(&request) {
             self.port_is_full(desk, &request);
@@ -214,5 +227,26 @@ impl Outgoing {
         self.stuck = Stuck::Port(desk.port.flits(request));
         self.stalled = true;
         desk.stalls();
+    }
+}
+
+/// Charges what the constant cache answered to an operation.
+fn charge_l1c(row: Option<&mut PcCounters>, answer: Answer) {
+    let Some(row) = row else { return };
+    match answer {
+        Answer::Hit => row.l1c_hits += 1,
+        Answer::Pending => row.l1c_pending_hits += 1,
+        Answer::Miss => row.l1c_misses += 1,
+        Answer::Fail => {}
+    }
+}
+
+/// The same of the texture cache, whose hits wait too.
+fn charge_l1t(row: Option<&mut PcCounters>, answer: Answer) {
+    let Some(row) = row else { return };
+    match answer {
+        Answer::Hit | Answer::Pending => row.l1t_hits += 1,
+        Answer::Miss => row.l1t_misses += 1,
+        Answer::Fail => {}
     }
 }

@@ -12,7 +12,7 @@ use super::served::{Load, Store};
 use super::watch;
 use crate::config::MachineConfig;
 use crate::mem::ring::Ring;
-use crate::packet::{Cycle, Purpose, Reply, Token};
+use crate::packet::{Cycle, Purpose, Reply, Request, Token};
 use crate::saved;
 use crate::seam::WarpId;
 use raddle_exec::atomics::AtomicWork;
@@ -43,11 +43,13 @@ pub(super) struct Incoming {
     ejection_buffer: u32,
     /// When each line of the data cache was sent for.
     sent_at: Vec<Cycle>,
+    /// The operations for which they were, in builds with a profile.
+    sent_for: Vec<u32>,
 }
 
 saved!(Incoming {
     values: shared, hits, writeback, written, turn, past_l1, responses, ejected, sent_at;
-    fixed: shared_latency, response_queue, ejection_buffer;
+    fixed: shared_latency, response_queue, ejection_buffer, sent_for;
 });
 
 impl Incoming {
@@ -65,6 +67,7 @@ impl Incoming {
             ejected: Ring::new(config.sm.ejection_buffer),
             ejection_buffer: config.sm.ejection_buffer,
             sent_at: vec![0; config.sm.l1d.mshr_entries as usize],
+            sent_for: vec![0; config.sm.l1d.mshr_entries as usize],
         }
     }
 
@@ -134,8 +137,11 @@ impl Incoming {
     }
 
     /// A line of the data cache is sent for.
-    pub(super) fn line_sent(&mut self, token: Token, now: Cycle) {
-        self.sent_at[token.0 as usize] = now;
+    pub(super) fn line_sent<B: Build>(&mut self, request: &Request, now: Cycle) {
+        self.sent_at[request.token.0 as usize] = now;
+        if B::PROFILED {
+            self.sent_for[request.token.0 as usize] = request.origin;
+        }
     }
 
     /// Replies: one goes from the port into the SM, one from the interconnect to the port. The token of a line of
@@ -241,7 +247,12 @@ impl Incoming {
                 self.past_l1 = Some(load);
                 counters.reads_done += 1;
                 counters.lines_done += 1;
-                counters.read_latency += now - parts.issued_at(&on.insts, load);
+                let latency = now - parts.issued_at(&on.insts, load);
+                counters.read_latency += latency;
+                if B::PROFILED {
+                    let (_, pc) = parts.writer(on, load);
+                    on.account.line_came(pc, latency);
+                }
                 let work = self.responses.pop().and_then(|reply| reply.atomic);
                 if let (Some(work), Some(owner)) = (work, parts.owner(load)) {
                     finish_atomic(on, owner, work, now);
@@ -253,7 +264,12 @@ impl Incoming {
                 caches.l1d.fill(token, now);
                 counters.reads_done += 1;
                 counters.lines_done += 1;
-                counters.read_latency += now - self.sent_at[token.0 as usize];
+                let latency = now - self.sent_at[token.0 as usize];
+                counters.read_latency += latency;
+                if B::PROFILED {
+                    let pc = on.facts.pc_of_origin(self.sent_for[token.0 as usize]);
+                    on.account.line_came(pc, latency);
+                }
             }
         }
         self.responses.pop();

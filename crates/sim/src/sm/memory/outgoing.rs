@@ -6,7 +6,7 @@ use super::super::in_flight::InstId;
 use super::super::port::Port;
 use super::super::shared::Shared;
 use super::Caches;
-use super::cache::{Answer, Cache};
+use super::cache::{Answer, Cache, CacheCounters};
 use super::coalesce::Access;
 use super::incoming::Incoming;
 use super::parts::Parts;
@@ -82,6 +82,24 @@ impl<B: Build> Desk<'_, '_, B> {
     pub(super) fn send(&mut self, request: Request, sector: u32) {
         self.on.emit_request(self.now, &request);
         self.port.send(request, sector, self.now);
+    }
+
+    /// Hits, hits of outstanding lines and misses of the data cache so far.
+    #[inline]
+    fn found(&self) -> [u64; 3] {
+        let CacheCounters { hits, pending_hits, misses, .. } = self.caches.l1d.counters;
+        [hits, pending_hits, misses]
+    }
+
+    /// Charges what a look-up in the data cache has counted since to its operation.
+    #[inline]
+    fn charge_lookup(&mut self, pc: u32, before: [u64; 3]) {
+        let now = self.found();
+        if let Some(row) = self.on.account.row(pc) {
+            row.l1d_hits += now[0] - before[0];
+            row.l1d_pending_hits += now[1] - before[1];
+            row.l1d_misses += now[2] - before[2];
+        }
     }
 
     pub(super) fn stalls(&mut self) {
@@ -172,7 +190,7 @@ impl Outgoing {
                 && let Some(request) = cache.pop_request()
             {
                 if data && !request.purpose.is_write() {
-                    desk.back.line_sent(request.token, desk.now);
+                    desk.back.line_sent::<B>(&request, desk.now);
                 }
                 desk.send(request, self.sector);
             }
@@ -195,16 +213,22 @@ impl Outgoing {
             return;
         }
         let Some(&Lookup { at, inst, access, token }) = self.lookups.front() else { return };
-        let is_store = desk.on.op_of(inst).mem == MemKind::Store;
-        let purpose = purpose(is_store, desk.on.insts.get(inst).local);
+        let pc = desk.on.insts.get(inst).pc;
+        let is_store = desk.on.op(pc).mem == MemKind::Store;
+        let (purpose, origin) = (purpose(is_store, desk.on.insts.get(inst).local), desk.on.facts.origin::<B>(pc));
+        let before = if B::PROFILED { desk.found() } else { [0; 3] };
         let answer = if is_store {
             let Access { address, bytes, byte_mask, .. } = access;
             let (sm, posted) = (desk.on.facts.id, !self.write_replies);
-            let request = Request { sm, token, purpose, address, bytes, posted, byte_mask, atomic: None };
+            let request = Request { sm, token, purpose, address, bytes, posted, byte_mask, atomic: None, origin };
             desk.caches.l1d.write(request, desk.now)
         } else {
             desk.caches.l1d.read(access.address, purpose, token, desk.now)
         };
+        if B::PROFILED {
+            desk.caches.l1d.name_origin(origin);
+            desk.charge_lookup(pc, before);
+        }
         if watch::is_wanted(desk.on) {
             let line = desk.caches.l1d.line_of(access.address);
             let lookup = Lookup { at, inst, access, token };

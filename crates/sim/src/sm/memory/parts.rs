@@ -115,7 +115,7 @@ impl Parts {
         (entry.bank_cycles, entry.shared, entry.local, entry.gathered) = (1, false, false, false);
         entry.members = members;
         if let Some(all) = all {
-            make_requests(&on.facts, &mut on.account.counters, on.insts.get_mut(carrier), &all);
+            make_requests(&on.facts, &mut on.account, on.insts.get_mut(carrier), &all);
         } else if work_first {
             // An atomic has its requests already.
             let own = on.insts.get_mut(first);

@@ -14,7 +14,7 @@
 use super::cache::{Answer, CacheCounters};
 use crate::config::{SetIndex, TextureCacheConfig};
 use crate::mem::cache::{Probe, TagArray, set_of};
-use crate::packet::{Cycle, Purpose, Request, Token};
+use crate::packet::{Cycle, NO_ORIGIN, Purpose, Request, Token};
 use crate::saved;
 use std::collections::VecDeque;
 
@@ -129,11 +129,17 @@ impl TextureCache {
                     posted: false,
                     byte_mask: u128::MAX,
                     atomic: None,
+                    origin: NO_ORIGIN,
                 });
                 Answer::Miss
             }
             other => unreachable!("no line of the tags is ever outstanding, but it found {other:?}"),
         }
+    }
+
+    /// The request it has just made is of an operation.
+    pub(super) fn name_origin(&mut self, origin: u32) {
+        self.queue.iter_mut().rev().take_while(|r| r.origin == NO_ORIGIN).for_each(|r| r.origin = origin);
     }
 
     /// Takes the next request for the interconnect.

@@ -327,6 +327,7 @@ impl<'k, B: Build> Warps<'k, B> {
             if !B::PLAIN {
                 self.news.moved(warp);
             }
+            self.ready.sets.mark(warp);
             self.refresh(warp);
         }
         if self.regroups() {

@@ -194,6 +194,14 @@ impl<B: Build> Sets<B> {
         self.moves
     }
 
+    /// A warp is at another operation, if not at another place: profiles ask what its scheduler waits for.
+    #[inline]
+    pub fn mark(&mut self, warp: WarpId) {
+        if B::PROFILED {
+            self.moved |= 1 << (self.schedulers[warp.index()] % 64);
+        }
+    }
+
     /// Something else about the warps of all schedulers has changed.
     pub fn touch(&mut self) {
         self.moved = u64::MAX;

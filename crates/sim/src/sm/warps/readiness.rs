@@ -81,6 +81,7 @@ impl<'k, B: Build> Readiness<'k, B> {
     pub(super) fn enter(&mut self, table: &WarpTable, warp: WarpId, op: &TimedOp, entry: &mut InFlight) {
         let is_memory = op.unit == UnitKind::Mem;
         let regroups = self.regroups();
+        self.sets.mark(warp);
         let front = &mut self.fronts[warp.index()];
         front.pop();
         front.in_flight += 1;

@@ -1,0 +1,92 @@
+//! `raddle profile`.
+
+use crate::{Folder, raddle, root};
+use serde_json::Value;
+
+/// Lanes of a warp read words that are 128 bytes apart; lines are those of two files, one of them inlined.
+const STRIDED: &str = ".version 7.2\n.target sm_50\n.address_size 64\n\
+    .visible .entry strided(.param .u64 in, .param .u64 out)\n{\n\
+    .reg .b32 %r<3>;\n.reg .b64 %rd<6>;\n\
+    .loc 1 3 0\n\
+    mov.u32 %r1, %tid.x;\n\
+    ld.param.u64 %rd1, [in];\n\
+    ld.param.u64 %rd2, [out];\n\
+    mul.wide.u32 %rd3, %r1, 128;\n\
+    mul.wide.u32 %rd4, %r1, 4;\n\
+    .loc 2 1 5, function_name $L__info_string0, inlined_at 1 4 9\n\
+    add.u64 %rd3, %rd1, %rd3;\n\
+    ld.global.u32 %r2, [%rd3];\n\
+    .loc 1 5 0\n\
+    add.u64 %rd4, %rd2, %rd4;\n\
+    st.global.u32 [%rd4], %r2;\n\
+    ret;\n}\n\
+    .file 1 \"strided.cu\"\n.file 2 \"load.h\"\n\
+    .section .debug_str\n{\n$L__info_string0:\n.b8 108\n.b8 0\n}\n";
+
+const SOURCE: &str = "// Words far apart.\n__global__ void strided(int *in, int *out) {\n\
+    int i = threadIdx.x;\nint value = load(in + 32 * i);\nout[i] = value;\n}\n";
+
+fn strided(more: &[&str]) -> crate::Ended {
+    let folder = Folder::new().with("strided.ptx", STRIDED).with("strided.cu", SOURCE);
+    let args = ["profile", "strided.ptx", "--grid", "1", "--block", "64"];
+    let buffers = ["--arg", "buf:u32:4096=iota", "--arg", "buf:u32:64=zero"];
+    folder.raddle(&[&args[..], &buffers, more].concat())
+}
+
+#[test]
+fn lines_are_shown_with_their_text() {
+    let ended = strided(&[]);
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    let line = |text: &str| {
+        let found = ended.out.lines().find(|line| line.contains(text));
+        found.unwrap_or_else(|| panic!("no {text} in:\n{}", ended.out)).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(line("strided.cu:5").ends_with("4.0 of 4.0 - strided.cu:5 out[i] = value;"), "{}", ended.out);
+    assert!(line("strided.cu:5").contains("wait for memory"), "{}", ended.out);
+    assert!(line("load.h:1").ends_with("32.0 32.0 of 4.0 - load.h:1 (inlined at strided.cu:4)"), "{}", ended.out);
+    assert!(line("no warp").starts_with(|c: char| c.is_ascii_digit()), "{}", ended.out);
+    assert!(ended.out.starts_with("strided: 1 launch, "), "{}", ended.out);
+    let short = strided(&["--top", "1", "--ptx"]);
+    assert!(short.out.contains("2 lines more (--top)"), "{}", short.out);
+    assert!(short.out.contains(": st.global.u32 [%rd4], %r2;"), "{}", short.out);
+}
+
+#[test]
+fn sums_are_the_counters_of_the_run() {
+    let json = |command: &str| -> Value {
+        let ended = raddle(&root(), &[command, "bfs", "--size", "tiny", "--json"]);
+        assert_eq!(ended.code, 0, "{}", ended.err);
+        serde_json::from_str(&ended.out).unwrap()
+    };
+    let (profile, run) = (json("profile"), json("run"));
+    let kernels = profile["kernels"].as_array().unwrap();
+    let sum = |name: &str| kernels.iter().map(|k| k["total"][name].as_u64().unwrap()).sum::<u64>();
+    let counted = |group: &str, name: &str| {
+        let launches = run["launches"].as_array().unwrap();
+        launches.iter().map(|l| l["timing"]["total"][group][name].as_u64().unwrap()).sum::<u64>()
+    };
+    for name in ["warp_insts", "stall_data_memory", "stall_fetch", "read_latency", "shared_conflicts"] {
+        assert_eq!(sum(name), counted("sm", name), "{name}");
+    }
+    assert_eq!(sum("lanes_active"), counted("sm", "thread_insts"));
+    assert_eq!(sum("diverged"), counted("sm", "divergent_branches"));
+    let lines = kernels[0]["lines"].as_array().unwrap();
+    let slots = |line: &Value| line["slots"].as_u64().unwrap();
+    let all = lines.iter().map(slots).sum::<u64>() + kernels[0]["no_warp"].as_u64().unwrap();
+    assert_eq!(all, kernels[0]["slots"].as_u64().unwrap());
+    assert!(lines.iter().any(|line| line["file"] == "bfs.cu" && line["text"].as_str().is_some_and(|t| !t.is_empty())));
+    let insts = lines[0]["instructions"].as_array().unwrap();
+    assert_eq!(
+        insts.iter().map(|i| i["counters"]["issued"].as_u64().unwrap()).sum::<u64>(),
+        lines[0]["counters"]["issued"]
+    );
+}
+
+#[test]
+fn what_a_profile_cannot_be_of_is_refused() {
+    for (option, text) in [("--engine=fast", "engine `fast`"), ("--sample=blocks=5%", "--sample is for")] {
+        let ended = strided(&[option]);
+        assert_eq!(ended.code, 2, "{}", ended.err);
+        assert!(ended.err.contains(text), "{}", ended.err);
+    }
+}
