@@ -5,6 +5,7 @@ use std::fmt::Write;
 use raddle_sim::mem::crossbar::CrossbarCounters;
 use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
+use raddle_sim::profile::PcCounters;
 use raddle_sim::sm::counters::SmCounters;
 use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::sm::memory::cache::CacheCounters;
@@ -53,6 +54,12 @@ const GROUPS: &[(&str, &str, &[CounterInfo])] = &[
     ("Interconnect", "One group for each direction.", CrossbarCounters::INFO),
     ("L2", "One group for each slice.", L2Counters::INFO),
     ("DRAM", "One group for each channel.", DramCounters::INFO),
+    (
+        "Instructions",
+        "One group for each instruction of a kernel, in [profiles](../guide/profile.md) only. Sums over instructions are the \
+         counters above.",
+        PcCounters::INFO,
+    ),
 ];
 
 /// The whole page.
@@ -95,6 +102,7 @@ mod tests {
             "`flits`",
             "`sector_misses`",
             "`row_hits`",
+            "`least_sectors`",
             "`issue.two-level.left`",
         ] {
             assert!(page.contains(&format!("\n| {counter} |")), "{counter}");

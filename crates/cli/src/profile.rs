@@ -7,12 +7,14 @@ use crate::out::{self, count, grouped, percent, table_with_text};
 use crate::run::figures::{cause_text, ratio};
 use crate::run::timing_json::counters;
 use crate::run::{self, Ran};
+use raddle_cuda::names;
 use raddle_runtime::profile::{self, InstProfile, KernelProfile, Line, LineProfile, main_cause};
 use raddle_sim::profile::PcCounters;
 use raddle_sim::seam::{Cause, Registry};
 use raddle_sim::stats::Counters;
 use serde_json::{Value, json};
 use sources::Sources;
+use std::path::Path;
 use std::sync::Arc;
 
 #[derive(clap::Args)]
@@ -72,14 +74,14 @@ pub fn run(mut args: Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
 fn text(kernel: &KernelProfile, args: &Args, sources: &Sources<'_>) -> String {
     let mut text = format!(
         "{}: {} launch{}, {} cycles, {} slots, {} of them with an instruction\n",
-        kernel.kernel,
+        names::short(&kernel.kernel),
         grouped(kernel.launches),
         if kernel.launches == 1 { "" } else { "es" },
         grouped(kernel.cycles),
         grouped(kernel.slots),
         percent(ratio(kernel.total().issued, kernel.slots)),
     );
-    let head = ["slots", "empty", "mostly", "issued", "lanes", "sectors", "conflicts", "line"];
+    let head = ["  slots", "empty", "mostly", "issued", "lanes", "sectors", "conflicts", "line"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for line in kernel.lines.iter().take(args.top as usize) {
         let place = match sources.text(&line.line) {
@@ -101,7 +103,7 @@ fn text(kernel: &KernelProfile, args: &Args, sources: &Sources<'_>) -> String {
         hidden.iter().for_each(|line| rest.add(&line.counters));
         rows.push(row(&rest, kernel.slots, format!("{} more (--top)", count(hidden.len(), "line"))));
     }
-    let share = percent(ratio(kernel.no_warp, kernel.slots));
+    let share = share(kernel.no_warp, kernel.slots);
     let none = ["-"; 5].map(str::to_owned);
     rows.push([&[share.clone(), share][..], &none, &["no warp was there".to_owned()]].concat());
     text += &table_with_text(&rows);
@@ -115,8 +117,8 @@ fn row(counters: &PcCounters, slots: u64, place: String) -> Vec<String> {
     let per = |part: u64, whole: u64| format!("{:.1}", ratio(part, whole));
     let some = |is: bool, text: String| if is { text } else { "-".to_owned() };
     vec![
-        percent(ratio(own, slots)),
-        percent(ratio(own - counters.issued, slots)),
+        share(own, slots),
+        share(own - counters.issued, slots),
         main_cause(counters).map_or("-".to_owned(), |(cause, _)| cause_name(cause).to_owned()),
         grouped(*warp_insts),
         some(*warp_insts > 0, per(*lanes_active, *warp_insts)),
@@ -126,6 +128,11 @@ fn row(counters: &PcCounters, slots: u64, place: String) -> Vec<String> {
     ]
 }
 
+/// A share in percent, flush right.
+fn share(part: u64, whole: u64) -> String {
+    format!("{:>7}", percent(ratio(part, whole)))
+}
+
 /// A cause in few words.
 fn cause_name(cause: Cause) -> &'static str {
     cause_text(profile::counter_name(cause))
@@ -133,10 +140,11 @@ fn cause_name(cause: Cause) -> &'static str {
 
 /// A line as people write it.
 fn name(line: &Line) -> String {
-    let file = line.file.as_deref().unwrap_or("PTX line");
-    let call = line.inlined_at.as_ref().map(|(file, line)| format!(" (inlined at {file}:{line})"));
-    let colon = if line.file.is_some() { ":" } else { " " };
-    format!("{file}{colon}{}{}", line.line, call.unwrap_or_default())
+    let here = std::env::current_dir().unwrap_or_default();
+    let near = |file: &str| Path::new(file).strip_prefix(&here).unwrap_or(Path::new(file)).display().to_string();
+    let Some(file) = &line.file else { return format!("PTX line {}", line.line) };
+    let call = line.inlined_at.as_ref().map(|(file, line)| format!(" (inlined at {}:{line})", near(file)));
+    format!("{}:{}{}", near(file), line.line, call.unwrap_or_default())
 }
 
 /// Everything there is of a kernel.
