@@ -46,7 +46,8 @@ kernel are simulated and the others executed; these count as long as the simulat
 With --engine fast nothing has a time: events then count a nanosecond for each warp-instruction.
 
 A kernel that faults is reported when it does, with thread and source line; the program gets the error code
-that CUDA would give.
+that CUDA would give. With --on-fault warn, a read outside of memory is reported once for each instruction, gives
+zero and the kernel continues; the table counts them.
 
 Examples:
   raddle cc saxpy.cu -o saxpy

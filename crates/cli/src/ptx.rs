@@ -2,6 +2,7 @@
 
 mod cfg;
 mod check;
+mod link;
 mod regs;
 pub mod virtualize;
 
@@ -42,6 +43,16 @@ most `.maxnreg`, and so few that an SM has room for `.minnctapersm` blocks, or o
 Example:
   raddle ptx regs kernel.ptx")]
     Regs(regs::Args),
+    /// Make one PTX file of several that use each other's functions and variables
+    #[command(after_help = "\
+Every `.extern` is resolved with the `.visible`, `.weak` or `.common` definition of another file. What has
+neither of these is known to its own file only, and gets another name where two files have the same.
+It is an error when two files define the same `.visible` name, or a variable is defined in none. Functions
+that nobody defines stay declared: vprintf, __assertfail, malloc and free need no definition.
+
+Example:
+  raddle ptx link main.ptx helper.ptx -o program.ptx")]
+    Link(link::Args),
     /// Put kernels in a loop over logical thread blocks: few blocks do the work of many
     #[command(after_help = "\
 The PTX goes to stdout. A table goes to stderr: instructions before, and after it those in the loop and
@@ -63,6 +74,7 @@ pub fn run(command: &Command) -> Result<Exit, Failure> {
         Command::Print { file } => print(file),
         Command::Cfg(args) => cfg::run(args),
         Command::Regs(args) => regs::run(args),
+        Command::Link(args) => link::run(args),
         Command::Virtualize(args) => virtualize::run(args),
     }
 }

@@ -119,12 +119,13 @@ pub struct Args {
     /// Stop where a register or memory is read that was never written
     #[arg(long, help_heading = "Execution")]
     report_uninitialised: bool,
-    /// At a read outside of memory: stop, or warn, answer with zero and continue. Writes always stop
+    /// Stop at a read outside of memory, or warn, give zero and continue; a write always stops
     #[arg(
         long = "on-fault",
         default_value = "stop",
         value_name = "WHAT",
         value_parser = on_fault(),
+        hide_possible_values = true,
         action = clap::ArgAction::Set,
         help_heading = "Execution"
     )]

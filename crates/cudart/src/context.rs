@@ -152,10 +152,7 @@ impl Context {
         let containers = registered().binaries.get(binary).cloned().unwrap_or_default();
         let texts: std::result::Result<Vec<String>, _> = containers.iter().map(|c| fat_binary::ptx(c)).collect();
         let module = match texts {
-            Ok(texts) => self.link(texts).and_then(|text| {
-                let placed = self.place_managed(binary)?;
-                self.load_placed(text, &placed)
-            }),
+            Ok(texts) => self.link(texts).and_then(|text| self.load_managed(text, binary)),
             Err(error) => {
                 self.guest.note(&error.to_string());
                 Err(Error::NO_IMAGE)
@@ -177,25 +174,13 @@ impl Context {
         })
     }
 
-    /// Makes managed variables of a fat binary memory of the device, where the host has them; gives their places by name.
-    fn place_managed(&mut self, binary: usize) -> Result<BTreeMap<String, u64>> {
-        let managed = registered().managed(binary);
-        let memory = self.device.memory_mut().map_err(|_| Error::UNKNOWN)?;
-        for (host, symbol) in &managed {
-            // SAFETY: the variable is the program's own and stays where it is. Both sides use it, but not at the same
-            // time: host code waits while a kernel runs.
-            let bytes = unsafe { Pointer(*host).host_mut(symbol.size) };
-            memory.map(format!("{} (__managed__)", symbol.name), bytes);
-        }
-        Ok(managed.into_iter().map(|(host, symbol)| (symbol.name, host)).collect())
-    }
-
     /// Loads a module from its text.
     pub(crate) fn load(&mut self, text: String) -> Result<ModuleId> {
         self.load_placed(text, &BTreeMap::new())
     }
 
-    fn load_placed(&mut self, text: String, placed: &BTreeMap<String, u64>) -> Result<ModuleId> {
+    /// The same with some of its variables at addresses that have memory.
+    pub(crate) fn load_placed(&mut self, text: String, placed: &BTreeMap<String, u64>) -> Result<ModuleId> {
         let loaded = PtxFile::parse("the program's device code", text)
             .and_then(|file| self.device.add_module_placed(Box::leak(Box::new(file)), placed));
         loaded.map_err(|error| {

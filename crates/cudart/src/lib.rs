@@ -12,7 +12,7 @@
 //!
 //! * `abi`: what C hands over, and the only places where its pointers are followed.
 //! * `context`: the state of the process; `registered`: what programs announce before `main`.
-//! * `host_memory`: memory that host code and kernels share.
+//! * `host_memory`: memory that host code and kernels share; `managed`: variables of that kind.
 //! * `runtime`: the functions, whose names are those of the documentation; `driver`: those of `libcuda.so`.
 //!
 //! `unsafe` is here because the interface is one of C: functions are exported by name, and pointers come from outside.
@@ -23,5 +23,6 @@ mod context;
 mod driver;
 mod error;
 mod host_memory;
+mod managed;
 mod registered;
 mod runtime;

@@ -2,7 +2,7 @@
 //! of the host. Nothing is read before it is used.
 
 use crate::abi::{In, Name, Pointer};
-use crate::context::with;
+use crate::managed;
 use raddle_cuda::fat_binary;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -104,15 +104,14 @@ extern "C" fn __raddleRegisterLinkedBinary(globals: Globals, wrapper: In<Wrapper
         // SAFETY: the compiler made this function for the handle of its fat binary.
         unsafe { globals(handle) };
     }
+    __cudaRegisterFatBinaryEnd(handle);
 }
 
-/// All of a fat binary is announced. Managed variables have their values from now on, so their module is read.
+/// All of a file is announced.
 #[unsafe(no_mangle)]
 extern "C" fn __cudaRegisterFatBinaryEnd(handle: Pointer) {
-    let Some(binary) = usize::try_from(handle.0).ok().and_then(|number| number.checked_sub(1)) else { return };
-    if !registered().managed(binary).is_empty() {
-        // What is wrong with it is said now, and the error comes with the first use.
-        let _ = with(|context| context.module(binary));
+    if let Some(binary) = usize::try_from(handle.0).ok().and_then(|number| number.checked_sub(1)) {
+        managed::set_first_values(binary);
     }
 }
 

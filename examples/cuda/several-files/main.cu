@@ -12,6 +12,8 @@ __global__ void fly(Particle *particles, int n, int steps) {
 
 int main() {
     const int n = 300, steps = 8;
+    int wrong = moves != 5;
+    moves = 0;
     std::vector<Particle> particles(n);
     for (int i = 0; i < n; i++) particles[i] = {0, float(i)};
     Particle *device;
@@ -19,7 +21,7 @@ int main() {
     cudaMemcpy(device, particles.data(), n * sizeof(Particle), cudaMemcpyHostToDevice);
     fly<<<(n + 127) / 128, 128>>>(device, n, steps);
     cudaError_t error = cudaMemcpy(particles.data(), device, n * sizeof(Particle), cudaMemcpyDeviceToHost);
-    int wrong = error != cudaSuccess;
+    wrong += error != cudaSuccess || moves != n * steps;
     for (int i = 0; i < n; i++) wrong += std::fabs(particles[i].speed - (i - 10)) > 1e-3f;
     printf("%s, %d wrong\n%s\n", cudaGetErrorName(error), wrong, wrong ? "FAIL" : "PASS");
     return wrong != 0;

@@ -154,7 +154,7 @@ fn a_read_outside_can_be_a_warning() {
     contains(&ended.err, "error[fault]: access of 4 bytes at 0x");
     let ended = run_file(&toml, &["--on-fault", "ignore"]);
     assert_eq!(ended.code, 2);
-    contains(&ended.err, "[possible values: stop, warn]");
+    contains(&ended.err, "invalid value 'ignore' for '--on-fault <WHAT>'");
 }
 
 #[test]

@@ -127,3 +127,35 @@ fn virtualize_refuses_a_return_before_a_barrier() {
     assert!(ended.err.ends_with("nothing was written: k cannot be virtualised like this\n"), "{}", ended.err);
     assert_eq!(folder.raddle(&["ptx", "virtualize", "a.ptx", "--form", "same-lane"]).code, 1);
 }
+
+const HEAD: &str = ".version 7.0\n.target sm_70\n.address_size 64\n";
+
+#[test]
+fn link_makes_one_file_that_runs() {
+    let main = ".extern .func (.param .b32 r) scaled(.param .b32 x);\n.global .b32 factor = 100;\n\
+        .visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<3>;\n.reg .b64 %d;\nld.param.u64 %d, [out];\n\
+        {\n.param .b32 a;\n.param .b32 b;\nst.param.b32 [a], 7;\ncall (b), scaled, (a);\nld.param.b32 %r0, [b];\n}\n\
+        ld.global.u32 %r1, [factor];\nst.global.v2.u32 [%d], {%r0, %r1};\nret;\n}\n";
+    let helper = ".global .b32 factor = 6;\n.visible .func (.param .b32 r) scaled(.param .b32 x)\n{\n.reg .b32 %r<3>;\n\
+        ld.param.b32 %r0, [x];\nld.global.u32 %r1, [factor];\nmul.lo.u32 %r2, %r0, %r1;\nst.param.b32 [r], %r2;\nret;\n}\n";
+    let folder =
+        Folder::new().with("main.ptx", &(HEAD.to_owned() + main)).with("helper.ptx", &(HEAD.to_owned() + helper));
+    folder.raddle(&["ptx", "link", "main.ptx", "helper.ptx", "-o", "all.ptx"]).expect(0, "", "");
+    let launch = "module = \"all.ptx\"\n[buffers.out]\ntype = \"u32\"\nlen = 2\n[[launch]]\nkernel = \"k\"\ngrid = 1\n\
+        block = 1\nargs = [\"out\"]\n[[expect]]\nbuffer = \"out\"\nvalues = [42, 100]\n";
+    let ended = folder.with("all.toml", launch).raddle(&["run", "all.toml", "--engine", "fast"]);
+    assert_eq!(ended.code, 0, "{}{}", ended.out, ended.err);
+}
+
+#[test]
+fn link_names_what_is_defined_twice_and_nowhere() {
+    let twice = ".visible .func f() { ret; }\n";
+    let folder = Folder::new().with("a.ptx", &(HEAD.to_owned() + twice)).with("b.ptx", &(HEAD.to_owned() + twice));
+    let ended = folder.raddle(&["ptx", "link", "a.ptx", "b.ptx"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.err.contains("`f` is defined in a.ptx and in b.ptx"), "{}", ended.err);
+    let user = ".extern .global .b32 v;\n.visible .entry k() { .reg .b32 %r; ld.global.b32 %r, [v]; ret; }\n";
+    let ended = folder.with("c.ptx", &(HEAD.to_owned() + user)).raddle(&["ptx", "link", "c.ptx"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.err.contains("variable `v` is used by c.ptx and defined nowhere"), "{}", ended.err);
+}
