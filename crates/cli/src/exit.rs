@@ -1,5 +1,6 @@
 //! How a command ends: the exit codes, all of them here.
 
+use crate::run::sanitize::is_bad;
 use raddle_runtime::outcome::Stop;
 use raddle_runtime::{Error, Outcome, Problem};
 use std::io;
@@ -54,7 +55,7 @@ impl Exit {
     /// The exit of a run.
     pub fn of_run(outcome: &Outcome) -> Self {
         match outcome.stop().map(Stop::name) {
-            None => Self::good_if(outcome.is_good()),
+            None => Self::good_if(outcome.is_good() && !is_bad(&outcome.launches)),
             Some("deadlock") => Self::Deadlock,
             Some("instruction limit") => Self::InstructionLimit,
             Some("cycle limit") => Self::CycleLimit,

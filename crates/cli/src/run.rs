@@ -8,6 +8,7 @@ pub mod launches;
 pub mod outside;
 mod report;
 mod sample;
+pub mod sanitize;
 mod spec;
 pub mod stop;
 pub mod timing_json;
@@ -34,6 +35,7 @@ use raddle_runtime::{Engine, EngineOptions, Error, Outcome, Plan, Problem, PtxFi
 use raddle_sim::config::Machine;
 use raddle_sim::seam::Registry;
 use raddle_workloads::Size;
+use sanitize::{Check, checks};
 use spec::{Printed, Shape};
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -130,6 +132,15 @@ pub struct Args {
         help_heading = "Execution"
     )]
     warn_of_reads: bool,
+    /// Look for data races, missed barriers, shared memory never written, reads outside of memory; or all
+    #[arg(
+        long,
+        value_name = "CHECKS",
+        value_parser = checks(),
+        value_delimiter = ',',
+        help_heading = "Execution"
+    )]
+    sanitize: Vec<Check>,
     /// In the end, compare all of memory with what the reference interpreter computes
     #[arg(long, help_heading = "Execution")]
     check: bool,
@@ -253,6 +264,7 @@ impl Args {
     /// The machine, when the engine is one with time.
     fn machine(&self, registry: &Registry) -> Result<Option<Machine>, Failure> {
         sample::refuse(self)?;
+        sanitize::refuse(&self.sanitize, self.engine)?;
         if self.engine == Engine::Timing {
             return self.machine.load_checked(self.warp_width, registry).map(Some);
         }
@@ -303,8 +315,8 @@ impl Args {
             engine: EngineOptions { engine: self.engine, warp_width: self.warp_width.unwrap_or(32) },
             max_thread_insts: self.max_insts,
             report_uninitialised: self.report_uninitialised,
-            checks: raddle_exec::sanitize::Checks::default(),
-            warn_of_reads: self.warn_of_reads,
+            checks: sanitize::wanted(&self.sanitize),
+            warn_of_reads: self.warn_of_reads || sanitize::warns_of_reads(&self.sanitize),
             timing,
             check: self.check,
             heap_offset: 0,
@@ -459,6 +471,7 @@ fn execute(
         }
     }
     outside::lines(&outcome.launches, ptx).iter().for_each(|line| out::talk(line));
+    sanitize::lines(&args.sanitize, &outcome.launches, ptx).iter().for_each(|line| out::talk(line));
     if let Some(stop) = outcome.stop() {
         out::talk(&stop::text(stop, &text, ptx));
     }

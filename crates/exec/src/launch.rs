@@ -1,7 +1,7 @@
 //! What to run, and what came out of it.
 
-use crate::sanitize::{Checks, Finding};
 use crate::outside::OutsideReads;
+use crate::sanitize::{Checks, Finding};
 use crate::texture::{Objects, Texture};
 use raddle_ptx::num::fit;
 use std::sync::Arc;

@@ -217,6 +217,8 @@ pub struct Manifest {
     /// Whether its blocks wait for each other, so that all of a launch must be resident at once.
     #[serde(default)]
     pub all_resident: bool,
+    /// Why its threads race, where the published algorithm has them do so.
+    pub races: Option<String>,
     /// How it differs from what it stands for.
     pub differs: String,
     /// Why it measures otherwise than its class says, where it does.

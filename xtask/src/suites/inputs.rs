@@ -41,9 +41,10 @@ pub fn write(folder: &Path) -> Result {
     let put = |name: &str, bytes: Vec<u8>| -> Result {
         let path = data.join(name);
         fs::create_dir_all(path.parent().unwrap_or(&data))?;
-        Ok(if !path.exists() {
-            fs::write(path, bytes)?
-        })
+        if !path.exists() {
+            fs::write(path, bytes)?;
+        }
+        Ok(())
     };
     put("b+tree/mil.txt", tree())?;
     put("b+tree/command.txt", b"j 600 300\nk 1000\n\0".to_vec())?;

@@ -111,9 +111,9 @@ fn code(text: &str) -> String {
 fn all(outcomes: &[Outcome]) -> String {
     let mut text = "## Commands\n\n| program | outcome | seconds | command |\n| --- | --- | --: | --- |\n".to_owned();
     for outcome in outcomes.iter().filter(|outcome| !outcome.command.is_empty()) {
-        let verdict = match (outcome.verdict, outcome.why.is_empty()) {
-            (Verdict::Right, true) => "right by its own check",
-            (Verdict::Right, false) => "as the reference interpreter",
+        let verdict = match (outcome.verdict, outcome.why.starts_with(super::COMPARED)) {
+            (Verdict::Right, false) => "right by its own check",
+            (Verdict::Right, true) => "as the reference interpreter",
             (Verdict::Unchecked, _) => "unchecked",
             (Verdict::Wrong, _) => "wrong",
             (Verdict::TooLong, _) => "too long",

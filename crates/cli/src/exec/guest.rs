@@ -6,6 +6,7 @@ use crate::exit::Failure;
 use crate::out;
 use crate::render::{self, Text};
 use crate::run::outside::Outside;
+use crate::run::sanitize::{self, Found};
 use crate::run::stop;
 use raddle_cuda::names;
 use raddle_runtime::device::Setup;
@@ -32,6 +33,8 @@ pub struct Guest {
     notes: BTreeSet<String>,
     /// Reads outside of memory.
     outside: Outside,
+    /// What the sanitizer found.
+    found: Found,
     has_ended: bool,
 }
 
@@ -56,8 +59,8 @@ impl Guest {
         };
         let setup = Setup::with_registry(options.run_options(machine.as_ref()), registry);
         let (kernels, kept, notes) = (Kernels::default(), Vec::new(), BTreeSet::new());
-        let outside = Outside::default();
-        let guest = Self { options, machine, properties, kernels, kept, notes, outside, has_ended: false };
+        let (outside, found) = Default::default();
+        let guest = Self { options, machine, properties, kernels, kept, notes, outside, found, has_ended: false };
         Ok((guest, setup))
     }
 
@@ -85,7 +88,7 @@ impl Guest {
                 None => LaunchSample::Executed { work },
             });
         }
-        for said in self.outside.add(&launched, file) {
+        for said in self.outside.add(&launched, file).into_iter().chain(self.found.add(&launched, file)) {
             out::talk(&said);
         }
         if let Some(stop) = &launched.stop {
@@ -135,10 +138,14 @@ impl Guest {
         if self.options.json {
             let mut value = self.kernels.json(machine);
             value["outside_reads"] = self.outside.count().into();
+            value["findings"] = self.found.count().into();
             out::talk(&value.to_string());
         } else if !self.options.quiet && !self.kernels.is_empty() {
             out::talk(&self.kernels.text(machine));
             self.outside.line().iter().for_each(|line| out::talk(line));
+            if sanitize::wanted(&self.options.sanitize).any() {
+                out::talk(&self.found.line());
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::config::MachineArgs;
 use crate::exit::Failure;
 use crate::run::outside::on_fault;
+use crate::run::sanitize::{self, Check, checks};
 use crate::run::{cores, engines};
 use clap::Parser;
 use raddle_runtime::device::RunOptions;
@@ -64,6 +65,15 @@ pub struct Options {
         help_heading = "Execution"
     )]
     warn_of_reads: bool,
+    /// Look for data races, missed barriers, shared memory never written, reads outside of memory; or all
+    #[arg(
+        long,
+        value_name = "CHECKS",
+        value_parser = checks(),
+        value_delimiter = ',',
+        help_heading = "Execution"
+    )]
+    pub sanitize: Vec<Check>,
 
     /// Print one JSON object on stderr instead of the table
     #[arg(long, help_heading = "Output")]
@@ -100,6 +110,7 @@ impl Options {
     /// Refuses what cannot be run.
     pub fn check(&self, registry: &Registry) -> Result<(), Failure> {
         self.stats.as_deref().map(Format::of).transpose()?;
+        sanitize::refuse(&self.sanitize, self.engine)?;
         self.load(registry).map(drop)
     }
 
@@ -144,7 +155,8 @@ impl Options {
             engine: EngineOptions { engine: self.engine, ..EngineOptions::default() },
             max_thread_insts: self.max_insts,
             report_uninitialised: self.report_uninitialised,
-            warn_of_reads: self.warn_of_reads,
+            checks: sanitize::wanted(&self.sanitize),
+            warn_of_reads: self.warn_of_reads || sanitize::warns_of_reads(&self.sanitize),
             timing,
             ..RunOptions::default()
         }

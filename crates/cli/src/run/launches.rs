@@ -1,7 +1,7 @@
 //! What there is to say about launches, whoever made them.
 
 use super::figures::Figures;
-use super::{sample, timing_json};
+use super::{sample, sanitize, timing_json};
 use crate::out::grouped;
 use raddle_exec::{Fault, OutsideRead};
 use raddle_runtime::PtxFile;
@@ -75,6 +75,10 @@ impl Launches<'_> {
         if !launch.outside_reads.is_empty() {
             let read = |read: &OutsideRead| json!({"count": read.count, "first": self.fault_json(&read.first)});
             value["outside_reads"] = launch.outside_reads.iter().map(read).collect::<Vec<_>>().into();
+        }
+        if !launch.report.findings.is_empty() {
+            let findings = launch.report.findings.iter().map(|finding| sanitize::json(finding, self.ptx));
+            value["findings"] = findings.collect::<Vec<_>>().into();
         }
         if let (Some(timed), Some(machine)) = (&launch.timed, self.machine) {
             // Of a part it must not be taken for the whole.

@@ -1,7 +1,7 @@
 //! `raddle run WORKLOAD`.
 
 use super::launches::{Launches, memory_json, memory_line};
-use super::{Args, Ran, Then, energy, outside, sample, spec, stop, timing_json};
+use super::{Args, Ran, Then, energy, outside, sample, sanitize, spec, stop, timing_json};
 use crate::exit::{Exit, Failure};
 use crate::fill;
 use crate::out;
@@ -116,6 +116,9 @@ pub fn run(
         }
     }
     outside::lines(&outcome.launches, &module).iter().for_each(|line| out::talk(line));
+    sanitize::lines(&args.sanitize, &outcome.launches, &module).iter().for_each(|line| out::talk(line));
+    let races = workload.manifest(&module)?.races.filter(|_| sanitize::is_bad(&outcome.launches));
+    races.iter().for_each(|why| out::talk(&format!("the published algorithm has these races: {why}")));
     if let Some(ending) = outcome.stop() {
         out::talk(&stop::text(ending, &Text::new(&module.path, &module.source), &module));
     }

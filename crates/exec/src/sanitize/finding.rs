@@ -1,7 +1,7 @@
 //! What was found, for the user.
 
-use crate::decode::Program;
-use crate::fault::ThreadId;
+use crate::fault::{ThreadId, place};
+use raddle_ptx::ir::{FuncId, InstId, Module};
 use std::fmt;
 
 /// A memory that threads share.
@@ -44,6 +44,9 @@ pub enum Kind {
     NeverWritten,
 }
 
+/// Who, and by which instruction.
+pub type By = (ThreadId, (FuncId, InstId));
+
 /// One place, or pair of places, with something wrong; reported once, however often it happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -51,10 +54,10 @@ pub struct Finding {
     pub kind: Kind,
     /// The address, where there is one.
     pub address: u64,
-    /// The earlier access or arrival: who and by which operation.
-    pub earlier: Option<(ThreadId, u32)>,
+    /// The earlier access or arrival.
+    pub earlier: Option<By>,
     /// The later one.
-    pub later: (ThreadId, u32),
+    pub later: By,
     /// How often it happened.
     pub count: u64,
 }
@@ -66,9 +69,9 @@ fn verb(writes: bool) -> &'static str {
 impl Finding {
     /// The text for the user.
     #[must_use]
-    pub fn describe(&self, program: &Program, source: Option<&str>) -> String {
-        let place = |pc: u32| program.place(pc, source);
-        let (thread, pc) = self.later;
+    pub fn describe(&self, module: &Module, source: Option<&str>) -> String {
+        let place = |(func, inst): (FuncId, InstId)| place(module, source, func, inst);
+        let (thread, at) = self.later;
         let times = if self.count > 1 { format!(", {} times", self.count) } else { String::new() };
         let head = match self.kind {
             Kind::Race { space, earlier_writes, later_writes } => format!(
@@ -86,12 +89,11 @@ impl Finding {
                 format!("shared memory at {:#x} is read before it is written{times}", self.address)
             }
         };
-        let mut text = head;
-        if let Some((other, at)) = self.earlier {
-            text += &format!("\n  first {other}\n    at {}\n  then {thread}\n    at {}", place(at), place(pc));
-        } else {
-            text += &format!("\n  in {thread}\n    at {}", place(pc));
+        match self.earlier {
+            Some((other, before)) => {
+                format!("{head}\n  first {other}\n    at {}\n  then {thread}\n    at {}", place(before), place(at))
+            }
+            None => format!("{head}\n  in {thread}\n    at {}", place(at)),
         }
-        text
     }
 }

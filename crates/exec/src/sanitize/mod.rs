@@ -16,10 +16,10 @@ use crate::fault::ThreadId;
 use crate::lanes::LANES;
 use crate::launch::Launch;
 use crate::memory::{Region, region};
-use crate::op::{Class, MemSpace, Op};
+use crate::op::{Class, MemSpace, Op, Origin};
 use clock::{Clocks, Known, Me, Stamp, join};
 use facts::Fact;
-pub use finding::{Finding, Kind, Space};
+pub use finding::{By, Finding, Kind, Space};
 use shadow::{Access, BYTES, Cell, Pages, Touch, WORD};
 use std::collections::BTreeMap;
 
@@ -67,6 +67,7 @@ type Key = (Kind, Option<u32>, u32);
 pub(crate) struct Sanitizer<'p> {
     checks: Checks,
     launch: &'p Launch,
+    origins: &'p [Origin],
     facts: Vec<Fact>,
     rows: u32,
     /// By slot.
@@ -80,10 +81,11 @@ pub(crate) struct Sanitizer<'p> {
 }
 
 impl<'p> Sanitizer<'p> {
-    pub(crate) fn new(checks: Checks, program: &Program, launch: &'p Launch) -> Self {
+    pub(crate) fn new(checks: Checks, program: &'p Program, launch: &'p Launch) -> Self {
         Self {
             checks,
             launch,
+            origins: &program.origins,
             facts: facts::facts(program),
             rows: launch.threads_per_cta().div_ceil(32).max(1),
             clocks: Vec::new(),
@@ -97,9 +99,9 @@ impl<'p> Sanitizer<'p> {
 
     /// What was found, in the order of the program.
     pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
-        let mut list: Vec<Finding> = std::mem::take(&mut self.found).into_values().collect();
-        list.sort_by_key(|finding| (finding.later.1, finding.earlier.map(|(_, pc)| pc), finding.kind));
-        list
+        let mut list: Vec<(Key, Finding)> = std::mem::take(&mut self.found).into_iter().collect();
+        list.sort_by_key(|((kind, earlier, later), _)| (*later, *earlier, *kind));
+        list.into_iter().map(|(_, finding)| finding).collect()
     }
 
     /// A block becomes resident.
@@ -269,8 +271,12 @@ impl<'p> Sanitizer<'p> {
             finding.count += 1;
             return;
         }
-        let later = (self.thread_id(me.row, me.bit.trailing_zeros()), pc);
-        let earlier = earlier.map(|e| (self.thread_id(e.row, e.lanes.trailing_zeros() & 31), e.pc));
+        let by = |row: u32, lanes: u32, pc: u32| {
+            let Origin { func, inst } = self.origins[pc as usize];
+            (self.thread_id(row, lanes.trailing_zeros() & 31), (func, inst))
+        };
+        let later = by(me.row, me.bit, pc);
+        let earlier = earlier.map(|earlier| by(earlier.row, earlier.lanes, earlier.pc));
         self.found.insert(key, Finding { kind, address, earlier, later, count: 1 });
     }
 }

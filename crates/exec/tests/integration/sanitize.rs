@@ -76,7 +76,7 @@ fn findings(
         ..Launch::default()
     };
     let report = run(&program, &launch, &mut memory, options).map_err(|e| e.to_string())?;
-    report.findings.iter().for_each(|finding| assert!(!finding.describe(&program, Some(&source)).is_empty()));
+    report.findings.iter().for_each(|finding| assert!(!finding.describe(&image.module, Some(&source)).is_empty()));
     Ok(report.findings.iter().map(|finding| name(finding.kind)).collect())
 }
 
