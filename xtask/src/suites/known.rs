@@ -318,7 +318,9 @@ pub fn results(text: &str) -> Vec<&str> {
         " s, ",
         " % :",
     ];
-    text.lines().filter(|line| words.iter().all(|word| !line.to_lowercase().contains(word))).collect()
+    let is_result =
+        |line: &&str| !line.trim_end().ends_with(" s") && words.iter().all(|word| !line.to_lowercase().contains(word));
+    text.lines().filter(is_result).collect()
 }
 
 #[cfg(test)]
