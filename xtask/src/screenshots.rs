@@ -1,4 +1,4 @@
-//! The pictures of a report in the book, taken with Chromium. Not part of CI.
+//! The pictures of a report and of a profile in the book, taken with Chromium. Not part of CI.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,19 @@ pub fn run() -> Result {
          height=\"{height}\" style=\"display:block;margin:auto;border:0;border-radius:14px\"></iframe>"
     );
     fs::write(&phone, frame)?;
-    take(&folder, &phone, "report-phone.png", (500, height + 36))
+    take(&folder, &phone, "report-phone.png", (500, height + 36))?;
+    profile(&folder)
+}
+
+/// The page of a profile, with its hottest line picked.
+fn profile(folder: &Path) -> Result {
+    let page = folder.join("profile.html");
+    let to = page.display().to_string();
+    let command = ["profile", "matmul", "--size", "tiny", "--html", &to];
+    run_cargo(&[&["run", "--quiet", "--locked", "-p", "raddle-cli", "--"][..], &command].concat())?;
+    let pick = "<script>view = kernel.lines[0].file; picked = kernel.lines[0]; show();</script>";
+    fs::write(&page, fs::read_to_string(&page)? + pick)?;
+    take(folder, &page, "profile.png", (1180, 760))
 }
 
 fn take(folder: &Path, page: &Path, name: &str, (width, height): (u32, u32)) -> Result {

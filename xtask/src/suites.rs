@@ -4,6 +4,7 @@
 //! A program is built by its own Makefile and run by its own command, with a toolkit of ours in the path. What each did is
 //! kept in a file beside them, so that a run that was stopped goes on where it was.
 
+mod device;
 mod inputs;
 mod known;
 mod page;
@@ -47,6 +48,9 @@ pub struct Args {
     /// The program that writes the toolkit; `target/release/raddle` unless given
     #[arg(long, value_name = "PROGRAM")]
     raddle: Option<PathBuf>,
+    /// Compile the device code of every file alone and check its PTX, instead of running programs
+    #[arg(long)]
+    device_code: bool,
     /// Run nothing; write the page from what has been run
     #[arg(long)]
     page: bool,
@@ -94,7 +98,17 @@ pub fn run(args: &Args) -> Result {
         let outcome: Outcome = serde_json::from_str(line)?;
         done.insert((outcome.suite.clone(), outcome.program.clone()), outcome);
     }
-    if !args.page {
+    if args.device_code {
+        let counts = device::run(args, &Tried::new(args)?)?;
+        let path = args.folder.join("device.json");
+        let mut kept: Vec<device::Counts> = match fs::read(&path) {
+            Ok(bytes) => serde_json::from_slice(&bytes)?,
+            Err(_) => Vec::new(),
+        };
+        kept.retain(|old| counts.iter().all(|new| new.suite != old.suite));
+        kept.extend(counts);
+        fs::write(path, serde_json::to_vec_pretty(&kept)?)?;
+    } else if !args.page {
         inputs::write(&args.folder)?;
         let tried = Tried::new(args)?;
         let open = open_programs(args, &done)?;
@@ -142,6 +156,7 @@ fn open_programs(args: &Args, done: &BTreeMap<(String, String), Outcome>) -> Res
 
 /// With what programs are tried.
 struct Tried {
+    raddle: PathBuf,
     toolkit: PathBuf,
     limit: Duration,
 }
@@ -178,7 +193,8 @@ impl Tried {
                 format!("{} cannot write a toolkit; build it with cargo build --release", raddle.display()).into()
             );
         }
-        Ok(Self { toolkit: toolkit.canonicalize()?, limit: Duration::from_secs(args.limit) })
+        let (raddle, toolkit) = (raddle.canonicalize()?, toolkit.canonicalize()?);
+        Ok(Self { raddle, toolkit, limit: Duration::from_secs(args.limit) })
     }
 
     /// A command of the shell in a folder, as somebody with this toolkit would give it.

@@ -50,7 +50,15 @@ pub fn json(value: &impl Serialize) -> io::Result<()> {
 pub fn picture(path: &Path, drawing: &Drawing) -> Result<(), Error> {
     let is_png = path.extension().is_some_and(|e| e == "png");
     let picture = if is_png { png(drawing) } else { (svg(drawing, true) + "\n").into_bytes() };
-    std::fs::write(path, picture).map_err(|source| Error::Write { path: path.display().to_string(), source })
+    file(path, picture)
+}
+
+/// Writes a file.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn file(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), Error> {
+    std::fs::write(path, contents).map_err(|source| Error::Write { path: path.display().to_string(), source })
 }
 
 /// Writes a message and a newline to stderr, in colour where there is any. When that fails there is nobody to tell; the

@@ -1,5 +1,6 @@
 //! `raddle profile`: which source lines take the time, and why.
 
+mod html;
 mod sources;
 
 use crate::exit::{Exit, Failure};
@@ -14,7 +15,7 @@ use raddle_sim::seam::{Cause, Registry};
 use raddle_sim::stats::Counters;
 use serde_json::{Value, json};
 use sources::Sources;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[derive(clap::Args)]
@@ -37,7 +38,8 @@ and counters. The other arguments are those of `raddle run`.
 Examples:
   raddle profile bfs --size tiny
   raddle profile examples/saxpy.toml --ptx
-  raddle profile matmul --top 5 --issue lrr")]
+  raddle profile matmul --top 5 --issue lrr
+  raddle profile bfs --size tiny --html bfs.html")]
 pub struct Args {
     #[command(flatten)]
     run: Box<run::Args>,
@@ -48,6 +50,9 @@ pub struct Args {
     /// Show the instructions of each line below it
     #[arg(long, help_heading = "Profile")]
     ptx: bool,
+    /// Write a page with sources, instructions and all counters; it needs no network
+    #[arg(long, value_name = "FILE", help_heading = "Profile")]
+    html: Option<PathBuf>,
 }
 
 /// `raddle profile`.
@@ -57,6 +62,10 @@ pub fn run(mut args: Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     let mut show = |done: &Ran<'_>| {
         let kernels = profile::kernels(&done.outcome.launches);
         let sources = Sources::new(done);
+        if let Some(path) = &args.html {
+            let about = format!("{}, profiled by Raddle {}", done.ptx.path, env!("CARGO_PKG_VERSION"));
+            out::file(path, html::page(&kernels, &sources, &about))?;
+        }
         if args.run.json() {
             let width = done.machine.map(|machine| machine.config.sm.warp_width);
             let kernels: Vec<Value> = kernels.iter().map(|kernel| kernel_json(kernel, &sources)).collect();

@@ -30,6 +30,10 @@ pub struct Suite {
     pub address: &'static str,
     folder: &'static str,
     make: fn(&Path, String) -> Vec<Program>,
+    /// Where its files look for others, when device code is compiled alone.
+    pub includes: &'static str,
+    /// Of how many files of device code one is tried.
+    pub sample: usize,
     /// Whether a program without a check of its own is run on the reference interpreter too.
     pub compares: bool,
     /// What was changed of how its programs are built and run; nothing of their sources is.
@@ -42,6 +46,8 @@ pub const SUITES: &[Suite] = &[
         address: "yuhc/gpu-rodinia",
         folder: "cuda",
         make: rodinia,
+        includes: "-I../util -I../../common -I$FOLDER/cuda-samples/Common",
+        sample: 1,
         compares: true,
         changes: "`CUDA_DIR` and `SDK_DIR` are given to make, and for mummergpu a header that its source forgets; arguments as in the table of the source of this page, reduced for large \
                   ones; input files that are not in the repository are made by a script",
@@ -51,6 +57,8 @@ pub const SUITES: &[Suite] = &[
         address: "sgrauerg/polybenchGpu",
         folder: "CUDA",
         make: polybench,
+        includes: "-I../../common",
+        sample: 1,
         compares: true,
         changes: "none: `make`, and its program without arguments",
     },
@@ -59,6 +67,8 @@ pub const SUITES: &[Suite] = &[
         address: "abduld/Parboil",
         folder: "benchmarks",
         make: parboil,
+        includes: "-I$FOLDER/Parboil/common/include",
+        sample: 1,
         compares: false,
         changes: "one command for each CUDA version instead of its driver, which needs Python 2; its inputs are not published with \
                   it, so programs are compiled and not run",
@@ -68,6 +78,8 @@ pub const SUITES: &[Suite] = &[
         address: "zjin-lcf/HeCBench",
         folder: "src",
         make: hecbench,
+        includes: "-I../include -I../../include",
+        sample: 5,
         compares: false,
         changes: "`make`, then the commands of `make run` with smaller arguments: repetitions become 1; where that takes too long, \
                   numbers of 4,096 and more are divided by 16 and at last by 256",
@@ -77,6 +89,8 @@ pub const SUITES: &[Suite] = &[
         address: "karpathy/llm.c",
         folder: "dev/cuda",
         make: llm,
+        includes: "",
+        sample: 1,
         compares: true,
         changes: "none: `make` for each file; the first variant of the kernel, which needs no library",
     },
@@ -85,15 +99,22 @@ pub const SUITES: &[Suite] = &[
         address: "NVIDIA/cuda-samples",
         folder: "Samples",
         make: samples,
+        includes: "-I../../../Common -I../../Common -I$FOLDER/cuda-samples/Common",
+        sample: 2,
         compares: false,
         changes: "one command for each sample instead of its CMake project: all its `.cu` and `.cpp` files and `Common`",
     },
 ];
 
 impl Suite {
+    /// Where its programs are.
+    pub fn top(&self, folder: &Path) -> PathBuf {
+        folder.join(self.name).join(self.folder)
+    }
+
     /// Its programs by name.
     pub fn programs(&self, folder: &Path) -> Result<Vec<Program>> {
-        let top = folder.join(self.name).join(self.folder);
+        let top = self.top(folder);
         let mut programs = Vec::new();
         if let Ok(entries) = top.read_dir() {
             for entry in entries {
@@ -252,19 +273,18 @@ pub fn vendor_library(folder: &Path) -> Option<String> {
     if folder.ends_with("hybridsort") {
         return None;
     }
-    for name in files(folder, &[".cu", ".cuh", ".h", ".hpp", ".cpp"]) {
-        let Ok(text) = fs::read(folder.join(&name)) else { continue };
-        let text = String::from_utf8_lossy(&text);
-        for line in text.lines().filter(|line| line.trim_start().starts_with("#include")) {
-            let found = VENDOR
-                .iter()
-                .find(|header| line.contains(&format!("<{header}")) || line.contains(&format!("\"{header}")));
-            if let Some(header) = found {
-                return Some(format!("needs {header}"));
-            }
-        }
-    }
-    None
+    files(folder, &[".cu", ".cuh", ".h", ".hpp", ".cpp"]).iter().find_map(|name| vendor_header(&folder.join(name)))
+}
+
+/// The library of the vendor's, or of graphics, that a file includes.
+pub fn vendor_header(file: &Path) -> Option<String> {
+    let text = fs::read(file).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let mut included = text.lines().filter(|line| line.trim_start().starts_with("#include"));
+    included.find_map(|line| {
+        let is_in = |header: &&&str| line.contains(&format!("<{header}")) || line.contains(&format!("\"{header}"));
+        VENDOR.iter().find(is_in).map(|header| format!("needs {header}"))
+    })
 }
 
 /// What a program says of its own result: right, wrong, or nothing.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use super::device::Counts;
 use super::known::SUITES;
 use super::{Outcome, Verdict};
 use crate::Result;
@@ -23,7 +24,7 @@ pub fn write(folder: &Path, outcomes: &[Outcome]) -> Result {
         return Err(format!("{PAGE} has no place for the tables").into());
     };
     let after = rest.split_once(END).map_or("", |(_, after)| after);
-    let tables = format!("{}\n{}{}", summary(folder, outcomes), details(outcomes), all(outcomes));
+    let tables = [summary(folder, outcomes), device(folder)?, details(outcomes), all(outcomes)].join("\n");
     fs::write(&path, format!("{before}{BEGIN}\n\n{tables}\n{END}{after}"))?;
     println!("suites: {} programs, wrote {PAGE}", outcomes.len());
     Ok(())
@@ -97,6 +98,32 @@ fn details(outcomes: &[Outcome]) -> String {
         text += "\n";
     }
     text
+}
+
+/// How device code fared that was compiled alone.
+fn device(folder: &Path) -> Result<String> {
+    let Ok(bytes) = fs::read(folder.join("device.json")) else { return Ok(String::new()) };
+    let list: Vec<Counts> = serde_json::from_slice(&bytes)?;
+    let mut text = "## Device code alone\n\nFiles with kernels, compiled to PTX one by one, and the PTX checked by `raddle ptx check`.\n\n\
+                    | suite | files | need a vendor's library | of the others pass | do not compile | are refused |\n\
+                    | --- | --: | --: | --: | --: | --: |\n"
+        .to_owned();
+    let mut sum = [0; 5];
+    for counts in &list {
+        let Counts { suite, every, files, vendor, passed, not_compiled, refused, .. } = counts;
+        let part = if *every > 1 { format!(", every {every}th file") } else { String::new() };
+        let numbers = [*files, *vendor, *passed, *not_compiled, *refused];
+        sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
+        text += &format!("| {suite}{part} | {files} | {vendor} | {passed} | {not_compiled} | {refused} |\n");
+    }
+    let [files, vendor, passed, not_compiled, refused] = sum;
+    let share = 100.0 * passed as f64 / (files - vendor).max(1) as f64;
+    text += &format!("| all | {files} | {vendor} | {passed} ({share:.1} %) | {not_compiled} | {refused} |\n\n");
+    text += "| file | why not |\n| --- | --- |\n";
+    for (file, why) in list.iter().flat_map(|counts| &counts.problems) {
+        text += &format!("| {file} | {} |\n", code(why));
+    }
+    Ok(text)
 }
 
 /// A text in a cell, as it was printed.

@@ -31,6 +31,16 @@ impl<'r> Sources<'r> {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
+    /// All lines of the PTX.
+    pub fn ptx_lines(&self) -> &[&str] {
+        &self.ptx
+    }
+
+    /// All lines of a file, if it can be read.
+    pub fn file(&self, name: &str) -> Option<Vec<String>> {
+        self.files.borrow_mut().entry(name.to_owned()).or_insert_with(|| self.read(name)).clone()
+    }
+
     /// A line as its file has it, if the file can be read.
     pub fn text(&self, line: &Line) -> Option<String> {
         let Some(file) = &line.file else { return Some(self.ptx(line.line)) };

@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
-    std::fs::write(path, text).map_err(|source| Error::Write { path: path.display().to_string(), source })?;
+    out::file(path, text)?;
     out::talk(&format!("wrote {}", path.display()));
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::out;
 use raddle_ptx::link::link;
-use raddle_runtime::{Error, Problem, PtxFile};
+use raddle_runtime::{Problem, PtxFile};
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -22,9 +22,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let text = link(&files).map_err(|error| Problem::new(error.to_string()))?;
     match &args.output {
         None => out::data(&text)?,
-        Some(path) => {
-            std::fs::write(path, &text).map_err(|source| Error::Write { path: path.display().to_string(), source })?;
-        }
+        Some(path) => out::file(path, &text)?,
     }
     Ok(Exit::Good)
 }

@@ -90,3 +90,22 @@ fn what_a_profile_cannot_be_of_is_refused() {
         assert!(ended.err.contains(text), "{}", ended.err);
     }
 }
+
+#[test]
+fn a_page_has_everything_in_one_file() {
+    let source = SOURCE.replace("// Words", "// </script> Words");
+    let folder = Folder::new().with("strided.ptx", STRIDED).with("strided.cu", &source);
+    let args = ["profile", "strided.ptx", "--grid", "1", "--block", "64", "--html", "page.html"];
+    let ended = folder.raddle(&[&args[..], &["--arg", "buf:u32:4096=iota", "--arg", "buf:u32:64=zero"]].concat());
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    let page = std::fs::read_to_string(folder.0.join("page.html")).unwrap();
+    let start = page.find("application/json\">").expect("there is data") + "application/json\">".len();
+    let text = page[start..].split("</script>").next().unwrap();
+    let data: Value = serde_json::from_str(text).expect("the source does not end the data");
+    assert_eq!(data["kernels"][0]["name"], "strided");
+    assert_eq!(data["files"]["strided.cu"][4], "out[i] = value;");
+    assert_eq!(data["ptx"].as_array().unwrap().len(), STRIDED.lines().count());
+    let is_named = |key: &str| data["causes"].as_array().unwrap().iter().any(|cause| cause["key"] == key);
+    assert!(is_named("issued") && is_named("data_memory") && !is_named("no_warp"));
+    assert!(!page.contains("http"), "it needs no network");
+}
