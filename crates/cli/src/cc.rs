@@ -133,7 +133,7 @@ impl Calls {
         command.arg(format!("--cuda-path={}", self.folder.display()));
         command.args(["-Wno-unknown-cuda-version", "-Wno-unused-command-line-argument"]);
         // What nvcc takes without a word.
-        command.args(["-Wno-reserved-user-defined-literal", "-Wno-register"]).args(args);
+        command.args(["-Wno-reserved-user-defined-literal", "-Wno-register", "-Wno-c++11-narrowing"]).args(args);
         command.arg("-idirafter").arg(self.folder.join("include"));
         if self.is_dry {
             out::data(&format!("{command:?}\n"))?;

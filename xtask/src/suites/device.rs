@@ -32,11 +32,37 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
             sources(&path, found);
         } else if path.extension().is_some_and(|ending| ending == "cu") {
             let text = fs::read(&path).unwrap_or_default();
-            if String::from_utf8_lossy(&text).contains("__global__") {
+            if String::from_utf8_lossy(&text).contains("__global__") && !is_part(&path) {
                 found.push(path);
             }
         }
     }
+}
+
+/// Whether another file, beside it or in a folder above or beside that, includes this one: it is compiled with that.
+fn is_part(file: &Path) -> bool {
+    let (Some(name), Some(folder)) = (file.file_name().map(|name| name.to_string_lossy()), file.parent()) else {
+        return false;
+    };
+    let above = folder.parent().unwrap_or(folder);
+    let beside = above.read_dir().into_iter().flatten().flatten().map(|e| e.path()).filter(|path| path.is_dir());
+    let mut folders: Vec<PathBuf> = beside.collect();
+    // Folders of one program, and not those of all programs.
+    if folders.len() > 12 {
+        folders = vec![folder.to_owned()];
+    }
+    folders.push(above.to_owned());
+    let names = folders.into_iter().flat_map(|folder| {
+        known::files(&folder, &[".cu", ".c", ".cpp", ".cuh", ".h"]).into_iter().map(move |name| folder.join(name))
+    });
+    let includes = |path: PathBuf| {
+        let text = fs::read(&path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let ends = [format!("\"{name}\""), format!("/{name}\""), format!("<{name}>")];
+        path != file
+            && text.lines().any(|line| line.contains("#include") && ends.iter().any(|end| line.contains(end.as_str())))
+    };
+    names.into_iter().any(includes)
 }
 
 /// Compiles and checks the files of the suites that are asked for; those of the larger ones are sampled.
@@ -91,7 +117,11 @@ fn one(tried: &Tried, includes: &str, file: &Path) -> Result<std::result::Result
     let line = format!("nvcc -w -ptx -I. -I.. {includes} '{name}' -o {output}");
     let compiled = tried.shell(folder, &line, "fast", limit)?;
     if compiled.code != Some(0) {
-        return Ok(Err((Stage::Compile, known::first_error(&compiled.text))));
+        let why = known::first_error(&compiled.text);
+        // Headers include others.
+        let missing = why.split_once("fatal error: '").filter(|(_, header)| known::is_vendor(header));
+        let stage = if missing.is_some() { Stage::Vendor } else { Stage::Compile };
+        return Ok(Err((stage, why)));
     }
     let checked = tried.shell(folder, &format!("{} ptx check {output}", tried.raddle.display()), "fast", limit)?;
     let _ = fs::remove_file(&ptx);

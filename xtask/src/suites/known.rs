@@ -46,7 +46,7 @@ pub const SUITES: &[Suite] = &[
         address: "yuhc/gpu-rodinia",
         folder: "cuda",
         make: rodinia,
-        includes: "-I../util -I../../common -I$FOLDER/cuda-samples/Common",
+        includes: "-I../util -I../../common -I../meschach_lib -I$FOLDER/cuda-samples/Common",
         sample: 1,
         compares: true,
         changes: "`CUDA_DIR` and `SDK_DIR` are given to make, and for mummergpu a header that its source forgets; arguments as in the table of the source of this page, reduced for large \
@@ -168,7 +168,7 @@ fn rodinia(folder: &Path, name: String) -> Vec<Program> {
 }
 
 /// Files in a folder that end like this, by name.
-fn files(folder: &Path, endings: &[&str]) -> Vec<String> {
+pub fn files(folder: &Path, endings: &[&str]) -> Vec<String> {
     let names = folder.read_dir().into_iter().flatten().flatten().map(|e| e.file_name().to_string_lossy().into_owned());
     let mut names: Vec<String> = names.filter(|name| endings.iter().any(|ending| name.ends_with(ending))).collect();
     names.sort();
@@ -235,8 +235,12 @@ fn samples(group: &Path, _name: String) -> Vec<Program> {
     programs
 }
 
-/// Headers of libraries that only the vendor has.
-const VENDOR: [&str; 24] = [
+/// Headers of libraries that only the vendor has, of graphics, of MPI and of other systems.
+const VENDOR: [&str; 28] = [
+    "DirectX",
+    "D3D",
+    "nvmedia",
+    "drm_",
     "thrust/",
     "cub/",
     "cublas",
@@ -274,6 +278,11 @@ pub fn vendor_library(folder: &Path) -> Option<String> {
         return None;
     }
     files(folder, &[".cu", ".cuh", ".h", ".hpp", ".cpp"]).iter().find_map(|name| vendor_header(&folder.join(name)))
+}
+
+/// Whether a header is one of those.
+pub fn is_vendor(header: &str) -> bool {
+    VENDOR.iter().any(|start| header.starts_with(start))
 }
 
 /// The library of the vendor's, or of graphics, that a file includes.

@@ -105,13 +105,13 @@ fn device(folder: &Path) -> Result<String> {
     let Ok(bytes) = fs::read(folder.join("device.json")) else { return Ok(String::new()) };
     let list: Vec<Counts> = serde_json::from_slice(&bytes)?;
     let mut text = "## Device code alone\n\nFiles with kernels, compiled to PTX one by one, and the PTX checked by `raddle ptx check`.\n\n\
-                    | suite | files | need a vendor's library | of the others pass | do not compile | are refused |\n\
+                    | suite | files | need a library that is not here | of the others pass | do not compile | are refused |\n\
                     | --- | --: | --: | --: | --: | --: |\n"
         .to_owned();
     let mut sum = [0; 5];
     for counts in &list {
         let Counts { suite, every, files, vendor, passed, not_compiled, refused, .. } = counts;
-        let part = if *every > 1 { format!(", every {every}th file") } else { String::new() };
+        let part = if *every > 1 { format!(", one of {every} files") } else { String::new() };
         let numbers = [*files, *vendor, *passed, *not_compiled, *refused];
         sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
         text += &format!("| {suite}{part} | {files} | {vendor} | {passed} | {not_compiled} | {refused} |\n");

@@ -54,7 +54,7 @@ pub struct Options {
     /// Stop where a register or memory is read that was never written
     #[arg(long, help_heading = "Execution")]
     report_uninitialised: bool,
-    /// Stop at a read outside of memory, or warn, give zero and continue; a write always stops
+    /// Reads outside of memory: stop, or warn and give zero
     #[arg(
         long = "on-fault",
         default_value = "stop",
@@ -65,11 +65,12 @@ pub struct Options {
         help_heading = "Execution"
     )]
     warn_of_reads: bool,
-    /// Look for data races, missed barriers, shared memory never written, reads outside of memory; or all
+    /// Look for races, sync, init, memory or all of these, with --engine fast
     #[arg(
         long,
         value_name = "CHECKS",
         value_parser = checks(),
+        hide_possible_values = true,
         value_delimiter = ',',
         help_heading = "Execution"
     )]
