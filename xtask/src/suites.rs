@@ -4,11 +4,11 @@
 //! A program is built by its own Makefile and run by its own command, with a toolkit of ours in the path. What each did is
 //! kept in a file beside them, so that a run that was stopped goes on where it was.
 
-mod device;
+mod arguments;
+mod device_code;
 mod inputs;
 mod known;
 mod page;
-mod smaller;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -86,8 +86,8 @@ enum Verdict {
     NotCompiled,
     /// It compiles, and cannot run: its input is not published with it.
     NoInput,
-    /// It needs a library of the vendor's.
-    Vendor,
+    /// It needs a library that is not here: the vendor's, of graphics, MPI.
+    NoLibrary,
 }
 
 /// Runs what has not been run, and writes the page.
@@ -99,9 +99,9 @@ pub fn run(args: &Args) -> Result {
         done.insert((outcome.suite.clone(), outcome.program.clone()), outcome);
     }
     if args.device_code {
-        let counts = device::run(args, &Tried::new(args)?)?;
+        let counts = device_code::run(args, &Tried::new(args)?)?;
         let path = args.folder.join("device.json");
-        let mut kept: Vec<device::Counts> = match fs::read(&path) {
+        let mut kept: Vec<device_code::Counts> = match fs::read(&path) {
             Ok(bytes) => serde_json::from_slice(&bytes)?,
             Err(_) => Vec::new(),
         };
@@ -245,8 +245,8 @@ impl Tried {
     }
 
     fn verdict(&self, suite: &Suite, program: &Program, command: &mut String) -> Result<(Verdict, String)> {
-        if let Some(library) = known::vendor_library(&program.folder) {
-            return Ok((Verdict::Vendor, library));
+        if let Some(library) = known::missing_library(&program.folder) {
+            return Ok((Verdict::NoLibrary, library));
         }
         let built = self.shell(&program.folder, &program.build, "fast", Duration::from_secs(300))?;
         if built.code != Some(0) {
@@ -257,7 +257,7 @@ impl Tried {
             Run::Line(line) => vec![line.clone()],
             Run::Make => {
                 let listed = self.shell(&program.folder, "make -n run", "fast", self.limit)?;
-                smaller::commands(&program.folder, &listed.text)
+                arguments::commands(&program.folder, &listed.text)
             }
         };
         let mut last = (Verdict::Failed, "nothing to run".to_owned());
@@ -278,7 +278,7 @@ impl Tried {
         match known::check(&ran.text) {
             Some(false) => Ok((Verdict::Wrong, known::first_error(&ran.text))),
             _ if code != 0 => Ok((Verdict::Failed, format!("exit {code}: {}", known::first_error(&ran.text)))),
-            _ if ran.text.contains("raddle: ") => Ok((Verdict::Failed, known::first_error(&ran.text))),
+            _ if ran.text.contains("did not complete") => Ok((Verdict::Failed, known::first_error(&ran.text))),
             Some(true) => Ok((Verdict::Right, outside(&ran.text))),
             None if !suite.compares => Ok((Verdict::Unchecked, String::new())),
             None => {

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     options: Options,
 
-    /// Program that was compiled by `raddle cc`, or elsewhere with a shared CUDA runtime, and its arguments
+    /// Program compiled by `raddle cc`, or elsewhere with a shared runtime, and its arguments
     #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     program: Vec<OsString>,
 }
@@ -46,8 +46,8 @@ kernel are simulated and the others executed; these count as long as the simulat
 With --engine fast nothing has a time: events then count a nanosecond for each warp-instruction.
 
 A kernel that faults is reported when it does, with thread and source line; the program gets the error code
-that CUDA would give. With --on-fault warn, a read outside of memory is reported once for each instruction, gives
-zero and the kernel continues; the table counts them.
+that CUDA would give. With --on-fault warn, a read outside of memory is reported once for each instruction,
+gives zero and the kernel continues; the table counts them.
 
 Examples:
   raddle cc saxpy.cu -o saxpy

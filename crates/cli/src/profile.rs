@@ -21,9 +21,9 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 #[group(id = "profile")]
 #[command(after_help = "\
-A slot is a cycle of a scheduler. One with an instruction belongs to the line of that instruction, an empty one
-to the line the scheduler waited for: of the warps held up by its main cause, the first in the scheduler's order,
-and of that warp the next instruction. Slots without any warp are a row of their own.
+A slot is a cycle of a scheduler. One with an instruction belongs to the line of that instruction, an
+empty one to the line the scheduler waited for: of the warps held up by its main cause, the first in the
+scheduler's order, and of that warp the next instruction. Slots without any warp are a row of their own.
 
   slots      share of all slots of the kernel, and how many of them were empty
   mostly     the cause that took most of the empty ones
@@ -32,8 +32,8 @@ and of that warp the next instruction. Slots without any warp are a row of their
   sectors    sectors a memory instruction asked for in the mean, and those the bytes would have fitted in
   conflicts  cycles that accesses to shared memory took because of bank conflicts
 
-Lines are those the PTX has from its compiler (.loc), else its own. With --json all lines, with all instructions
-and counters. The other arguments are those of `raddle run`.
+Lines are those the PTX has from its compiler (.loc), else its own. With --json all lines, with all
+instructions and counters. The other arguments are those of `raddle run`.
 
 Examples:
   raddle profile bfs --size tiny
@@ -144,7 +144,7 @@ fn share(part: u64, whole: u64) -> String {
 
 /// A cause in few words.
 fn cause_name(cause: Cause) -> &'static str {
-    cause_text(profile::counter_name(cause))
+    cause_text(cause.name())
 }
 
 /// A line as people write it.
@@ -176,7 +176,7 @@ fn kernel_json(kernel: &KernelProfile, sources: &Sources<'_>) -> Value {
             "text": sources.text(&line.line),
             "slots": line.counters.slots(),
             "share": ratio(line.counters.slots(), kernel.slots),
-            "main_cause": main_cause(&line.counters).map(|(cause, _)| profile::counter_name(cause)),
+            "main_cause": main_cause(&line.counters).map(|(cause, _)| cause.name()),
             "counters": counters(&line.counters),
             "instructions": line.insts.iter().map(inst).collect::<Vec<_>>(),
         })

@@ -3,8 +3,10 @@
 pub mod checkpoint;
 mod cuda;
 mod energy;
+pub mod execution;
 pub mod figures;
 pub mod launches;
+mod once;
 pub mod outside;
 mod report;
 mod sample;
@@ -23,19 +25,18 @@ use crate::ptx::virtualize::forms;
 use crate::render::Text;
 use checkpoint::CheckpointArgs;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use outside::on_fault;
+use execution::ExecutionArgs;
 use raddle_ptx::Diagnostic;
 use raddle_ptx::diag::Severity;
 use raddle_ptx::transform;
 use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::sample::{Estimates, Sample, Sampling};
 use raddle_runtime::stats_table::{self, Format};
-use raddle_runtime::timing::{LaunchObserver, TimingOptions, Watch};
+use raddle_runtime::timing::{LaunchObserver, Watch};
 use raddle_runtime::{Engine, EngineOptions, Error, Outcome, Plan, Problem, PtxFile, Session, input};
 use raddle_sim::config::Machine;
 use raddle_sim::seam::Registry;
 use raddle_workloads::Size;
-use sanitize::{Check, checks};
 use spec::{Printed, Shape};
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -81,16 +82,8 @@ pub struct Args {
     #[command(flatten)]
     machine: MachineArgs,
 
-    /// What executes the kernel, see below
-    #[arg(
-        long,
-        default_value = "timing",
-        value_name = "NAME",
-        value_parser = engines(),
-        hide_possible_values = true,
-        help_heading = "Execution"
-    )]
-    engine: Engine,
+    #[command(flatten)]
+    execution: ExecutionArgs,
     /// Lanes of a warp, instead of what the machine has [possible values: 4, 8, 16, 32]
     #[arg(long, value_parser = widths(), value_name = "LANES", hide_possible_values = true, help_heading = "Execution")]
     warp_width: Option<u32>,
@@ -100,48 +93,9 @@ pub struct Args {
     /// Blocks of such a launch, instead of as many as the machine holds at once
     #[arg(long, value_name = "N", requires = "virtualize", help_heading = "Execution", value_parser = clap::value_parser!(u32).range(1..))]
     virtual_blocks: Option<u32>,
-    /// Registers per thread, instead of what the PTX suggests
-    #[arg(long, value_name = "N", help_heading = "Execution")]
-    registers: Option<u32>,
-    /// End a launch after this many cycles
-    #[arg(long, value_name = "N", help_heading = "Execution")]
-    max_cycles: Option<u64>,
-    /// End a launch soon after this many thread-instructions
-    #[arg(long, value_name = "N", help_heading = "Execution")]
-    max_insts: Option<u64>,
-    /// Run every cycle, idle ones too: the same figures, slower
-    #[arg(long, help_heading = "Execution")]
-    no_skip: bool,
-    /// Host threads; all cores when left out. Results do not depend on it
-    #[arg(long, value_name = "N", help_heading = "Execution", value_parser = clap::value_parser!(u32).range(1..=256))]
-    threads: Option<u32>,
     /// Simulate blocks=5% or launches=5 in time, and estimate the cycles of the whole
     #[arg(long, value_name = "PART", conflicts_with = "checkpoint", help_heading = "Execution")]
     sample: Option<Sample>,
-    /// Stop where a register or memory is read that was never written
-    #[arg(long, help_heading = "Execution")]
-    report_uninitialised: bool,
-    /// Reads outside of memory: stop, or warn and give zero
-    #[arg(
-        long = "on-fault",
-        default_value = "stop",
-        value_name = "WHAT",
-        value_parser = on_fault(),
-        hide_possible_values = true,
-        action = clap::ArgAction::Set,
-        help_heading = "Execution"
-    )]
-    warn_of_reads: bool,
-    /// Look for races, sync, init, memory or all of these, with --engine fast
-    #[arg(
-        long,
-        value_name = "CHECKS",
-        value_parser = checks(),
-        hide_possible_values = true,
-        value_delimiter = ',',
-        help_heading = "Execution"
-    )]
-    sanitize: Vec<Check>,
     /// In the end, compare all of memory with what the reference interpreter computes
     #[arg(long, help_heading = "Execution")]
     check: bool,
@@ -256,7 +210,7 @@ impl Args {
         if self.sample.is_some() {
             return Err(Problem::new("--sample is for `raddle run`").into());
         }
-        match self.engine {
+        match self.execution.engine {
             Engine::Timing => Ok(()),
             other => Err(Problem::new(format!("there is nothing to measure on the engine `{other}`")).into()),
         }
@@ -265,24 +219,15 @@ impl Args {
     /// The machine, when the engine is one with time.
     fn machine(&self, registry: &Registry) -> Result<Option<Machine>, Failure> {
         sample::refuse(self)?;
-        sanitize::refuse(&self.sanitize, self.engine)?;
-        if self.engine == Engine::Timing {
-            return self.machine.load_checked(self.warp_width, registry).map(Some);
-        }
         let only_timed = [
-            ("--registers", self.registers.is_some()),
-            ("--max-cycles", self.max_cycles.is_some()),
-            ("--no-skip", self.no_skip),
-            ("--threads", self.threads.is_some()),
             ("--sample", self.sample.is_some()),
             ("--energy", self.energy.is_some()),
             ("--stats", self.stats.is_some()),
             ("--checkpoint", self.checkpoints.is_chosen()),
         ];
-        let given = only_timed.iter().find(|(_, given)| *given).map(|(name, _)| *name);
-        match given.or(self.machine.given()) {
-            Some(name) => Err(Problem::new(format!("{name} needs the engine `timing`")).into()),
-            None => Ok(None),
+        match self.execution.takes_time(&only_timed, self.machine.given())? {
+            true => self.machine.load_checked(self.warp_width, registry).map(Some),
+            false => Ok(None),
         }
     }
 
@@ -301,28 +246,9 @@ impl Args {
     }
 
     fn options(&self, machine: Option<&Machine>, sample: Option<Sampling>) -> RunOptions {
-        let timing = machine.map(|machine| {
-            Box::new(TimingOptions {
-                machine: machine.config.clone(),
-                registers: self.registers,
-                max_cycles: self.max_cycles,
-                never_skip: self.no_skip,
-                threads: self.threads.map_or_else(cores, |n| n as usize),
-                sample,
-                profile: self.profile,
-            })
-        });
-        RunOptions {
-            engine: EngineOptions { engine: self.engine, warp_width: self.warp_width.unwrap_or(32) },
-            max_thread_insts: self.max_insts,
-            report_uninitialised: self.report_uninitialised,
-            checks: sanitize::wanted(&self.sanitize),
-            warn_of_reads: self.warn_of_reads || sanitize::warns_of_reads(&self.sanitize),
-            timing,
-            check: self.check,
-            heap_offset: 0,
-            virtual_blocks: self.virtual_blocks,
-        }
+        let common = self.execution.options(machine, sample, self.profile);
+        let engine = EngineOptions { warp_width: self.warp_width.unwrap_or(32), ..common.engine };
+        RunOptions { engine, check: self.check, virtual_blocks: self.virtual_blocks, ..common }
     }
 
     /// As [`Args::options`], without time: what a profile is made with.
@@ -472,7 +398,7 @@ fn execute(
         }
     }
     outside::lines(&outcome.launches, ptx).iter().for_each(|line| out::talk(line));
-    sanitize::lines(&args.sanitize, &outcome.launches, ptx).iter().for_each(|line| out::talk(line));
+    sanitize::lines(&args.execution.sanitize, &outcome.launches, ptx).iter().for_each(|line| out::talk(line));
     if let Some(stop) = outcome.stop() {
         out::talk(&stop::text(stop, &text, ptx));
     }

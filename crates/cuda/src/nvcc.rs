@@ -277,7 +277,7 @@ impl Translator {
             "-V" | "--version" => self.plan.version = true,
             "--dryrun" | "-dryrun" => self.plan.dry_run = true,
             "-cuda" | "--cuda" => {
-                // The vendor's own steps in between are not ours: what the preprocessor makes stands for them.
+                // nvcc writes the host code after its own passes; here it is the preprocessed host code.
                 ["--cuda-host-only", "-E"].iter().for_each(|word| self.push(word));
                 self.is_step = true;
             }
@@ -331,7 +331,7 @@ impl Translator {
         self.plan.args.push(if is_for_linker(option) { Arg::Link(word) } else { Arg::Option(word) });
     }
 
-    /// An input comes with its language: clang takes `.c` files for C++ when it is called as C++ compiler.
+    /// Adds an input with its language, because clang called as a C++ compiler compiles `.c` files as C++.
     fn input(&mut self, file: &str) {
         let ending = Path::new(file).extension().and_then(|e| e.to_str()).unwrap_or("");
         let language = match (&self.language, ending) {

@@ -89,28 +89,6 @@ pub fn main_cause(counters: &PcCounters) -> Option<(Cause, u64)> {
     counters.stalls().into_iter().rev().max_by_key(|(_, slots)| *slots)
 }
 
-/// A cause as counters name it, without `stall_`.
-#[must_use]
-pub fn counter_name(cause: Cause) -> &'static str {
-    match cause {
-        Cause::Control => "control",
-        Cause::DataMemory => "data_memory",
-        Cause::DataAlu => "data_alu",
-        Cause::UnitSp => "unit_sp",
-        Cause::UnitSfu => "unit_sfu",
-        Cause::UnitMem => "unit_mem",
-        Cause::BackPressure => "back_pressure",
-        Cause::Fetch => "fetch",
-        Cause::Barrier => "barrier",
-        Cause::Sibling => "sibling",
-        Cause::Fence => "fence",
-        Cause::ExitWait => "exit_wait",
-        Cause::Gated => "gated",
-        Cause::Mechanism => "mechanism",
-        Cause::NoWarp => "no_warp",
-    }
-}
-
 /// The kernels of a run in the order of their first launches; those without a profile are left out.
 #[must_use]
 pub fn kernels(launches: &[Launched]) -> Vec<KernelProfile> {

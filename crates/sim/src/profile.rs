@@ -18,7 +18,7 @@ use crate::mem::profile::{Charges, MemoryProfile};
 use crate::result::SmResult;
 use crate::seam::Cause;
 use crate::sm::counters::SmCounters;
-use crate::stats::Counters;
+use crate::stats::{Counters, stall_counter};
 
 counters! {
     /// What is charged to one operation of a kernel.
@@ -75,23 +75,7 @@ impl PcCounters {
     /// The counter for empty slots with this cause; none for slots without a warp, which belong to no operation.
     #[inline]
     pub fn stall(&mut self, cause: Cause) -> Option<&mut u64> {
-        Some(match cause {
-            Cause::Control => &mut self.stall_control,
-            Cause::DataMemory => &mut self.stall_data_memory,
-            Cause::DataAlu => &mut self.stall_data_alu,
-            Cause::UnitSp => &mut self.stall_unit_sp,
-            Cause::UnitSfu => &mut self.stall_unit_sfu,
-            Cause::UnitMem => &mut self.stall_unit_mem,
-            Cause::BackPressure => &mut self.stall_back_pressure,
-            Cause::Fetch => &mut self.stall_fetch,
-            Cause::Barrier => &mut self.stall_barrier,
-            Cause::Sibling => &mut self.stall_sibling,
-            Cause::Fence => &mut self.stall_fence,
-            Cause::ExitWait => &mut self.stall_exit_wait,
-            Cause::Gated => &mut self.stall_gated,
-            Cause::Mechanism => &mut self.stall_mechanism,
-            Cause::NoWarp => return None,
-        })
+        Some(stall_counter!(self, cause, return None))
     }
 
     /// Empty slots by cause, those without any left out.

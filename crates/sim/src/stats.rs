@@ -76,6 +76,30 @@ pub trait Counters: Clone + Default {
     fn subtract(&mut self, before: &Self);
 }
 
+/// The counter of empty slots with a cause, in a struct that has one for each; `$no_warp` is that for slots without a warp.
+macro_rules! stall_counter {
+    ($counters:expr, $cause:expr, $no_warp:expr) => {
+        match $cause {
+            Cause::Control => &mut $counters.stall_control,
+            Cause::DataMemory => &mut $counters.stall_data_memory,
+            Cause::DataAlu => &mut $counters.stall_data_alu,
+            Cause::UnitSp => &mut $counters.stall_unit_sp,
+            Cause::UnitSfu => &mut $counters.stall_unit_sfu,
+            Cause::UnitMem => &mut $counters.stall_unit_mem,
+            Cause::BackPressure => &mut $counters.stall_back_pressure,
+            Cause::Fetch => &mut $counters.stall_fetch,
+            Cause::Barrier => &mut $counters.stall_barrier,
+            Cause::Sibling => &mut $counters.stall_sibling,
+            Cause::Fence => &mut $counters.stall_fence,
+            Cause::ExitWait => &mut $counters.stall_exit_wait,
+            Cause::Gated => &mut $counters.stall_gated,
+            Cause::Mechanism => &mut $counters.stall_mechanism,
+            Cause::NoWarp => $no_warp,
+        }
+    };
+}
+pub(crate) use stall_counter;
+
 /// Declares a struct of counters: `name: Unit, "what it counts";`.
 #[macro_export]
 macro_rules! counters {

@@ -1,24 +1,14 @@
 //! Every workload under every divergence model, in slices with and without gangs, and folded, at its smallest size.
 #![allow(missing_docs, reason = "tests")]
 
+mod common;
+
+use common::models;
 use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::timing::{TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions};
 use raddle_sim::config::{Machine, Source};
-use raddle_sim::seam::Seam;
 use raddle_workloads::{Ran, Request, Size, Workload, all};
-
-/// Every divergence model, each with the scheduler its paper has it with.
-fn models() -> Vec<(&'static str, &'static str)> {
-    let registry = raddle_mech::registry();
-    let names = registry.iter().filter(|m| m.info.seam == Seam::Divergence).map(|m| m.info.name);
-    let scheduler = |name: &str| match name {
-        "dwf" | "dwf-wb" => "majority",
-        "tbc" | "tbc-lcp" => "by-block",
-        _ => "lrr",
-    };
-    names.map(|name| (name, scheduler(name))).collect()
-}
 
 fn run(workload: &Workload, preset: &str, model: &str, issue: &str) -> Result<Ran, String> {
     run_on(workload, preset, &[format!("mechanism.divergence={model}"), format!("mechanism.issue={issue}")])

@@ -1,25 +1,15 @@
 //! Every workload at its smallest size with a profile: that its sums are the counters of the launch is checked at the end of each.
 #![allow(missing_docs, reason = "tests")]
 
+mod common;
+
+use common::models;
 use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::profile::{KernelProfile, kernels};
 use raddle_runtime::timing::{TimingOptions, Watch};
 use raddle_runtime::{Engine, EngineOptions};
 use raddle_sim::config::{Machine, Source};
-use raddle_sim::seam::Seam;
 use raddle_workloads::{Request, Size, Workload, all};
-
-/// Every divergence model, each with the scheduler its paper has it with.
-fn models() -> Vec<(&'static str, &'static str)> {
-    let registry = raddle_mech::registry();
-    let names = registry.iter().filter(|m| m.info.seam == Seam::Divergence).map(|m| m.info.name);
-    let scheduler = |name: &str| match name {
-        "dwf" | "dwf-wb" => "majority",
-        "tbc" | "tbc-lcp" => "by-block",
-        _ => "lrr",
-    };
-    names.map(|name| (name, scheduler(name))).collect()
-}
 
 /// The profile of a workload, and the cycles of its launches; none where the model refuses it.
 fn profile(workload: &Workload, model: &str, issue: &str, profile: bool) -> Option<(Vec<KernelProfile>, Vec<u64>)> {

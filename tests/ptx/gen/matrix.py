@@ -9,27 +9,17 @@ import random
 import struct
 from fractions import Fraction
 from math import copysign, isinf, isnan
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent / "matrix"
-HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
+import common
+from common import HEAD, note
+
 BITS = dict(f16=16, bf16=16, tf32=32, f32=32, f64=64, s8=8, u8=8, s4=4, u4=4, b1=1, s32=32)
 # How numbers are rounded: exponent bits, fraction bits, NaN.
 FORMATS = dict(f16=(5, 10, 0x7FFF), f32=(8, 23, 0x7FFFFFFF), f64=(11, 52, 0xFFF8000000000000))
 
 
 def write(name, text):
-    ROOT.mkdir(exist_ok=True)
-    (ROOT / f"{name}.ptx").write_text(text.rstrip("\n") + "\n")
-
-
-def note(key, name, values):
-    text = [f"// {key}: {name} ="]
-    for value in map(str, values):
-        if len(text[-1]) + len(value) > 112:
-            text.append("//  ")
-        text[-1] += " " + value
-    return "\n".join(text) + "\n"
+    common.write(f"matrix/{name}.ptx", text)
 
 
 # ---------------------------------------------------------------- numbers

@@ -6,10 +6,9 @@ from the small models below, not from the simulator.
 """
 
 import struct
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
+from common import HEAD, note, write
+
 TYPES = "b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64".split()
 REGS = """    .reg .pred %p<8>;
     .reg .b16 %h<16>;
@@ -20,12 +19,6 @@ REGS = """    .reg .pred %p<8>;
 """
 
 
-def write(name, text):
-    path = ROOT / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text.rstrip("\n") + "\n")
-
-
 def lines(*parts):
     """Instructions, one per line, indented; labels stand at the margin."""
     out = []
@@ -34,16 +27,6 @@ def lines(*parts):
             line = line.strip()
             out.append(line if line.endswith(":") else "    " + line)
     return "\n".join(out) + "\n"
-
-
-def note(key, name, values):
-    """An `arg:` or `expect:` line, continued when it is long."""
-    text = [f"// {key}: {name} ="]
-    for value in map(str, values):
-        if len(text[-1]) + len(value) > 112:
-            text.append("//  ")
-        text[-1] += " " + value
-    return "\n".join(text) + "\n"
 
 
 def bits_of(ty):

@@ -8,28 +8,11 @@ from the small models below, not from the simulator: all numbers are chosen so t
 import math
 import struct
 from fractions import Fraction
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
+from common import HEAD, note, write
+
 PARTS = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube": 3}
 TYPES = {"f32": "f32", "u32": "u8", "s32": "s16"}
-
-
-def write(name, text):
-    path = ROOT / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text.rstrip("\n") + "\n")
-
-
-def note(key, name, values):
-    """An `arg:` or `expect:` line, continued when it is long."""
-    text = [f"// {key}: {name} ="]
-    for value in map(str, values):
-        if len(text[-1]) + len(value) > 112:
-            text.append("//  ")
-        text[-1] += " " + value
-    return "\n".join(text) + "\n"
 
 
 def f32(value):

@@ -236,7 +236,7 @@ fn samples(group: &Path, _name: String) -> Vec<Program> {
 }
 
 /// Headers of libraries that only the vendor has, of graphics, of MPI and of other systems.
-const VENDOR: [&str; 28] = [
+const MISSING: [&str; 28] = [
     "DirectX",
     "D3D",
     "nvmedia",
@@ -268,7 +268,7 @@ const VENDOR: [&str; 28] = [
 ];
 
 /// The library of the vendor's, or of graphics, that a file of a folder includes.
-pub fn vendor_library(folder: &Path) -> Option<String> {
+pub fn missing_library(folder: &Path) -> Option<String> {
     // Its kernels are its own; the names of the library it compares them with are enough.
     if folder.ends_with("llm.c/dev/cuda") {
         return None;
@@ -277,22 +277,22 @@ pub fn vendor_library(folder: &Path) -> Option<String> {
     if folder.ends_with("hybridsort") {
         return None;
     }
-    files(folder, &[".cu", ".cuh", ".h", ".hpp", ".cpp"]).iter().find_map(|name| vendor_header(&folder.join(name)))
+    files(folder, &[".cu", ".cuh", ".h", ".hpp", ".cpp"]).iter().find_map(|name| missing_header(&folder.join(name)))
 }
 
 /// Whether a header is one of those.
-pub fn is_vendor(header: &str) -> bool {
-    VENDOR.iter().any(|start| header.starts_with(start))
+pub fn is_missing(header: &str) -> bool {
+    MISSING.iter().any(|start| header.starts_with(start))
 }
 
 /// The library of the vendor's, or of graphics, that a file includes.
-pub fn vendor_header(file: &Path) -> Option<String> {
+pub fn missing_header(file: &Path) -> Option<String> {
     let text = fs::read(file).ok()?;
     let text = String::from_utf8_lossy(&text);
     let mut included = text.lines().filter(|line| line.trim_start().starts_with("#include"));
     included.find_map(|line| {
         let is_in = |header: &&&str| line.contains(&format!("<{header}")) || line.contains(&format!("\"{header}"));
-        VENDOR.iter().find(is_in).map(|header| format!("needs {header}"))
+        MISSING.iter().find(is_in).map(|header| format!("needs {header}"))
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::device::Counts;
+use super::device_code::Counts;
 use super::known::SUITES;
 use super::{Outcome, Verdict};
 use crate::Result;
@@ -35,9 +35,9 @@ fn count(outcomes: &[&Outcome], verdicts: &[Verdict]) -> usize {
 }
 
 fn summary(folder: &Path, outcomes: &[Outcome]) -> String {
-    use Verdict::{Failed, NoInput, NotCompiled, Right, TooLong, Unchecked, Vendor, Wrong};
+    use Verdict::{Failed, NoInput, NoLibrary, NotCompiled, Right, TooLong, Unchecked, Wrong};
     let mut text =
-        "| suite | revision | programs | need a vendor's library | compile | run to the end | right | unchecked | \
+        "| suite | revision | programs | need a library that is not here | compile | run to the end | right | unchecked | \
                     wrong | too long |\n| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n"
             .to_owned();
     for suite in SUITES {
@@ -48,7 +48,7 @@ fn summary(folder: &Path, outcomes: &[Outcome]) -> String {
         let revision = fs::read_to_string(folder.join(suite.name).join("REVISION")).unwrap_or_default();
         let numbers = [
             own.len(),
-            count(&own, &[Vendor]),
+            count(&own, &[NoLibrary]),
             count(&own, &[Right, Unchecked, Wrong, Failed, TooLong, NoInput]),
             count(&own, &[Right, Unchecked, Wrong]),
             count(&own, &[Right]),
@@ -64,7 +64,7 @@ fn summary(folder: &Path, outcomes: &[Outcome]) -> String {
             revision.trim(),
             cells.join(" | ")
         );
-        let all = [Right, Unchecked, Wrong, Failed, TooLong, NoInput, Vendor, NotCompiled];
+        let all = [Right, Unchecked, Wrong, Failed, TooLong, NoInput, NoLibrary, NotCompiled];
         debug_assert_eq!(own.len(), count(&own, &all));
     }
     text += "\nHow they were built and run:\n\n";
@@ -110,15 +110,15 @@ fn device(folder: &Path) -> Result<String> {
         .to_owned();
     let mut sum = [0; 5];
     for counts in &list {
-        let Counts { suite, every, files, vendor, passed, not_compiled, refused, .. } = counts;
+        let Counts { suite, every, files, no_library, passed, not_compiled, refused, .. } = counts;
         let part = if *every > 1 { format!(", one of {every} files") } else { String::new() };
-        let numbers = [*files, *vendor, *passed, *not_compiled, *refused];
+        let numbers = [*files, *no_library, *passed, *not_compiled, *refused];
         sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
-        text += &format!("| {suite}{part} | {files} | {vendor} | {passed} | {not_compiled} | {refused} |\n");
+        text += &format!("| {suite}{part} | {files} | {no_library} | {passed} | {not_compiled} | {refused} |\n");
     }
-    let [files, vendor, passed, not_compiled, refused] = sum;
-    let share = 100.0 * passed as f64 / (files - vendor).max(1) as f64;
-    text += &format!("| all | {files} | {vendor} | {passed} ({share:.1} %) | {not_compiled} | {refused} |\n\n");
+    let [files, no_library, passed, not_compiled, refused] = sum;
+    let share = 100.0 * passed as f64 / (files - no_library).max(1) as f64;
+    text += &format!("| all | {files} | {no_library} | {passed} ({share:.1} %) | {not_compiled} | {refused} |\n\n");
     text += "| file | why not |\n| --- | --- |\n";
     for (file, why) in list.iter().flat_map(|counts| &counts.problems) {
         text += &format!("| {file} | {} |\n", code(why));

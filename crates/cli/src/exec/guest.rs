@@ -143,7 +143,7 @@ impl Guest {
         } else if !self.options.quiet && !self.kernels.is_empty() {
             out::talk(&self.kernels.text(machine));
             self.outside.line().iter().for_each(|line| out::talk(line));
-            if sanitize::wanted(&self.options.sanitize).any() {
+            if sanitize::wanted(&self.options.execution.sanitize).any() {
                 out::talk(&self.found.line());
             }
         }

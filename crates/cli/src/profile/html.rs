@@ -3,7 +3,7 @@
 use super::{cause_name, kernel_json};
 use crate::profile::sources::Sources;
 use raddle_cuda::names;
-use raddle_runtime::profile::{KernelProfile, counter_name};
+use raddle_runtime::profile::KernelProfile;
 use raddle_sim::seam::Cause;
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ pub fn page(kernels: &[KernelProfile], sources: &Sources<'_>, about: &str) -> St
         }
     }
     let stalls = Cause::ALL.iter().filter(|cause| **cause != Cause::NoWarp);
-    let stalls = stalls.map(|cause| json!({"key": counter_name(*cause), "name": cause_name(*cause)}));
+    let stalls = stalls.map(|cause| json!({"key": cause.name(), "name": cause_name(*cause)}));
     let issued = json!({"key": "issued", "name": "with an instruction"});
     let causes: Vec<Value> = std::iter::once(issued).chain(stalls).collect();
     let data = json!({"about": about, "causes": causes, "kernels": all, "files": files, "ptx": sources.ptx_lines()});

@@ -1,16 +1,12 @@
 //! `--on-fault`: reads outside of memory that are reported while the program continues.
 
+use super::once::Once;
 use crate::out;
 use crate::render::Text;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use raddle_exec::OutsideRead;
 use raddle_ptx::ir::{FuncId, InstId};
 use raddle_runtime::PtxFile;
 use raddle_runtime::outcome::Launched;
-use std::collections::BTreeSet;
-
-/// Places that are reported at most.
-const MOST: usize = 50;
 
 /// What the option takes; whether reads are warned of.
 pub fn on_fault() -> impl TypedValueParser<Value = bool> {
@@ -20,8 +16,8 @@ pub fn on_fault() -> impl TypedValueParser<Value = bool> {
 /// Reads outside of memory of a whole run.
 #[derive(Default)]
 pub struct Outside {
-    /// Instructions that were reported, with the text they are in.
-    places: BTreeSet<(usize, FuncId, InstId)>,
+    /// Instructions that were reported.
+    places: Once<(FuncId, InstId)>,
     reads: u64,
 }
 
@@ -31,21 +27,11 @@ impl Outside {
         let mut said = Vec::new();
         for read in &launched.outside_reads {
             self.reads += read.count;
-            // Texts stay where they are for as long as the program runs.
-            let text = std::ptr::from_ref(file).addr();
-            if read.first.at.is_some_and(|(func, inst)| self.places.insert((text, func, inst))) {
-                said.extend(self.text(read, file));
-            }
+            let text = || Text::new(&file.path, &file.source).outside_read(read, &file.module);
+            let more = "more places read outside of memory; they are only counted";
+            said.extend(read.first.at.and_then(|at| self.places.say(file, at, more, text)));
         }
         said
-    }
-
-    fn text(&self, read: &OutsideRead, file: &PtxFile) -> Option<String> {
-        match self.places.len() {
-            ..=MOST => Some(Text::new(&file.path, &file.source).outside_read(read, &file.module)),
-            n if n == MOST + 1 => Some("more places read outside of memory; they are only counted".to_owned()),
-            _ => None,
-        }
     }
 
     /// How many there were.

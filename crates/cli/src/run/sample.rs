@@ -20,11 +20,15 @@ pub fn refuse(args: &Args) -> Result<(), Problem> {
         ("--energy", args.energy.is_some(), "energy is summed up from counters of the whole run"),
         (
             "--max-cycles",
-            args.max_cycles.is_some(),
+            args.execution.max_cycles.is_some(),
             "the cycles of the whole are known only in the end; --max-insts works",
         ),
         ("--virtualize", args.virtualize.is_some(), "virtual blocks are all resident at once"),
-        ("--report-uninitialised", args.report_uninitialised, "only the reference interpreter and whole runs see it"),
+        (
+            "--report-uninitialised",
+            args.execution.report_uninitialised,
+            "only the reference interpreter and whole runs see it",
+        ),
     ];
     match with.into_iter().find(|(_, is_given, _)| *is_given) {
         None => Ok(()),

@@ -1,5 +1,6 @@
 //! `--sanitize`: what threads do to each other, checked while a program runs without time.
 
+use super::once::Once;
 use crate::out;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use raddle_exec::sanitize::{Checks, Finding, Kind};
@@ -7,10 +8,6 @@ use raddle_ptx::ir::{FuncId, InstId};
 use raddle_runtime::outcome::Launched;
 use raddle_runtime::{Engine, Problem, PtxFile};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-
-/// Findings that are printed at most.
-const MOST: usize = 50;
 
 /// What the option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,42 +55,33 @@ pub fn refuse(list: &[Check], engine: Engine) -> Result<(), Problem> {
     }
 }
 
-/// What makes a finding the same as that of another launch.
-type Key = (usize, Kind, Option<(FuncId, InstId)>, (FuncId, InstId));
+/// What makes a finding the same as that of another launch: what, and by which instructions.
+type Key = (Kind, Option<(FuncId, InstId)>, (FuncId, InstId));
 
 /// The findings of a whole run.
 #[derive(Default)]
-pub struct Found {
-    count: BTreeMap<Key, u64>,
-}
+pub struct Found(Once<Key>);
 
 impl Found {
     /// Takes note of a launch; gives what is to be said of findings that are new.
     pub fn add(&mut self, launched: &Launched, file: &PtxFile) -> Vec<String> {
         let mut said = Vec::new();
         for finding in &launched.report.findings {
-            let text = std::ptr::from_ref(file).addr();
-            let key = (text, finding.kind, finding.earlier.map(|by| by.1), finding.later.1);
-            let is_new = !self.count.contains_key(&key);
-            *self.count.entry(key).or_default() += finding.count;
-            match self.count.len() {
-                _ if !is_new => {}
-                ..=MOST => said.push(finding.describe(&file.module, Some(&file.source))),
-                n if n == MOST + 1 => said.push("there are more findings; they are only counted".to_owned()),
-                _ => {}
-            }
+            let key = (finding.kind, finding.earlier.map(|by| by.1), finding.later.1);
+            let text = || finding.describe(&file.module, Some(&file.source));
+            said.extend(self.0.say(file, key, "there are more findings; they are only counted", text));
         }
         said
     }
 
     /// How many different ones there were.
     pub fn count(&self) -> usize {
-        self.count.len()
+        self.0.len()
     }
 
     /// The line in the end.
     pub fn line(&self) -> String {
-        match self.count.len() {
+        match self.0.len() {
             0 => "sanitizer: nothing found".to_owned(),
             n => format!("sanitizer: {}", out::count(n, "finding")),
         }

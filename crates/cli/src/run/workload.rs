@@ -116,7 +116,7 @@ pub fn run(
         }
     }
     outside::lines(&outcome.launches, &module).iter().for_each(|line| out::talk(line));
-    sanitize::lines(&args.sanitize, &outcome.launches, &module).iter().for_each(|line| out::talk(line));
+    sanitize::lines(&args.execution.sanitize, &outcome.launches, &module).iter().for_each(|line| out::talk(line));
     let races = workload.manifest(&module)?.races.filter(|_| sanitize::is_bad(&outcome.launches));
     races.iter().for_each(|why| out::talk(&format!("the published algorithm has these races: {why}")));
     if let Some(ending) = outcome.stop() {

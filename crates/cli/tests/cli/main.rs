@@ -84,15 +84,20 @@ fn saxpy() -> String {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let commands: [&[&str]; 26] = [
+    let commands: [&[&str]; 31] = [
         &[],
         &["run"],
+        &["exec"],
+        &["profile"],
+        &["cc"],
+        &["toolkit"],
         &["ptx"],
         &["ptx", "check"],
         &["ptx", "print"],
         &["ptx", "cfg"],
         &["ptx", "regs"],
         &["ptx", "virtualize"],
+        &["ptx", "link"],
         &["config"],
         &["config", "show"],
         &["config", "schema"],

@@ -1,4 +1,4 @@
-//! Variables of the device, by the address that stands for them in host code.
+//! Device variables, identified by the address of their host counterpart.
 
 use crate::abi::{Out, Pointer};
 use crate::context::{Context, api};

@@ -107,4 +107,26 @@ impl Cause {
         Self::Mechanism,
         Self::NoWarp,
     ];
+
+    /// Its name in those of counters, after `stall_`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Control => "control",
+            Self::DataMemory => "data_memory",
+            Self::DataAlu => "data_alu",
+            Self::UnitSp => "unit_sp",
+            Self::UnitSfu => "unit_sfu",
+            Self::UnitMem => "unit_mem",
+            Self::BackPressure => "back_pressure",
+            Self::Fetch => "fetch",
+            Self::Barrier => "barrier",
+            Self::Sibling => "sibling",
+            Self::Fence => "fence",
+            Self::ExitWait => "exit_wait",
+            Self::Gated => "gated",
+            Self::Mechanism => "mechanism",
+            Self::NoWarp => "no_warp",
+        }
+    }
 }

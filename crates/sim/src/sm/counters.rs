@@ -2,6 +2,7 @@
 
 use crate::counters;
 use crate::seam::Cause;
+use crate::stats::stall_counter;
 
 counters! {
     /// What an SM counts.
@@ -101,23 +102,7 @@ impl SmCounters {
     /// The counter for empty slots with this cause.
     #[inline]
     pub fn stall(&mut self, cause: Cause) -> &mut u64 {
-        match cause {
-            Cause::Control => &mut self.stall_control,
-            Cause::DataMemory => &mut self.stall_data_memory,
-            Cause::DataAlu => &mut self.stall_data_alu,
-            Cause::UnitSp => &mut self.stall_unit_sp,
-            Cause::UnitSfu => &mut self.stall_unit_sfu,
-            Cause::UnitMem => &mut self.stall_unit_mem,
-            Cause::BackPressure => &mut self.stall_back_pressure,
-            Cause::Fetch => &mut self.stall_fetch,
-            Cause::Barrier => &mut self.stall_barrier,
-            Cause::Sibling => &mut self.stall_sibling,
-            Cause::Fence => &mut self.stall_fence,
-            Cause::ExitWait => &mut self.stall_exit_wait,
-            Cause::Gated => &mut self.stall_gated,
-            Cause::Mechanism => &mut self.stall_mechanism,
-            Cause::NoWarp => &mut self.stall_no_warp,
-        }
+        stall_counter!(self, cause, &mut self.stall_no_warp)
     }
 
     /// All scheduler slots, issued and empty.

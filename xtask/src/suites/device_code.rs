@@ -15,7 +15,7 @@ pub struct Counts {
     pub suite: String,
     pub every: usize,
     pub files: usize,
-    pub vendor: usize,
+    pub no_library: usize,
     pub not_compiled: usize,
     pub refused: usize,
     pub passed: usize,
@@ -83,7 +83,7 @@ pub(super) fn run(args: &Args, tried: &Tried) -> Result<Vec<Counts>> {
             println!("{name}: {}", verdict.as_ref().map_or_else(|(_, why)| why.as_str(), |()| "passes"));
             match verdict {
                 Ok(()) => counts.passed += 1,
-                Err((Stage::Vendor, _)) => counts.vendor += 1,
+                Err((Stage::NoLibrary, _)) => counts.no_library += 1,
                 Err((stage, why)) => {
                     *(if stage == Stage::Compile { &mut counts.not_compiled } else { &mut counts.refused }) += 1;
                     counts.problems.push((name, why));
@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args, tried: &Tried) -> Result<Vec<Counts>> {
 /// Where a file failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    Vendor,
+    NoLibrary,
     Compile,
     Check,
 }
@@ -107,8 +107,8 @@ fn one(tried: &Tried, includes: &str, file: &Path) -> Result<std::result::Result
     let folder = file.parent().unwrap_or(file);
     // The names of the library that these compare themselves with are in the toolkit.
     let has_names = folder.ends_with("llm.c/dev/cuda");
-    if let (false, Some(library)) = (has_names, known::vendor_header(file)) {
-        return Ok(Err((Stage::Vendor, library)));
+    if let (false, Some(library)) = (has_names, known::missing_header(file)) {
+        return Ok(Err((Stage::NoLibrary, library)));
     }
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let ptx = std::env::temp_dir().join(format!("raddle-device-{}.ptx", std::process::id()));
@@ -119,8 +119,8 @@ fn one(tried: &Tried, includes: &str, file: &Path) -> Result<std::result::Result
     if compiled.code != Some(0) {
         let why = known::first_error(&compiled.text);
         // Headers include others.
-        let missing = why.split_once("fatal error: '").filter(|(_, header)| known::is_vendor(header));
-        let stage = if missing.is_some() { Stage::Vendor } else { Stage::Compile };
+        let missing = why.split_once("fatal error: '").filter(|(_, header)| known::is_missing(header));
+        let stage = if missing.is_some() { Stage::NoLibrary } else { Stage::Compile };
         return Ok(Err((stage, why)));
     }
     let checked = tried.shell(folder, &format!("{} ptx check {output}", tried.raddle.display()), "fast", limit)?;

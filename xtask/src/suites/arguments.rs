@@ -1,4 +1,4 @@
-//! Smaller arguments: commands of `make run` ask for what a GPU does in seconds.
+//! Arguments of programs that `make run` gives: they ask for what a GPU does in seconds, and are made smaller.
 //!
 //! The rule is the same for all programs. Where the program's own text on its use names an argument as a number of repetitions, it
 //! becomes 1; a program that names nothing has its last number taken for one. If that takes too long, large numbers are divided.
