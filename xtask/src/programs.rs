@@ -1,5 +1,7 @@
 //! CUDA programs with a `main`: ours, compiled and run as a user would, under every engine they are for.
 
+mod advice;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -41,9 +43,14 @@ pub fn run() -> Result {
         tried.file(source)?;
     }
     tried.outside()?;
+    tried.advice()?;
+    tried.exercise()?;
     tried.make()?;
     tried.cmake()?;
-    println!("programs: {} files, a Makefile and a CMake project compile, run and are right", sources.len());
+    println!(
+        "programs: {} files, a Makefile and a CMake project compile, run and are right; advice finds ten problems",
+        sources.len()
+    );
     Ok(())
 }
 

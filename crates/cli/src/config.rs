@@ -86,6 +86,11 @@ pub struct MachineArgs {
 }
 
 impl MachineArgs {
+    /// What `--set` changes.
+    pub fn changes(&mut self) -> &mut Vec<String> {
+        &mut self.set
+    }
+
     /// The machine they choose.
     pub fn load(&self) -> Result<Machine, Failure> {
         self.load_with(None)

@@ -69,11 +69,38 @@ pub(crate) fn run(args: &Args, registry: &Registry) -> Result<Exit, Failure> {
     if options.last().is_some_and(|last| last == "--") {
         options.pop();
     }
+    start(&path, rest, &options)
+}
+
+/// Whether a file is a program, and not something that `raddle run` takes.
+pub(crate) fn is_program(path: &Path) -> bool {
+    use std::io::Read as _;
+    let mut magic = [0; 4];
+    let is_named = path.components().count() > 1 || path.extension().is_some();
+    is_named
+        && std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
+        && magic == *b"\x7fELF"
+}
+
+/// `raddle profile PROGRAM`: what stands on the command line beside the program and its arguments are options of this command.
+pub(crate) fn profile(program: &Path, rest: &[OsString], registry: &Registry) -> Result<Exit, Failure> {
+    refuse_static(program)?;
+    let given = std::env::args_os().skip(2).take_while(|word| word != "--");
+    let mut options: Vec<String> = given.map(|word| word.to_string_lossy().into_owned()).collect();
+    let own = options.iter().rposition(|word| Path::new(word) == program);
+    own.into_iter().for_each(|at| drop(options.remove(at)));
+    options.push("--profile".to_owned());
+    Options::parse(options.clone()).map_err(Problem::new)?.check(registry)?;
+    start(program, rest, &options)
+}
+
+/// Starts a program with the library and these options, and gives its exit code.
+fn start(path: &Path, rest: &[OsString], options: &[String]) -> Result<Exit, Failure> {
     let folder = library::folder()?;
     let old = std::env::var_os("LD_LIBRARY_PATH");
     let paths = [folder].into_iter().chain(old.iter().flat_map(std::env::split_paths));
     let paths = std::env::join_paths(paths).map_err(|e| Problem::new(e.to_string()))?;
-    let mut command = Command::new(&path);
+    let mut command = Command::new(path);
     command.args(rest).env("LD_LIBRARY_PATH", paths);
     command.env(OPTIONS_VARIABLE, serde_json::to_string(&options).map_err(std::io::Error::from)?);
     let status = command.status().map_err(|e| {
@@ -82,7 +109,7 @@ pub(crate) fn run(args: &Args, registry: &Registry) -> Result<Exit, Failure> {
     })?;
     match status.code() {
         Some(code) => Ok(Exit::Program(code as u8)),
-        None => Ok(ended_by_signal(&path, status)),
+        None => Ok(ended_by_signal(path, status)),
     }
 }
 

@@ -100,6 +100,15 @@ impl Failure {
             Self::Runtime { .. } | Self::Machine { .. } | Self::Output(_) => Exit::Usage,
         }
     }
+
+    /// In one line, without where it is.
+    pub fn in_short(&self) -> String {
+        match self {
+            Self::Runtime { error, .. } => error.to_string(),
+            Self::Machine { problems, .. } => problems.first().map(|p| p.message.clone()).unwrap_or_default(),
+            Self::Output(error) => error.to_string(),
+        }
+    }
 }
 
 impl From<Error> for Failure {

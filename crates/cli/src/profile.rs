@@ -1,21 +1,26 @@
 //! `raddle profile`: which source lines take the time, and why.
 
+mod advice;
+mod data;
 mod html;
 mod sources;
+mod text;
 
+use crate::exec;
 use crate::exit::{Exit, Failure};
-use crate::out::{self, count, grouped, percent, table_with_text};
-use crate::run::figures::{cause_text, ratio};
-use crate::run::timing_json::counters;
+use crate::out;
+use crate::run::figures::cause_text;
 use crate::run::{self, Ran};
-use raddle_cuda::names;
-use raddle_runtime::profile::{self, InstProfile, KernelProfile, Line, LineProfile, main_cause};
-use raddle_sim::profile::PcCounters;
+use advice::Told;
+use raddle_runtime::Problem;
+use raddle_runtime::profile::{self, KernelProfile, Line};
+use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{Cause, Registry};
-use raddle_sim::stats::Counters;
 use serde_json::{Value, json};
-use sources::Sources;
+pub use sources::Sources;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 #[derive(clap::Args)]
@@ -32,17 +37,38 @@ scheduler's order, and of that warp the next instruction. Slots without any warp
   sectors    sectors a memory instruction asked for in the mean, and those the bytes would have fitted in
   conflicts  cycles that accesses to shared memory took because of bank conflicts
 
+Below the lines of a kernel is what slows it down: each problem with the line to look at, what it can cost
+at most, and what usually helps. With --what-if everything is run again for each problem, on a machine that
+does not have it: the cycles saved are what it costs. Divergence, barriers and idle SMs have only a bound.
+
 Lines are those the PTX has from its compiler (.loc), else its own. With --json all lines, with all
-instructions and counters. The other arguments are those of `raddle run`.
+instructions and counters. The other arguments are those of `raddle run`; of a program compiled by `raddle
+cc` those of `raddle exec`, with what the program itself takes behind --. What the profile says then goes to
+stderr.
 
 Examples:
   raddle profile bfs --size tiny
   raddle profile examples/saxpy.toml --ptx
   raddle profile matmul --top 5 --issue lrr
-  raddle profile bfs --size tiny --html bfs.html")]
+  raddle profile bfs --size tiny --html bfs.html
+  raddle profile bfs --size tiny --what-if
+  raddle profile ./saxpy -- 1000000")]
 pub struct Args {
     #[command(flatten)]
     run: Box<run::Args>,
+    #[command(flatten)]
+    view: View,
+    /// Measure what each problem costs: run again on a machine that does not have it
+    #[arg(long, help_heading = "Profile")]
+    what_if: bool,
+    /// Arguments of a program
+    #[arg(last = true, value_name = "ARGS")]
+    program_args: Vec<OsString>,
+}
+
+/// What is shown of a profile.
+#[derive(clap::Args)]
+pub struct View {
     /// Lines to show of each kernel
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Profile",
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -55,91 +81,102 @@ pub struct Args {
     html: Option<PathBuf>,
 }
 
+/// A kernel of a profile.
+struct Kernel {
+    profile: KernelProfile,
+    /// What slows it down.
+    told: Vec<Told>,
+    /// What it was compiled from.
+    sources: Rc<Sources>,
+}
+
+/// The profile of a run.
+pub struct Profiled {
+    kernels: Vec<Kernel>,
+    /// What was run.
+    about: String,
+    warp_width: u32,
+}
+
+impl Profiled {
+    /// Of something with this name, on a machine; `sources` are those of each kernel.
+    pub fn new(
+        about: &str,
+        machine: &MachineConfig,
+        kernels: Vec<KernelProfile>,
+        sources: impl Fn(&str) -> Rc<Sources>,
+    ) -> Self {
+        let kernel = |profile: KernelProfile| Kernel {
+            told: advice::of(&profile, machine),
+            sources: sources(&profile.kernel),
+            profile,
+        };
+        Self {
+            kernels: kernels.into_iter().map(kernel).collect(),
+            about: format!("{about}, profiled by Raddle {}", env!("CARGO_PKG_VERSION")),
+            warp_width: machine.sm.warp_width,
+        }
+    }
+}
+
 /// `raddle profile`.
-pub fn run(mut args: Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
-    args.run.need_timing()?;
-    args.run.profile = true;
-    let mut show = |done: &Ran<'_>| {
+pub fn run(args: Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
+    let Args { mut run, view, what_if, program_args } = args;
+    if exec::is_program(run.file()) {
+        if what_if {
+            let help = "run it with what would be ideal, as in `raddle exec --set sm.ideal.banks=true PROGRAM`";
+            return Err(Problem::new("--what-if cannot run a program again").help(help).into());
+        }
+        return exec::profile(run.file(), &program_args, registry);
+    }
+    if !program_args.is_empty() {
+        return Err(Problem::new(format!("{} is no program: it takes no arguments", run.file().display())).into());
+    }
+    run.need_timing()?;
+    run.profile = true;
+    let mut profiled = None;
+    let mut look = |done: &Ran<'_>| {
+        let Some(machine) = done.machine else { return Ok(()) };
+        let cuda = done.cuda.as_ref().map(|(name, text)| (name.as_str(), *text));
+        let sources = Rc::new(Sources::new(done.ptx, cuda));
         let kernels = profile::kernels(&done.outcome.launches);
-        let sources = Sources::new(done);
-        if let Some(path) = &args.html {
-            let about = format!("{}, profiled by Raddle {}", done.ptx.path, env!("CARGO_PKG_VERSION"));
-            out::file(path, html::page(&kernels, &sources, &about))?;
-        }
-        if args.run.json() {
-            let width = done.machine.map(|machine| machine.config.sm.warp_width);
-            let kernels: Vec<Value> = kernels.iter().map(|kernel| kernel_json(kernel, &sources)).collect();
-            out::json(&json!({"warp_width": width, "kernels": kernels}))?;
-        } else {
-            let texts: Vec<String> = kernels.iter().map(|kernel| text(kernel, &args, &sources)).collect();
-            out::data(&texts.join("\n"))?;
-        }
+        profiled = Some(Profiled::new(&done.ptx.path, &machine.config, kernels, |_| Rc::clone(&sources)));
         Ok(())
     };
-    run::with(&args.run, registry, None, Some(&mut show))
+    let exit = run::with(&run, registry, None, Some(&mut look))?;
+    let Some(mut profiled) = profiled else { return Ok(exit) };
+    if what_if {
+        advice::measure(&mut profiled.kernels, &mut run, registry);
+    }
+    view.page(&profiled)?;
+    match run.json() {
+        true => out::json(&profiled.json())?,
+        false => out::data(&view.text(&profiled, what_if))?,
+    }
+    Ok(exit)
 }
 
-/// The hottest lines of a kernel, for people.
-fn text(kernel: &KernelProfile, args: &Args, sources: &Sources<'_>) -> String {
-    let mut text = format!(
-        "{}: {} launch{}, {} cycles, {} slots, {} of them with an instruction\n",
-        names::short(&kernel.kernel),
-        grouped(kernel.launches),
-        if kernel.launches == 1 { "" } else { "es" },
-        grouped(kernel.cycles),
-        grouped(kernel.slots),
-        percent(ratio(kernel.total().issued, kernel.slots)),
-    );
-    let head = ["  slots", "empty", "mostly", "issued", "lanes", "sectors", "conflicts", "line"];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
-    for line in kernel.lines.iter().take(args.top as usize) {
-        let place = match sources.text(&line.line) {
-            Some(source) => format!("{}  {source}", name(&line.line)),
-            None => name(&line.line),
-        };
-        rows.push(row(&line.counters, kernel.slots, place));
-        if args.ptx {
-            let inst = |inst: &InstProfile| {
-                let text = sources.ptx(inst.ptx_line);
-                row(&inst.counters, kernel.slots, format!("  {}: {text}", inst.ptx_line))
-            };
-            rows.extend(line.insts.iter().map(inst));
+impl Profiled {
+    /// Everything, as data.
+    pub fn json(&self) -> Value {
+        json!({"warp_width": self.warp_width, "kernels": data::kernels(self)})
+    }
+}
+
+impl View {
+    /// Writes the page, if it is asked for.
+    pub fn page(&self, profiled: &Profiled) -> Result<(), Failure> {
+        match &self.html {
+            Some(path) => Ok(out::file(path, html::page(profiled))?),
+            None => Ok(()),
         }
     }
-    if kernel.lines.len() > args.top as usize {
-        let mut rest = PcCounters::default();
-        let hidden = &kernel.lines[args.top as usize..];
-        hidden.iter().for_each(|line| rest.add(&line.counters));
-        rows.push(row(&rest, kernel.slots, format!("{} more (--top)", count(hidden.len(), "line"))));
+
+    /// For people; `measured` says that the cost of problems was.
+    pub fn text(&self, profiled: &Profiled, measured: bool) -> String {
+        let one = |kernel: &Kernel| text::lines(kernel, self) + &advice::text(kernel, measured);
+        profiled.kernels.iter().map(one).collect::<Vec<_>>().join("\n")
     }
-    let share = share(kernel.no_warp, kernel.slots);
-    let none = ["-"; 5].map(str::to_owned);
-    rows.push([&[share.clone(), share][..], &none, &["no warp was there".to_owned()]].concat());
-    text += &table_with_text(&rows);
-    text
-}
-
-/// A row of the table.
-fn row(counters: &PcCounters, slots: u64, place: String) -> Vec<String> {
-    let PcCounters { warp_insts, lanes_active, accesses, sectors, least_sectors, shared_conflicts, .. } = counters;
-    let own = counters.slots();
-    let per = |part: u64, whole: u64| format!("{:.1}", ratio(part, whole));
-    let some = |is: bool, text: String| if is { text } else { "-".to_owned() };
-    vec![
-        share(own, slots),
-        share(own - counters.issued, slots),
-        main_cause(counters).map_or("-".to_owned(), |(cause, _)| cause_name(cause).to_owned()),
-        grouped(*warp_insts),
-        some(*warp_insts > 0, per(*lanes_active, *warp_insts)),
-        some(*accesses > 0, format!("{} of {}", per(*sectors, *accesses), per(*least_sectors, *accesses))),
-        some(counters.shared_accesses > 0, grouped(*shared_conflicts)),
-        place,
-    ]
-}
-
-/// A share in percent, flush right.
-fn share(part: u64, whole: u64) -> String {
-    format!("{:>7}", percent(ratio(part, whole)))
 }
 
 /// A cause in few words.
@@ -154,41 +191,4 @@ fn name(line: &Line) -> String {
     let Some(file) = &line.file else { return format!("PTX line {}", line.line) };
     let call = line.inlined_at.as_ref().map(|(file, line)| format!(" (inlined at {}:{line})", near(file)));
     format!("{}:{}{}", near(file), line.line, call.unwrap_or_default())
-}
-
-/// Everything there is of a kernel.
-fn kernel_json(kernel: &KernelProfile, sources: &Sources<'_>) -> Value {
-    let line = |line: &LineProfile| {
-        let inst = |inst: &InstProfile| {
-            json!({
-                "pc": inst.pc,
-                "function": inst.function,
-                "ptx_line": inst.ptx_line,
-                "ptx": sources.ptx(inst.ptx_line),
-                "counters": counters(&inst.counters),
-            })
-        };
-        let Line { file, line: number, inlined_at } = &line.line;
-        json!({
-            "file": file,
-            "line": number,
-            "inlined_at": inlined_at.as_ref().map(|(file, line)| json!({"file": file, "line": line})),
-            "text": sources.text(&line.line),
-            "slots": line.counters.slots(),
-            "share": ratio(line.counters.slots(), kernel.slots),
-            "main_cause": main_cause(&line.counters).map(|(cause, _)| cause.name()),
-            "counters": counters(&line.counters),
-            "instructions": line.insts.iter().map(inst).collect::<Vec<_>>(),
-        })
-    };
-    json!({
-        "kernel": kernel.kernel,
-        "launches": kernel.launches,
-        "cycles": kernel.cycles,
-        "slots": kernel.slots,
-        "no_warp": kernel.no_warp,
-        "other": counters(&kernel.other),
-        "total": counters(&kernel.total()),
-        "lines": kernel.lines.iter().map(line).collect::<Vec<_>>(),
-    })
 }

@@ -39,7 +39,7 @@ use raddle_sim::seam::Registry;
 use raddle_workloads::Size;
 use spec::{Printed, Shape};
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -194,6 +194,16 @@ fn widths() -> impl TypedValueParser<Value = u32> {
 }
 
 impl Args {
+    /// What `--set` changes of the machine.
+    pub fn machine_changes(&mut self) -> &mut Vec<String> {
+        self.machine.changes()
+    }
+
+    /// What is to run.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
     /// Whether data for machines is asked for.
     pub fn json(&self) -> bool {
         self.json

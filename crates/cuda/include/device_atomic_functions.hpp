@@ -7,7 +7,7 @@
 
 #if defined(__CUDA__)
 
-#define RADDLE_FN static __inline__ __attribute__((device, always_inline))
+#define RADDLE_FN static __inline__ __attribute__((device, always_inline, nodebug))
 
 /* One operation at one scope on signed and unsigned numbers of 32 and 64 bits. */
 #define RADDLE_ATOMIC(NAME, SCOPE, OP)                                                                                 \

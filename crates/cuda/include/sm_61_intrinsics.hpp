@@ -5,7 +5,7 @@
 #if defined(__CUDA__)
 
 #define RADDLE_DOT(NAME, T, A, B, AX, BX, INSTRUCTION)                                                                 \
-    static __inline__ __attribute__((device, always_inline)) T NAME(A a, B b, T c) {                                   \
+    static __inline__ __attribute__((device, always_inline, nodebug)) T NAME(A a, B b, T c) {                          \
         T d;                                                                                                           \
         __asm__(INSTRUCTION " %0, %1, %2, %3;" : "=r"(d) : "r"(AX), "r"(BX), "r"(c));                                  \
         return d;                                                                                                      \

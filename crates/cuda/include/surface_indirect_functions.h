@@ -10,7 +10,7 @@
 #include "cuda_surface_types.h"
 #include "surface_types.h"
 
-#define RADDLE_FN static __inline__ __attribute__((device, always_inline))
+#define RADDLE_FN static __inline__ __attribute__((device, always_inline, nodebug))
 #define RADDLE_LIST(...) __VA_ARGS__
 
 /* What a texel of so many bytes travels as. */

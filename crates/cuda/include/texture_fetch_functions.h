@@ -29,7 +29,7 @@ RADDLE_NORMALIZED_VECTOR(ushort, unsigned short)
 #undef RADDLE_NORMALIZED_VECTOR
 #undef RADDLE_NORMALIZED
 
-#define RADDLE_FN static __inline__ __attribute__((device, always_inline))
+#define RADDLE_FN static __inline__ __attribute__((device, always_inline, nodebug))
 #define RADDLE_LIST(...) __VA_ARGS__
 #define RADDLE_TEX(NAME, KIND, OP, PARAMETERS, ...)                                                                    \
     template <class T, enum cudaTextureReadMode mode>                                                                  \

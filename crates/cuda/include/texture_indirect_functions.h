@@ -8,7 +8,7 @@
 
 #include "texture_types.h"
 
-#define RADDLE_FN static __inline__ __attribute__((device, always_inline))
+#define RADDLE_FN static __inline__ __attribute__((device, always_inline, nodebug))
 #define RADDLE_LIST(...) __VA_ARGS__
 #define RADDLE_TEX(NAME, OP, PARAMETERS, ...)                                                                          \
     template <class T> RADDLE_FN T NAME(cudaTextureObject_t object, RADDLE_LIST PARAMETERS) {                          \

@@ -2,7 +2,10 @@
 
 use crate::outcome::Launched;
 use crate::timing::{PcCount, Timed};
+use raddle_sim::config::MachineConfig;
+use raddle_sim::fill::Fill;
 use raddle_sim::profile::{LaunchProfile, PcCounters};
+use raddle_sim::residency::Residency;
 use raddle_sim::seam::Cause;
 use raddle_sim::stats::Counters;
 use std::collections::BTreeMap;
@@ -54,6 +57,34 @@ pub struct LineProfile {
     pub insts: Vec<InstProfile>,
 }
 
+/// A launch beside the room there was for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchShape {
+    /// Thread blocks.
+    pub blocks: u64,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Blocks an SM held at once, and what limited them.
+    pub residency: Residency,
+    /// Its cycles.
+    pub cycles: u64,
+}
+
+impl LaunchShape {
+    fn new(launched: &Launched, timed: &Timed) -> Self {
+        let product = |n: &[u32; 3]| n.iter().map(|n| u64::from(*n)).product();
+        let threads = u32::try_from(product(&launched.block)).unwrap_or(u32::MAX);
+        let residency = timed.residency.clone();
+        Self { blocks: product(&launched.grid), threads, residency, cycles: timed.result.cycles }
+    }
+
+    /// Its blocks and the places for them.
+    #[must_use]
+    pub fn fill(&self, machine: &MachineConfig) -> Fill {
+        Fill::new(self.blocks, &self.residency, machine.gpu.sms)
+    }
+}
+
 /// All launches of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelProfile {
@@ -63,6 +94,8 @@ pub struct KernelProfile {
     pub launches: u64,
     /// Their cycles.
     pub cycles: u64,
+    /// The one that took the most cycles, the first of several.
+    pub longest: LaunchShape,
     /// All scheduler slots.
     pub slots: u64,
     /// Slots without any warp.
@@ -92,33 +125,62 @@ pub fn main_cause(counters: &PcCounters) -> Option<(Cause, u64)> {
 /// The kernels of a run in the order of their first launches; those without a profile are left out.
 #[must_use]
 pub fn kernels(launches: &[Launched]) -> Vec<KernelProfile> {
-    let mut all: Vec<Sum> = Vec::new();
+    let mut all = Profiler::default();
     for launched in launches {
-        let Some((timed, profile)) = launched.timed.as_ref().and_then(|t| Some((t, t.result.profile.as_ref()?))) else {
-            continue;
-        };
-        let found = all.iter().position(|sum| sum.kernel == launched.kernel);
-        let at = found.unwrap_or_else(|| {
-            all.push(Sum { kernel: launched.kernel.clone(), ..Sum::default() });
-            all.len() - 1
-        });
-        all[at].add(timed, profile);
+        all.add(launched);
     }
-    all.into_iter().map(Sum::finish).collect()
+    all.finish()
+}
+
+/// Sums up launches as they are made.
+#[derive(Default)]
+pub struct Profiler {
+    all: Vec<Sum>,
+}
+
+impl Profiler {
+    /// Adds a launch; whether it is the first one of its kernel with a profile.
+    pub fn add(&mut self, launched: &Launched) -> bool {
+        let Some((timed, profile)) = launched.timed.as_ref().and_then(|t| Some((t, t.result.profile.as_ref()?))) else {
+            return false;
+        };
+        let found = self.all.iter().position(|sum| sum.kernel == launched.kernel);
+        let at = found.unwrap_or_else(|| {
+            self.all.push(Sum::new(launched, timed));
+            self.all.len() - 1
+        });
+        self.all[at].add(launched, timed, profile);
+        found.is_none()
+    }
+
+    /// The kernels in the order of their first launches.
+    #[must_use]
+    pub fn finish(self) -> Vec<KernelProfile> {
+        self.all.into_iter().map(Sum::finish).collect()
+    }
 }
 
 /// The launches of a kernel so far.
-#[derive(Default)]
 struct Sum {
     kernel: String,
     launches: u64,
     cycles: u64,
+    longest: LaunchShape,
     profile: LaunchProfile,
     places: BTreeMap<u32, PcCount>,
 }
 
 impl Sum {
-    fn add(&mut self, timed: &Timed, profile: &LaunchProfile) {
+    fn new(launched: &Launched, timed: &Timed) -> Self {
+        let (kernel, longest) = (launched.kernel.clone(), LaunchShape::new(launched, timed));
+        let (profile, places) = (LaunchProfile::default(), BTreeMap::new());
+        Self { kernel, launches: 0, cycles: 0, longest, profile, places }
+    }
+
+    fn add(&mut self, launched: &Launched, timed: &Timed, profile: &LaunchProfile) {
+        if timed.result.cycles > self.longest.cycles {
+            self.longest = LaunchShape::new(launched, timed);
+        }
         self.launches += 1;
         self.cycles += timed.result.cycles;
         self.profile.add(profile);
@@ -142,9 +204,9 @@ impl Sum {
         let mut lines: Vec<LineProfile> = lines.into_values().collect();
         // Lines with as many slots stay in the order of the files.
         lines.sort_by_key(|line| std::cmp::Reverse(line.counters.slots()));
-        let Self { kernel, launches, cycles, profile, .. } = self;
+        let Self { kernel, launches, cycles, longest, profile, .. } = self;
         let LaunchProfile { no_warp, other, .. } = profile;
-        KernelProfile { kernel, launches, cycles, slots, no_warp, other, lines }
+        KernelProfile { kernel, launches, cycles, longest, slots, no_warp, other, lines }
     }
 }
 

@@ -48,7 +48,9 @@ counters! {
         diverged: WarpInsts, "branches that some lanes took and others did not";
         accesses: WarpInsts, "times it made requests to global, local or texture memory";
         requests: Events, "requests it made there";
-        sectors: Events, "sectors these asked for";
+        local_requests: Events, "those of them to local memory";
+        atomic_requests: Events, "those of them that atomics made";
+        sectors: Events, "sectors all of them asked for";
         least_sectors: Events, "sectors that would have held the bytes its lanes asked for, each byte counted once";
         shared_accesses: WarpInsts, "accesses to shared memory";
         shared_conflicts: Cycles, "cycles these took beyond the first";
@@ -207,6 +209,8 @@ impl LaunchProfile {
             ("branches", branches.iter().sum(), sm.branches),
             ("divergent_branches", sum.diverged, sm.divergent_branches),
             ("requests of all kinds", sum.requests, requests.iter().sum()),
+            ("requests to local memory", sum.local_requests, sm.local_loads + sm.local_stores),
+            ("atomics", sum.atomic_requests, sm.atomics),
             ("l1d.hits", sum.l1d_hits, l1d.hits),
             ("l1d.pending_hits", sum.l1d_pending_hits, l1d.pending_hits),
             ("l1d.misses", sum.l1d_misses, l1d.misses),

@@ -4,6 +4,7 @@ use super::kernels::Kernels;
 use super::options::Options;
 use crate::exit::Failure;
 use crate::out;
+use crate::profile::{Profiled, Sources};
 use crate::render::{self, Text};
 use crate::run::outside::Outside;
 use crate::run::sanitize::{self, Found};
@@ -11,11 +12,13 @@ use crate::run::stop;
 use raddle_cuda::names;
 use raddle_runtime::device::Setup;
 use raddle_runtime::outcome::{Launched, Stop};
+use raddle_runtime::profile::Profiler;
 use raddle_runtime::sample::{LaunchSample, Sample};
 use raddle_runtime::stats_table::{self, Format};
 use raddle_runtime::{Error, Outcome, PtxFile};
 use raddle_sim::config::{Machine, MachineConfig};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Notes that are printed at most; what goes wrong once often goes wrong a million times.
 const MOST_NOTES: usize = 50;
@@ -29,6 +32,9 @@ pub struct Guest {
     kernels: Kernels,
     /// All launches, if a table of counters is asked for.
     kept: Vec<Launched>,
+    /// Sums of profiles, and what each kernel was compiled from.
+    profiler: Profiler,
+    sources: BTreeMap<String, Rc<Sources>>,
     /// Notes that have been printed.
     notes: BTreeSet<String>,
     /// Reads outside of memory.
@@ -59,8 +65,10 @@ impl Guest {
         };
         let setup = Setup::with_registry(options.run_options(machine.as_ref()), registry);
         let (kernels, kept, notes) = (Kernels::default(), Vec::new(), BTreeSet::new());
-        let (outside, found) = Default::default();
-        let guest = Self { options, machine, properties, kernels, kept, notes, outside, found, has_ended: false };
+        let (outside, found, profiler, sources) = Default::default();
+        let has_ended = false;
+        let guest =
+            Self { options, machine, properties, kernels, kept, profiler, sources, notes, outside, found, has_ended };
         Ok((guest, setup))
     }
 
@@ -94,6 +102,9 @@ impl Guest {
         if let Some(stop) = &launched.stop {
             self.stopped(&launched, stop, file);
         }
+        if self.profiler.add(&launched) {
+            self.sources.insert(launched.kernel.clone(), Rc::new(Sources::new(file, None)));
+        }
         let picoseconds = self.kernels.add(&launched, self.machine.as_ref().map(|machine| &machine.config));
         if self.options.stats.is_some() {
             self.kept.push(launched);
@@ -121,6 +132,23 @@ impl Guest {
         }
     }
 
+    /// Where the time went, by lines.
+    fn tell_profile(&mut self) {
+        let Some(machine) = &self.machine else { return };
+        let kernels = std::mem::take(&mut self.profiler).finish();
+        let about = std::env::current_exe().unwrap_or_default();
+        let sources = |kernel: &str| self.sources.get(kernel).map(Rc::clone).unwrap_or_default();
+        let profiled = Profiled::new(&about.display().to_string(), &machine.config, kernels, sources);
+        let view = &self.options.view;
+        match self.options.json {
+            true => out::talk(&profiled.json().to_string()),
+            false => out::talk(&view.text(&profiled, true)),
+        }
+        if let Err(failure) = view.page(&profiled) {
+            out::talk(&render::failure(&failure).unwrap_or_default());
+        }
+    }
+
     /// The program ends.
     pub fn finish(&mut self) {
         if std::mem::replace(&mut self.has_ended, true) {
@@ -133,6 +161,10 @@ impl Guest {
             if let Err(error) = written {
                 out::talk(&render::failure(&error.into()).unwrap_or_default());
             }
+        }
+        if self.options.profile {
+            self.tell_profile();
+            return;
         }
         let machine = self.machine.as_ref();
         if self.options.json {

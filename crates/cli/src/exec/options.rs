@@ -2,6 +2,7 @@
 
 use crate::config::MachineArgs;
 use crate::exit::Failure;
+use crate::profile::View;
 use crate::run::execution::ExecutionArgs;
 use clap::Parser;
 use raddle_runtime::device::RunOptions;
@@ -31,6 +32,11 @@ pub struct Options {
     /// Write every counter to a table; FILE ends in .csv, .json or .parquet
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub stats: Option<PathBuf>,
+    /// Instead of the table, say which source lines take the time, and why
+    #[arg(long, help_heading = "Profile")]
+    pub profile: bool,
+    #[command(flatten)]
+    pub view: View,
     /// Print nothing in the end
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     pub quiet: bool,
@@ -45,6 +51,12 @@ struct Alone {
 }
 
 impl Options {
+    /// What stands on a command line.
+    pub fn parse(list: impl IntoIterator<Item = String>) -> Result<Self, String> {
+        let args = ["raddle exec".to_owned()].into_iter().chain(list);
+        Alone::try_parse_from(args).map(|alone| alone.options).map_err(|e| e.render().ansi().to_string())
+    }
+
     /// The options of this process.
     pub fn from_environment() -> Result<Self, String> {
         let text = std::env::var(OPTIONS_VARIABLE).unwrap_or_default();
@@ -53,8 +65,7 @@ impl Options {
             false => serde_json::from_str(&text)
                 .map_err(|e| format!("{OPTIONS_VARIABLE} is no JSON list of options: {e}"))?,
         };
-        let args = ["raddle exec".to_owned()].into_iter().chain(list);
-        Alone::try_parse_from(args).map(|alone| alone.options).map_err(|e| e.render().ansi().to_string())
+        Self::parse(list)
     }
 
     /// Refuses what cannot be run.
@@ -78,6 +89,6 @@ impl Options {
             Some(Sample::Blocks(share)) => Some(Sampling::Blocks(share)),
             _ => None,
         };
-        self.execution.options(machine, sample, false)
+        self.execution.options(machine, sample, self.profile)
     }
 }

@@ -1,9 +1,6 @@
 //! A profile as one page that works without a network.
 
-use super::{cause_name, kernel_json};
-use crate::profile::sources::Sources;
-use raddle_cuda::names;
-use raddle_runtime::profile::KernelProfile;
+use super::{Profiled, cause_name, data};
 use raddle_sim::seam::Cause;
 use serde_json::{Map, Value, json};
 
@@ -12,27 +9,30 @@ const PAGE: &str = include_str!("page.html");
 /// Where the data goes.
 const DATA: &str = "/*DATA*/";
 
-/// The page; `about` says what was run.
-pub fn page(kernels: &[KernelProfile], sources: &Sources<'_>, about: &str) -> String {
-    let all: Vec<Value> = kernels
-        .iter()
-        .map(|kernel| {
-            let mut value = kernel_json(kernel, sources);
-            value["name"] = names::short(&kernel.kernel).into();
-            value
-        })
-        .collect();
-    let mut files = Map::new();
-    for file in kernels.iter().flat_map(|kernel| &kernel.lines).filter_map(|line| line.line.file.as_ref()) {
-        if let Some(lines) = sources.file(file) {
-            files.insert(file.clone(), lines.into());
+/// The page.
+pub fn page(profiled: &Profiled) -> String {
+    let Profiled { kernels, about, .. } = profiled;
+    let mut all = data::kernels(profiled);
+    let (mut files, mut texts) = (Map::new(), Vec::new());
+    for (kernel, value) in kernels.iter().zip(&mut all) {
+        // Kernels of one file share its text.
+        let text = json!(kernel.sources.ptx_lines());
+        let at = texts.iter().position(|known| *known == text).unwrap_or(texts.len());
+        if at == texts.len() {
+            texts.push(text);
+        }
+        value["ptx_text"] = at.into();
+        for file in kernel.profile.lines.iter().filter_map(|line| line.line.file.as_ref()) {
+            if let Some(lines) = kernel.sources.file(file) {
+                files.insert(file.clone(), lines.into());
+            }
         }
     }
     let stalls = Cause::ALL.iter().filter(|cause| **cause != Cause::NoWarp);
     let stalls = stalls.map(|cause| json!({"key": cause.name(), "name": cause_name(*cause)}));
     let issued = json!({"key": "issued", "name": "with an instruction"});
     let causes: Vec<Value> = std::iter::once(issued).chain(stalls).collect();
-    let data = json!({"about": about, "causes": causes, "kernels": all, "files": files, "ptx": sources.ptx_lines()});
+    let data = json!({"about": about, "causes": causes, "kernels": all, "files": files, "ptx": texts});
     // Nothing in the data may end the element it is in.
     PAGE.replace(DATA, &data.to_string().replace("</", "<\\/").replace("<!--", "<\\!--"))
 }

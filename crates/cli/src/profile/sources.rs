@@ -1,38 +1,39 @@
 //! The text of the lines that a profile shows.
 
-use crate::run::Ran;
-use raddle_runtime::input;
 use raddle_runtime::profile::Line;
+use raddle_runtime::{PtxFile, input};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The PTX of a run, and what it was compiled from as far as that can be read.
-pub struct Sources<'r> {
-    ptx: Vec<&'r str>,
+#[derive(Default)]
+pub struct Sources {
+    ptx: Vec<String>,
     /// The folder the PTX is in.
-    folder: &'r Path,
+    folder: PathBuf,
     /// Files that have been looked for.
     files: RefCell<BTreeMap<String, Option<Vec<String>>>>,
 }
 
-impl<'r> Sources<'r> {
-    pub fn new(ran: &'r Ran<'_>) -> Self {
-        let lines = |text: &str| Some(text.lines().map(str::to_owned).collect());
-        let files = ran.cuda.iter().map(|(name, text)| (name.clone(), lines(text))).collect();
-        let folder = Path::new(&ran.ptx.path).parent().unwrap_or(Path::new(""));
-        Self { ptx: ran.source().lines().collect(), folder, files: RefCell::new(files) }
+impl Sources {
+    /// Of PTX, with the name and text of what it was compiled from where that is at hand.
+    pub fn new(ptx: &PtxFile, cuda: Option<(&str, &str)>) -> Self {
+        let lines = |text: &str| text.lines().map(str::to_owned).collect();
+        let files = cuda.iter().map(|(name, text)| ((*name).to_owned(), Some(lines(text)))).collect();
+        let folder = Path::new(&ptx.path).parent().unwrap_or(Path::new("")).to_owned();
+        Self { ptx: lines(&ptx.source), folder, files: RefCell::new(files) }
     }
 
     /// An instruction as the PTX has it.
     pub fn ptx(&self, line: u32) -> String {
-        let text = self.ptx.get((line as usize).saturating_sub(1)).copied().unwrap_or_default();
+        let text = self.ptx.get((line as usize).saturating_sub(1)).map(String::as_str).unwrap_or_default();
         let text = text.split("//").next().unwrap_or_default();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// All lines of the PTX.
-    pub fn ptx_lines(&self) -> &[&str] {
+    pub fn ptx_lines(&self) -> &[String] {
         &self.ptx
     }
 

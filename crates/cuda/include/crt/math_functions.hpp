@@ -11,7 +11,7 @@
 #include <math.h>
 
 #define RADDLE_HOST static __inline__ __attribute__((host))
-#define RADDLE_DEVICE static __inline__ __attribute__((device, always_inline))
+#define RADDLE_DEVICE static __inline__ __attribute__((device, always_inline, nodebug))
 
 /* ---- min and max ------------------------------------------------------------------------------------------------ */
 

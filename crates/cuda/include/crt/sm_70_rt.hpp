@@ -4,7 +4,7 @@
 
 #if defined(__CUDA__)
 
-#define RADDLE_FN static __inline__ __attribute__((device, always_inline))
+#define RADDLE_FN static __inline__ __attribute__((device, always_inline, nodebug))
 
 RADDLE_FN void __nanosleep(unsigned int ns) { __asm__ __volatile__("nanosleep.u32 %0;" : : "r"(ns)); }
 

@@ -21,8 +21,8 @@ pub use preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
 pub use problem::{Origin, Problem};
 pub use random::random;
 pub use sm::{
-    CacheConfig, Coalescing, CollectorConfig, FetchConfig, FirstSide, IssueConfig, LatencyConfig, OpTiming, SetIndex,
-    SharedConfig, SmConfig, TextureCacheConfig, UnitsConfig, WritePolicy,
+    CacheConfig, Coalescing, CollectorConfig, FetchConfig, FirstSide, IdealConfig, IssueConfig, LatencyConfig,
+    OpTiming, SetIndex, SharedConfig, SmConfig, TextureCacheConfig, UnitsConfig, WritePolicy,
 };
 pub use validate::validate;
 

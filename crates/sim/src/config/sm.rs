@@ -40,6 +40,8 @@ pub struct SmConfig {
     pub latency: LatencyConfig,
     /// Shared memory timing.
     pub shared: SharedConfig,
+    /// What costs nothing, to see what it costs.
+    pub ideal: IdealConfig,
     /// How the lanes of a memory access become requests.
     pub coalescing: Coalescing,
     /// L1 instruction cache.
@@ -229,6 +231,22 @@ pub struct SharedConfig {
     pub latency: u32,
     /// Groups of lanes served one after another: 1 for the whole warp at once, 2 for half warps.
     pub groups: u32,
+}
+
+/// What costs nothing, to see what it costs. Memory has the same contents in the end; no machine is built so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IdealConfig {
+    /// An access to global memory or a texture makes no more requests than the bytes its lanes ask for would fill.
+    pub coalescing: bool,
+    /// An access to shared memory takes one cycle, whatever banks its lanes want.
+    pub banks: bool,
+    /// Loads and stores of global, local and texture memory take as long as those of shared memory without conflicts.
+    pub memory: bool,
+    /// Those of local memory do.
+    pub local: bool,
+    /// Lanes whose atomics are on the same bytes share a request.
+    pub atomics: bool,
 }
 
 /// How the lanes of a memory access become requests.

@@ -2,9 +2,9 @@
 
 use crate::config::{
     AddressConfig, CacheConfig, Choice, ClockConfig, Coalescing, CollectorConfig, DramConfig, DramScheduler,
-    DramTiming, FetchConfig, FirstSide, GpuConfig, InterconnectConfig, IssueConfig, L2Config, LatencyConfig,
-    MachineConfig, MechanismConfig, OpTiming, SetIndex, SharedConfig, SmConfig, TextureCacheConfig, UnitsConfig,
-    WritePolicy,
+    DramTiming, FetchConfig, FirstSide, GpuConfig, IdealConfig, InterconnectConfig, IssueConfig, L2Config,
+    LatencyConfig, MachineConfig, MechanismConfig, OpTiming, SetIndex, SharedConfig, SmConfig, TextureCacheConfig,
+    UnitsConfig, WritePolicy,
 };
 
 /// GTX 480 on the memory side; the SM is a plausible one.
@@ -106,6 +106,7 @@ fn sm() -> SmConfig {
             refetch: false,
             l0_bytes: 0,
         },
+        ideal: IdealConfig::default(),
         issue: IssueConfig { schedulers: 2, per_warp: 1, rotate: true },
         collector: CollectorConfig {
             enabled: true,

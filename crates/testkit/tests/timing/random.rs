@@ -1,7 +1,7 @@
 //! Random machines and random kernels: every launch ends, and memory is what the functional machine leaves.
 
 use crate::common::{issue_schedulers, long, with_issue};
-use raddle_sim::config::{MachineConfig, random};
+use raddle_sim::config::{IdealConfig, MachineConfig, random};
 use raddle_sim::gpu::RunOptions;
 use raddle_sim::result::{Ending, LaunchResult};
 use raddle_testkit::kernel_file::{run_functional, run_timed};
@@ -116,6 +116,12 @@ pub fn references() -> [Case; 6] {
     ]
 }
 
+/// Nothing, or one or two things, of every other machine.
+fn ideal(seed: u64) -> IdealConfig {
+    let is = |n: u64| seed % 2 == 1 && (seed / 2 % 5 == n || seed / 10 % 5 == n);
+    IdealConfig { coalescing: is(0), banks: is(1), memory: is(2), local: is(3), atomics: is(4) }
+}
+
 #[test]
 fn random_machines_compute_what_they_must() {
     let schedulers = issue_schedulers();
@@ -123,7 +129,8 @@ fn random_machines_compute_what_they_must() {
     for seed in 0..if long() { 100 } else { 25 } {
         // Every scheduler meets machines of every kind.
         let scheduler = schedulers[seed as usize % schedulers.len()];
-        let (config, what) = (with_issue(&random(seed), scheduler), format!("random({seed}) with {scheduler}"));
+        let (mut config, what) = (with_issue(&random(seed), scheduler), format!("random({seed}) with {scheduler}"));
+        config.sm.ideal = ideal(seed);
         check_generated(&config, 3 * seed..3 * seed + 3, &what);
         for case in cases.iter().enumerate().filter(|(n, _)| long() || seed as usize % 3 == n % 3).map(|(_, case)| case)
         {

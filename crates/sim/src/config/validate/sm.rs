@@ -158,7 +158,8 @@ fn latencies(check: &mut Check, latency: &LatencyConfig) {
 
 impl LatencyConfig {
     /// Every kind of instruction with its key.
-    pub(in crate::config) fn named(&self) -> [(&'static str, OpTiming); 20] {
+    #[must_use]
+    pub fn named(&self) -> [(&'static str, OpTiming); 20] {
         [
             ("simple", self.simple),
             ("int_add", self.int_add),

@@ -7,7 +7,8 @@ use super::super::footprint::{Footprint, Spaces};
 use super::super::in_flight::InFlight;
 use super::super::in_flight::InstId;
 use super::super::shared::{Issuing, Shared};
-use super::coalesce::{Access, Rules, bank_cycles, coalesce, distinct_bytes};
+use super::coalesce::{Access, Rules, bank_cycles, coalesce, distinct_bytes, pack};
+use crate::config::IdealConfig;
 use crate::kernel::MemKind;
 use crate::profile::PcCounters;
 use raddle_exec::core::LaneFault;
@@ -30,9 +31,13 @@ pub(super) fn make_requests<B: Build>(
         entry.accesses.push(Access { address, bytes, lanes, byte_mask: u128::MAX });
         return;
     }
+    let ideal = &config.sm.ideal;
     if spaces.shared != 0 {
         let shared = &config.sm.shared;
-        entry.bank_cycles = bank_cycles(addresses, spaces.shared, shared.banks, shared.groups);
+        entry.bank_cycles = match ideal.banks {
+            true => 1,
+            false => bank_cycles(addresses, spaces.shared, shared.banks, shared.groups),
+        };
         counters.shared_accesses += 1;
     }
     let is_write = timed.mem == MemKind::Store;
@@ -40,7 +45,9 @@ pub(super) fn make_requests<B: Build>(
     let (coalescing, sector) = (config.sm.coalescing, config.l2.sector);
     let rules = |lane_bytes, segment| Rules { coalescing, lane_bytes, segment, sector, exclusive: false, is_write };
     if spaces.texture != 0 {
-        coalesce(rules(4, config.sm.l1t.line), addresses, spaces.texture, &mut entry.accesses);
+        let rules = rules(4, config.sm.l1t.line);
+        coalesce(rules, addresses, spaces.texture, &mut entry.accesses);
+        idealise(ideal, rules, addresses, spaces.texture, &mut entry.accesses);
         counters.texture_loads += entry.accesses.len() as u64;
     }
     if spaces.constant != 0 {
@@ -49,7 +56,9 @@ pub(super) fn make_requests<B: Build>(
     if spaces.global != 0 {
         let past = timed.bypass_l1 || config.sm.l1d.sets == 0;
         let segment = if past { sector } else { config.sm.l1d.line.min(config.l2.line) };
-        coalesce(rules(lane_bytes, segment), addresses, spaces.global, &mut entry.accesses);
+        let rules = rules(lane_bytes, segment);
+        coalesce(rules, addresses, spaces.global, &mut entry.accesses);
+        idealise(ideal, rules, addresses, spaces.global, &mut entry.accesses);
         let count = entry.accesses.len() as u64;
         *(if is_write { &mut counters.global_stores } else { &mut counters.global_loads }) += count;
     } else if spaces.local != 0 {
@@ -59,12 +68,25 @@ pub(super) fn make_requests<B: Build>(
             let own = addresses.map(|address| address + u64::from(word) * facts.local_stride);
             coalesce(rules(4, segment), &own, spaces.local, &mut entry.accesses);
         }
+        if ideal.local || ideal.memory {
+            entry.accesses.clear();
+        }
         let count = entry.accesses.len() as u64;
         *(if is_write { &mut counters.local_stores } else { &mut counters.local_loads }) += count;
     }
-    entry.shared = spaces.shared != 0 && entry.accesses.is_empty();
+    // Where the machine is ideal, memory without requests takes as long as shared memory.
+    entry.shared = entry.accesses.is_empty();
     if B::PROFILED {
         charge(facts, account.row(entry.pc), footprint, entry, lane_bytes);
+    }
+}
+
+/// Leaves of the requests of an access what an ideal machine makes: none, or as many as its bytes would fill.
+fn idealise(ideal: &IdealConfig, rules: Rules, addresses: &[u64; 32], mask: u32, accesses: &mut Vec<Access>) {
+    if ideal.memory {
+        accesses.clear();
+    } else if ideal.coalescing {
+        pack(accesses, distinct_bytes(addresses, mask, rules.lane_bytes), rules);
     }
 }
 
@@ -79,6 +101,7 @@ fn charge(facts: &Facts<'_>, row: Option<&mut PcCounters>, footprint: &Footprint
         Spaces { global: 0, texture, .. } => distinct_bytes(addresses, *texture, 4),
         Spaces { global, .. } => distinct_bytes(addresses, *global, lane_bytes),
     };
+    row.local_requests += if entry.local { entry.accesses.len() as u64 } else { 0 };
     charge_requests(facts, row, &entry.accesses, bytes);
 }
 
@@ -133,7 +156,7 @@ fn prepare_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, issuing: Issui
         lane_bytes: u32::from(all.bytes),
         segment: config.l2.sector,
         sector: config.l2.sector,
-        exclusive: true,
+        exclusive: !config.sm.ideal.atomics,
         is_write: false,
     };
     let mut accesses = std::mem::take(&mut insts.get_mut(inst).accesses);
@@ -148,6 +171,7 @@ fn prepare_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, issuing: Issui
     on.account.counters.atomics += u64::from(count);
     if let Some(row) = on.account.row(issuing.pc) {
         let bytes = distinct_bytes(&all.address, all.mask, rules.lane_bytes);
+        row.atomic_requests += u64::from(count);
         charge_requests(&on.facts, row, &accesses, bytes);
     }
     on.warps.front_mut(warp).begin_atomics(count);

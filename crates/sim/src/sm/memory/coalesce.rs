@@ -159,6 +159,29 @@ fn shrink(rules: Rules, lanes: u32, base: u64, chunks: u32, written: u128) -> Ac
     Access { address: base + u64::from(start), bytes, lanes, byte_mask }
 }
 
+/// The requests of an access as if its bytes lay side by side: as many as they fill, where the first of its requests are.
+pub fn pack(accesses: &mut Vec<Access>, bytes: u64, rules: Rules) {
+    let segment = u64::from(rules.segment());
+    let count = bytes.div_ceil(segment).max(1);
+    if accesses.len() as u64 <= count {
+        return;
+    }
+    let lanes = accesses.iter().fold(0, |all, access| all | access.lanes);
+    accesses.truncate(fit(count));
+    let mut left = bytes;
+    for access in accesses.iter_mut() {
+        let own: u32 = fit(left.min(segment).next_power_of_two().max(32));
+        access.bytes = own.max(rules.sector).min(rules.segment());
+        access.address &= !u64::from(access.bytes - 1);
+        access.byte_mask = u128::MAX;
+        left = left.saturating_sub(segment);
+    }
+    // Slices ask which lanes a request serves: the last serves all.
+    if let Some(last) = accesses.last_mut() {
+        last.lanes = lanes;
+    }
+}
+
 /// How many different bytes lanes ask for, `width` from each address on.
 #[must_use]
 pub fn distinct_bytes(addresses: &[u64; 32], mask: u32, width: u32) -> u64 {
@@ -366,5 +389,25 @@ mod tests {
         assert_eq!(cycles(0, 1), 1, "one word is broadcast");
         assert_eq!(cycles(33, 1), 1);
         assert_eq!((cycles(1, 2), cycles(2, 2)), (2, 2), "half warps take a cycle each");
+    }
+
+    #[test]
+    fn packed_requests_hold_the_bytes_and_no_more() {
+        let packed = |stride: u64, width: u32| {
+            let rules = Rules { lane_bytes: width, ..RULES };
+            let addresses = std::array::from_fn(|lane| 1000 * 128 + lane as u64 * stride);
+            let mut out = Vec::new();
+            coalesce(rules, &addresses, u32::MAX, &mut out);
+            let before = out.len();
+            pack(&mut out, distinct_bytes(&addresses, u32::MAX, width), rules);
+            assert!(out.iter().all(|access| access.address.is_multiple_of(access.bytes.into())));
+            assert_eq!(out.iter().fold(0, |all, access| all | access.lanes), u32::MAX);
+            (before, out.len(), out.iter().map(|access| access.bytes).sum::<u32>())
+        };
+        assert_eq!(packed(4, 4), (1, 1, 128));
+        assert_eq!(packed(128, 4), (32, 1, 128));
+        assert_eq!(packed(128, 8), (32, 2, 256));
+        assert_eq!(packed(8, 4), (2, 1, 128));
+        assert_eq!(packed(0, 4), (1, 1, 32));
     }
 }

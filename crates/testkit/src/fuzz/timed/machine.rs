@@ -1,7 +1,7 @@
 //! Random machines with random mechanisms.
 
 use crate::rng::Rng;
-use raddle_sim::config::{self, Choice, MachineConfig, Value, validate};
+use raddle_sim::config::{self, Choice, IdealConfig, MachineConfig, Value, validate};
 use raddle_sim::seam::{Mechanism, Registry, Seam};
 use std::collections::BTreeMap;
 
@@ -13,6 +13,10 @@ pub(super) fn random(rng: &mut Rng) -> MachineConfig {
         let mut config = plain.clone();
         if rng.one_in(4) {
             slice(&mut config, rng);
+        }
+        if rng.one_in(4) {
+            let mut is = || rng.one_in(3);
+            config.sm.ideal = IdealConfig { coalescing: is(), banks: is(), memory: is(), local: is(), atomics: is() };
         }
         let mechanisms = &mut config.mechanism;
         mechanisms.issue = choose(&registry, Seam::Issue, rng);
