@@ -44,6 +44,7 @@ pub mod issue_record;
 pub mod measure;
 pub mod npy;
 pub mod numbers;
+pub mod origin;
 pub mod outcome;
 pub mod params;
 pub mod plan;
@@ -54,6 +55,7 @@ pub mod session;
 pub mod stats_table;
 pub mod texture;
 pub mod timing;
+pub mod trace;
 pub mod value;
 pub mod virtual_blocks;
 
