@@ -20,7 +20,7 @@ pub struct TraceArgs {
     /// Write a timeline in Perfetto's format
     #[arg(long, value_name = "FILE", help_heading = "Timeline")]
     trace: Option<PathBuf>,
-    /// SMs whose schedulers, blocks and warps it shows, as 0,3-5, or none [default: 0]
+    /// SMs whose schedulers and warps it shows, as 0,3-5, or none [default: 0]
     #[arg(long, value_name = "LIST", requires = "trace", help_heading = "Timeline")]
     trace_sms: Option<Sms>,
     /// Cycles it shows, counted from the first launch, as 1000..5000 or 1000..
@@ -29,10 +29,10 @@ pub struct TraceArgs {
     /// Millions of bytes it takes at most [default: 200]
     #[arg(long, value_name = "MB", requires = "trace", help_heading = "Timeline", value_parser = clap::value_parser!(u64).range(1..))]
     trace_limit: Option<u64>,
-    /// Write IPC, hit rates, bandwidth and residency over time to a table; FILE ends in .parquet
+    /// Write IPC, hit rates, bandwidth, residency over time; FILE ends in .parquet
     #[arg(long, value_name = "FILE", help_heading = "Timeline")]
     intervals: Option<PathBuf>,
-    /// Cycles between values of that table and of the timeline's counters [default: 1000]
+    /// Cycles between values there and in the timeline [default: 1000]
     #[arg(long, value_name = "CYCLES", help_heading = "Timeline", value_parser = clap::value_parser!(u64).range(1..))]
     interval: Option<u64>,
 }

@@ -64,6 +64,6 @@ fn what_makes_no_sense_is_refused() {
     refused(&["--trace", "{}/a", "--trace-cycles", "5"], "`5` is no range of cycles such as 1000..5000");
     refused(&["--trace-sms", "1"], "--trace <FILE>");
     refused(&["--trace", "{}/no/a"], "cannot write");
-    let ended = raddle(&root(), &["measure", "examples/saxpy.toml", "--trace", "a"]);
+    let ended = raddle(&root(), &["profile", "examples/saxpy.toml", "--trace", "a"]);
     assert!(ended.err.contains("--trace is for `raddle run`"), "{}", ended.err);
 }
