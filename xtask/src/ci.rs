@@ -14,7 +14,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::files::{cargo, run_cargo, run_command};
 use crate::{
-    Result, codegen, deny, deps, docs, fmt, fuzz, host_instructions, pages, programs, results, slurm, tidy, workloads,
+    Result, codegen, deny, deps, docs, fmt, fuzz, host_instructions, pages, programs, results, slurm, tidy, traces,
+    workloads,
 };
 
 /// What a step is for, and with which others it shares a budget of time.
@@ -74,6 +75,7 @@ const STEPS: &[Step] = &[
     Step("example", Group::Rest,  "the examples run",               |_| example()),
     Step("suite",   Group::Rest,  "the workloads compile and run",  |_| workloads::run()),
     Step("programs", Group::Rest, "CUDA programs compile and run",  |_| programs::run()),
+    Step("traces",  Group::Rest,  "timelines are what runs counted", |_| traces::run()),
     Step("pages",   Group::Rest,  "pages do what they say",         |_| pages::run(false)),
     Step("fuzz",    Group::Rest,  "short fuzzing samples pass",     |_| fuzz::samples()),
     Step("slurm",   Group::Rest,  "experiments run over Slurm",     |_| slurm::run()),

@@ -36,6 +36,7 @@ mod screenshots;
 mod slurm;
 mod suites;
 mod tidy;
+mod traces;
 mod virtualized_table;
 mod workload_table;
 mod workloads;

@@ -19,8 +19,12 @@ use crate::Result;
 use crate::files::{paths, root, run_cargo, target};
 
 /// The pages, in the order in which they are followed. What one changes is there for those behind it.
-const PAGES: [&str; 3] =
-    ["docs/src/guide/cuda-programs.md", "docs/src/guide/your-scheduler.md", "docs/src/contributing/add-a-workload.md"];
+const PAGES: [&str; 4] = [
+    "docs/src/guide/cuda-programs.md",
+    "docs/src/guide/trace.md",
+    "docs/src/guide/your-scheduler.md",
+    "docs/src/contributing/add-a-workload.md",
+];
 
 /// Follows all pages. With `write`, outputs that differ are written to the pages.
 pub fn run(write: bool) -> Result {

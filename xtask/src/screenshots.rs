@@ -1,4 +1,4 @@
-//! The pictures of a report and of a profile in the book, taken with Chromium. Not part of CI.
+//! The pictures of a report, of a profile and of a timeline in the book, taken with Chromium. Not part of CI.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::Result;
 use crate::files::{root, run_cargo, run_command};
+use crate::traces;
 
 /// Where the pictures go.
 const PAGES: &str = "docs/src/guide";
@@ -33,7 +34,22 @@ pub fn run() -> Result {
     );
     fs::write(&phone, frame)?;
     take(&folder, &phone, "report-phone.png", (500, height + 36))?;
-    profile(&folder)
+    profile(&folder)?;
+    timeline(&folder)
+}
+
+/// A part of a timeline. It is drawn from the trace: the page that shows traces is not on this machine.
+fn timeline(folder: &Path) -> Result {
+    let [trace, page] = ["timeline.pftrace", "timeline.html"].map(|name| folder.join(name));
+    let to = trace.display().to_string();
+    let command = ["run", "matmul", "--size", "tiny", "--trace", &to, "--interval", "50"];
+    run_cargo(&[&["run", "--quiet", "--locked", "-p", "raddle-cli", "--"][..], &command].concat())?;
+    let warps: Vec<String> = (0..8).map(|n| format!("SM 0/warps/warp {n}")).collect();
+    let first =
+        ["all SMs and memory/warp IPC", "all SMs and memory/DRAM bandwidth", "SM 0/scheduler 0", "SM 0/scheduler 1"];
+    let tracks: Vec<&str> = first.into_iter().chain(warps.iter().map(String::as_str)).collect();
+    traces::draw(folder, &trace, ["1920", "2120"], &page, &tracks)?;
+    take(folder, &page, "trace.png", (1190, 440))
 }
 
 /// The page of a profile, with its hottest line picked.

@@ -14,6 +14,7 @@ pub mod sanitize;
 mod spec;
 pub mod stop;
 pub mod timing_json;
+pub mod trace;
 mod workload;
 
 use crate::config::MachineArgs;
@@ -42,6 +43,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
+use trace::TraceArgs;
 
 #[derive(clap::Args)]
 #[command(after_help = GRAMMAR)]
@@ -115,6 +117,9 @@ pub struct Args {
     /// Write every counter to a table; FILE ends in .csv, .json or .parquet
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     stats: Option<PathBuf>,
+
+    #[command(flatten)]
+    trace: TraceArgs,
 
     /// What happens is charged to the operations of kernels: `raddle profile` asks for it.
     #[arg(skip)]
@@ -220,6 +225,9 @@ impl Args {
         if self.sample.is_some() {
             return Err(Problem::new("--sample is for `raddle run`").into());
         }
+        if let Some(option) = self.trace.chosen() {
+            return Err(Problem::new(format!("{option} is for `raddle run`")).into());
+        }
         match self.execution.engine {
             Engine::Timing => Ok(()),
             other => Err(Problem::new(format!("there is nothing to measure on the engine `{other}`")).into()),
@@ -229,7 +237,9 @@ impl Args {
     /// The machine, when the engine is one with time.
     fn machine(&self, registry: &Registry) -> Result<Option<Machine>, Failure> {
         sample::refuse(self)?;
+        self.trace.check(self.sample.is_some())?;
         let only_timed = [
+            (self.trace.chosen().unwrap_or("--trace"), self.trace.chosen().is_some()),
             ("--sample", self.sample.is_some()),
             ("--energy", self.energy.is_some()),
             ("--stats", self.stats.is_some()),
@@ -291,7 +301,14 @@ impl Ran<'_> {
 
 /// `raddle run`.
 pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
-    args.checkpoints.ended(with(args, registry, None, None))
+    let mut tracer = match args.trace.chosen() {
+        Some(_) => args.trace.start(args.machine(registry)?.as_ref())?,
+        None => None,
+    };
+    let observer = tracer.as_mut().map(|tracer| tracer as &mut dyn LaunchObserver);
+    let exit = args.checkpoints.ended(with(args, registry, observer, None))?;
+    tracer.iter_mut().try_for_each(|tracer| args.trace.finish(tracer))?;
+    Ok(exit)
 }
 
 /// Runs what the options say, with somebody who listens; `then` is done instead of reporting the run.

@@ -46,7 +46,8 @@ pub(crate) struct Context {
 /// The context of the process.
 struct Process(Option<Context>);
 
-// SAFETY: a device is tied to a thread only by those who watch its launches, and nobody watches this one.
+// SAFETY: a device is tied to a thread only by those who watch its launches; this one is watched by nobody, or by a trace
+// behind a lock.
 unsafe impl Send for Process {}
 
 static PROCESS: Mutex<Process> = Mutex::new(Process(None));
@@ -108,10 +109,11 @@ impl Context {
         let (mut guest, setup) = Guest::from_environment().unwrap_or_else(|code| std::process::exit(code));
         // Both are needed until the process ends.
         let setup = Box::leak(Box::new(setup));
-        let device = Device::open(setup, true).unwrap_or_else(|error| {
+        let mut device = Device::open(setup, true).unwrap_or_else(|error| {
             guest.refused("the device cannot be made", error);
             std::process::exit(2)
         });
+        device.watch(guest.watch());
         // SAFETY: a function of this library, which is not unloaded: what the linker has loaded it keeps.
         unsafe { libc::atexit(at_exit) };
         Self {

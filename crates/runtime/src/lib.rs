@@ -45,6 +45,7 @@ pub mod issue_record;
 pub mod measure;
 pub mod npy;
 pub mod numbers;
+pub mod origin;
 pub mod outcome;
 pub mod params;
 pub mod plan;
@@ -55,6 +56,7 @@ pub mod session;
 pub mod stats_table;
 pub mod texture;
 pub mod timing;
+pub mod trace;
 pub mod value;
 pub mod virtual_blocks;
 

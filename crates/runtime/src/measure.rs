@@ -126,6 +126,7 @@ impl LaunchRecord {
                 }
             }
             EventKind::Thread { .. }
+            | EventKind::State { .. }
             | EventKind::Issue { .. }
             | EventKind::Request { .. }
             | EventKind::Gangs { .. } => {}

@@ -2,18 +2,19 @@
 
 use crate::checkpoint::{Keep, Start};
 use crate::error::{Error, Problem};
+use crate::origin::{Origin, Origins};
 use crate::outcome::{Stop, Stuck, timeless};
 use crate::ptx_file::PtxFile;
 use crate::sample::blocks::{self, Work};
 use crate::sample::{LaunchSample, Profiled, Sampling};
 use raddle_exec::{DeviceMemory, Launch, Program, Report};
-use raddle_ptx::source::LineIndex;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::event::Event;
-use raddle_sim::gpu::{Gpu, GpuError, Keeper, Observer, Progress, RunOptions};
+use raddle_sim::gpu::{Gpu, GpuError, Keeper, Observer, Progress, RunOptions, Sample};
 use raddle_sim::mem::crossbar::CrossbarCounters;
 use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
+use raddle_sim::packet::Cycle;
 use raddle_sim::profile::PcCounters;
 use raddle_sim::residency::Residency;
 use raddle_sim::result::{Ending, LaunchResult};
@@ -63,6 +64,26 @@ impl TimingOptions {
 pub trait LaunchObserver: Observer {
     /// A launch starts; it is told of at most once per launch, before its first event.
     fn launch(&mut self, number: usize, residency: &Residency);
+
+    /// What the launch is that starts.
+    fn starts(&mut self, _launch: &Starting<'_>) {}
+
+    /// The launch has ended; counters of the memory system are those of this launch.
+    fn ends(&mut self, _result: &LaunchResult) {}
+}
+
+/// A launch that starts.
+pub struct Starting<'a> {
+    /// Kernel.
+    pub kernel: &'a str,
+    /// Shape and arguments.
+    pub launch: &'a Launch,
+    /// Its operations.
+    pub program: &'a Program,
+    /// The file the kernel is of.
+    pub ptx: &'a PtxFile,
+    /// The cycle it starts at, counted from the start of the first launch.
+    pub at: Cycle,
 }
 
 /// Who wants to be told what while launches run.
@@ -263,6 +284,7 @@ impl<'m> Timer<'m> {
         let residency = options.residency(program, launch)?;
         if let Some(observer) = &mut watch.observer {
             observer.launch(number, &residency);
+            observer.starts(&Starting { kernel: asked.kernel, launch, program, ptx, at: self.gpu.now() });
         }
         let mut tell = watch.progress.as_mut().map(|tell| move |progress: Progress| tell(number, progress));
         let mut observer = watch.observer.as_mut().map(|o| Forward(*o));
@@ -293,6 +315,7 @@ impl<'m> Timer<'m> {
             other => refused(other),
         })?;
         self.take_before(&mut result);
+        watch.observer.iter_mut().for_each(|observer| observer.ends(&result));
         if let (Some(keep), Ending::Completed) = (keep, &result.ending) {
             keep.ended(&mut result);
         }
@@ -352,27 +375,30 @@ impl Observer for Forward<'_> {
     fn wants_slots(&self) -> bool {
         self.0.wants_slots()
     }
+
+    fn wants_states(&self) -> bool {
+        self.0.wants_states()
+    }
+
+    fn hears(&self, sm: u16) -> bool {
+        self.0.hears(sm)
+    }
+
+    fn interval(&self) -> Option<Cycle> {
+        self.0.interval()
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        self.0.sample(sample);
+    }
 }
 
 fn pc_counts(program: &Program, ptx: &PtxFile, result: &LaunchResult) -> Vec<PcCount> {
-    let lines = LineIndex::new(&ptx.source);
-    let module = &program.image.module;
+    let origins = Origins::new(program, ptx);
     let count = |(pc, [warp_insts, thread_insts]): (usize, &[u64; 2])| {
-        let origin = program.origins.get(pc)?;
-        let function = module.func(origin.func);
-        let inst = function.insts.get(origin.inst.index())?;
-        let place = |(file, line)| (module.file(file).unwrap_or("?").to_owned(), line);
-        let source = inst.loc.map(|loc| place((loc.file, loc.line)));
-        let inlined_at = inst.loc.and_then(|loc| loc.inlined_at).map(place);
-        Some(PcCount {
-            pc: pc as u32,
-            function: function.name.clone(),
-            ptx_line: lines.line(inst.span.start),
-            source,
-            inlined_at,
-            warp_insts: *warp_insts,
-            thread_insts: *thread_insts,
-        })
+        let Origin { function, ptx_line, source, inlined_at } = origins.of(pc)?;
+        let (warp_insts, thread_insts) = (*warp_insts, *thread_insts);
+        Some(PcCount { pc: pc as u32, function, ptx_line, source, inlined_at, warp_insts, thread_insts })
     };
     let is_charged = |pc: usize| {
         let row = result.profile.as_ref().and_then(|profile| profile.pcs.get(pc));

@@ -1,7 +1,7 @@
 //! The event stream: what happened, for traces, timelines and records. Nothing is kept when nobody listens.
 
 use crate::packet::Cycle;
-use crate::seam::Cause;
+use crate::seam::{Cause, Place};
 
 /// Something that happened on an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +86,17 @@ pub enum EventKind {
         cause: Cause,
         /// Cycles.
         cycles: u64,
+    },
+    /// What a warp could do when schedulers looked, from this cycle on: told where it or the operation is another than before.
+    State {
+        /// Warp.
+        warp: u16,
+        /// Slot of its block.
+        slot: u32,
+        /// Operation it is at.
+        pc: u32,
+        /// What it could do, or why it cannot.
+        place: Place,
     },
     /// Lanes of a warp came to a barrier.
     BarrierArrive {

@@ -114,6 +114,8 @@ impl Observer for Listener {
             EventKind::BarrierLeave { warp, slot, number } => {
                 d.add_all([9, warp.into(), slot.into(), number.into()]);
             }
+            // Told only to those who ask for it.
+            EventKind::State { .. } => {}
             EventKind::Request { address, bytes, write } => d.add_all([10, address, bytes.into(), write.into()]),
         }
     }

@@ -15,6 +15,8 @@ use raddle_runtime::outcome::{Launched, Stop};
 use raddle_runtime::profile::Profiler;
 use raddle_runtime::sample::{LaunchSample, Sample};
 use raddle_runtime::stats_table::{self, Format};
+use raddle_runtime::timing::Watch;
+use raddle_runtime::trace::SharedTracer;
 use raddle_runtime::{Error, Outcome, PtxFile};
 use raddle_sim::config::{Machine, MachineConfig};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +43,8 @@ pub struct Guest {
     outside: Outside,
     /// What the sanitizer found.
     found: Found,
+    /// What is written over time.
+    tracer: Option<SharedTracer>,
     has_ended: bool,
 }
 
@@ -66,9 +70,23 @@ impl Guest {
         let setup = Setup::with_registry(options.run_options(machine.as_ref()), registry);
         let (kernels, kept, notes) = (Kernels::default(), Vec::new(), BTreeSet::new());
         let (outside, found, profiler, sources) = Default::default();
+        let tracer = options.trace.start(machine.as_ref());
+        let tracer = tracer.map_err(|e| wrong(&render::failure(&e).unwrap_or_default()))?.map(SharedTracer::new);
         let has_ended = false;
-        let guest =
-            Self { options, machine, properties, kernels, kept, profiler, sources, notes, outside, found, has_ended };
+        let guest = Self {
+            options,
+            machine,
+            properties,
+            kernels,
+            kept,
+            profiler,
+            sources,
+            notes,
+            outside,
+            found,
+            tracer,
+            has_ended,
+        };
         Ok((guest, setup))
     }
 
@@ -76,6 +94,24 @@ impl Guest {
     #[must_use]
     pub fn properties(&self) -> &MachineConfig {
         &self.properties
+    }
+
+    /// Who watches the device. What it takes is needed until the process ends.
+    #[must_use]
+    pub fn watch(&self) -> Watch<'static> {
+        let observer = self.tracer.clone().map(|tracer| Box::leak(Box::new(tracer)) as &mut _);
+        Watch { observer, progress: None }
+    }
+
+    /// Host code has copied bytes to or from the device, or on it.
+    pub fn copied(&mut self, to_device: bool, from_device: bool, bytes: u64) {
+        let direction = match (from_device, to_device) {
+            (false, true) => "host to device",
+            (true, false) => "device to host",
+            (true, true) => "device to device",
+            (false, false) => "host to host",
+        };
+        self.tracer.iter().for_each(|tracer| tracer.lock().copied(direction, bytes));
     }
 
     /// Whether the next launch of this kernel is simulated in time.
@@ -161,6 +197,11 @@ impl Guest {
             if let Err(error) = written {
                 out::talk(&render::failure(&error.into()).unwrap_or_default());
             }
+        }
+        if let Some(tracer) = &self.tracer
+            && let Err(failure) = self.options.trace.finish(&mut tracer.lock())
+        {
+            out::talk(&render::failure(&failure).unwrap_or_default());
         }
         if self.options.profile {
             self.tell_profile();

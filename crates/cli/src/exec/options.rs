@@ -4,6 +4,7 @@ use crate::config::MachineArgs;
 use crate::exit::Failure;
 use crate::profile::View;
 use crate::run::execution::ExecutionArgs;
+use crate::run::trace::TraceArgs;
 use clap::Parser;
 use raddle_runtime::device::RunOptions;
 use raddle_runtime::sample::{Sample, Sampling};
@@ -37,6 +38,8 @@ pub struct Options {
     pub profile: bool,
     #[command(flatten)]
     pub view: View,
+    #[command(flatten)]
+    pub trace: TraceArgs,
     /// Print nothing in the end
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     pub quiet: bool,
@@ -76,7 +79,12 @@ impl Options {
 
     /// The machine, when the engine is one with time.
     pub fn load(&self, registry: &Registry) -> Result<Option<Machine>, Failure> {
-        let only_timed = [("--sample", self.sample.is_some()), ("--stats", self.stats.is_some())];
+        self.trace.check(self.sample.is_some())?;
+        let only_timed = [
+            ("--sample", self.sample.is_some()),
+            ("--stats", self.stats.is_some()),
+            (self.trace.chosen().unwrap_or("--trace"), self.trace.chosen().is_some()),
+        ];
         match self.execution.takes_time(&only_timed, self.machine.given())? {
             true => self.machine.load_checked(None, registry).map(Some),
             false => Ok(None),

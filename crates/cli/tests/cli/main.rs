@@ -13,6 +13,7 @@ mod ptx;
 mod run;
 mod sampling;
 mod timing;
+mod trace;
 mod workloads;
 
 use std::path::{Path, PathBuf};

@@ -38,6 +38,21 @@ impl Context {
 
     /// Copies bytes.
     pub(crate) fn copy(&mut self, call: &str, to: Pointer, from: Pointer, bytes: usize, direction: i32) -> Result {
+        self.copy_piece(call, to, from, bytes, direction)?;
+        self.copied(to, from, bytes);
+        Ok(())
+    }
+
+    /// Takes note of a copy.
+    fn copied(&mut self, to: Pointer, from: Pointer, bytes: usize) {
+        let (to, from) = (self.is_device(to), self.is_device(from));
+        if bytes > 0 {
+            self.guest.copied(to, from, bytes as u64);
+        }
+    }
+
+    /// Copies bytes, which may be a part of what is to be copied.
+    fn copy_piece(&mut self, call: &str, to: Pointer, from: Pointer, bytes: usize, direction: i32) -> Result {
         if bytes == 0 {
             return Ok(());
         }
@@ -136,9 +151,10 @@ impl Context {
         for z in 0..depth.max(1) {
             for y in 0..height {
                 let at = |side: Rows| side.at.add((z * side.plane + y * side.pitch) as u64);
-                self.copy(call, at(to), at(from), width, direction)?;
+                self.copy_piece(call, at(to), at(from), width, direction)?;
             }
         }
+        self.copied(to.at, from.at, width * height * depth.max(1));
         Ok(())
     }
 
@@ -370,9 +386,11 @@ impl Context {
             let next = (width - x.min(width - 1)).min(bytes - done);
             let (at, other) = (rows.at.add((row * rows.pitch + x) as u64), memory.add(done as u64));
             let (to, from) = if is_to { (at, other) } else { (other, at) };
-            self.copy(call, to, from, next, direction)?;
+            self.copy_piece(call, to, from, next, direction)?;
             (done, x, row) = (done + next, 0, row + 1);
         }
+        let (to, from) = if is_to { (rows.at, memory) } else { (memory, rows.at) };
+        self.copied(to, from, bytes);
         Ok(())
     }
 }

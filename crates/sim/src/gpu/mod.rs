@@ -12,6 +12,7 @@ mod checkpoint;
 pub mod gaps;
 mod profiling;
 mod run;
+mod sampling;
 mod seat;
 
 use crate::config::MachineConfig;
@@ -34,6 +35,7 @@ use raddle_exec::memory::DeviceMemory;
 use raddle_exec::{Launch, Program};
 use raddle_ptx::num::fit;
 use run::{Run, Scratch};
+pub use sampling::{PartitionSample, Sample, SmSample};
 use seat::{Parts, Seat};
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
@@ -68,6 +70,24 @@ pub trait Observer {
     fn wants_slots(&self) -> bool {
         true
     }
+
+    /// Whether it wants what every warp could do in every cycle too; those who do want slots.
+    fn wants_states(&self) -> bool {
+        false
+    }
+
+    /// Whether it listens to this SM. Launches of which no SM is listened to run as if there were no observer.
+    fn hears(&self, _sm: u16) -> bool {
+        true
+    }
+
+    /// Cycles between two samples, if it wants any.
+    fn interval(&self) -> Option<Cycle> {
+        None
+    }
+
+    /// What has been counted up to now: at the first edge of a window behind every interval, and at the end of the launch.
+    fn sample(&mut self, _sample: &Sample) {}
 }
 
 /// How far a launch has come.
@@ -149,6 +169,12 @@ impl<'m> Gpu<'m> {
         Ok(Self { config, memory, kept: Vec::new(), dispatcher: None, now: 0, next_origin: 0 })
     }
 
+    /// The cycle the next launch starts at, counted from the first.
+    #[must_use]
+    pub fn now(&self) -> Cycle {
+        self.now
+    }
+
     /// Runs a launch to its end.
     ///
     /// # Errors
@@ -166,7 +192,8 @@ impl<'m> Gpu<'m> {
         program.reserve_heap(launch, memory);
         let kernel = TimedKernel::new(program, self.config);
         let some = mechanisms.for_sm().map_err(GpuError::Machine)?;
-        let plain = options.observer.is_none() && is_plain(self.config, &some, &kernel, launch);
+        let is_heard = options.observer.as_ref().is_some_and(|o| (0..fit(self.config.gpu.sms)).any(|sm| o.hears(sm)));
+        let plain = !is_heard && is_plain(self.config, &some, &kernel, launch);
         match (plain, options.profile) {
             (true, false) => self.launch_on::<Plain>(mechanisms, &kernel, launch, memory, options),
             (false, false) => self.launch_on::<General>(mechanisms, &kernel, launch, memory, options),
@@ -203,7 +230,8 @@ impl<'m> Gpu<'m> {
             sms.iter_mut().for_each(|sm| sm.name_origins(profiling.first()));
         }
         if let Some(observer) = &options.observer {
-            sms.iter_mut().for_each(|sm| sm.listen(observer.wants_slots()));
+            let heard = (0..).zip(&mut sms).filter(|(id, _)| observer.hears(*id));
+            heard.for_each(|(_, sm)| sm.listen(observer.wants_slots(), observer.wants_states()));
         }
         let is_virtual = sms.first().is_some_and(Sm::has_virtual_blocks);
         let sms: Vec<Seat<'_, B>> = sms.into_iter().map(|sm| Seat::new(sm, self.now)).collect();
@@ -233,6 +261,7 @@ impl<'m> Gpu<'m> {
             printed_bytes: 0,
             has_fault: false,
             gaps: Gaps::new(options.gaps, kernel, launch),
+            sampled: None,
             options,
             scratch: Scratch::default(),
             residency: most,

@@ -60,6 +60,8 @@ pub(super) struct Run<'r, 'm, 'k, 'o, B> {
     /// An SM came to a fault.
     pub(super) has_fault: bool,
     pub(super) gaps: Gaps<'k>,
+    /// When counters are next looked at, if somebody wants samples.
+    pub(super) sampled: Option<Cycle>,
     pub(super) options: RunOptions<'o>,
     pub(super) scratch: Scratch,
     pub(super) residency: u32,
@@ -72,6 +74,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
     /// Runs to the end; `None` when it was stopped before.
     pub(super) fn until_done(&mut self) -> Option<Ending> {
         let (mut windows, mut asks_at) = (0u64, 0u64);
+        self.start_sampling();
         loop {
             if windows == asks_at {
                 if !self.keep() {
@@ -91,6 +94,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
             self.run_parts(from, to);
             self.exchange(from, to);
             self.gpu.now = to;
+            self.sample();
             windows += 1;
             if let Some(ending) = self.fault() {
                 return Some(ending);
@@ -185,7 +189,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
     fn exchange(&mut self, from: Cycle, to: Cycle) {
         let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
         // Observers are told of empty slots in the order of time, so nothing is put off for them.
-        let may_sleep = !self.options.never_skip && self.options.observer.is_none();
+        let may_sleep = |sm: &Seat<'_, B>| !self.options.never_skip && !sm.is_heard;
         let system = &mut self.gpu.memory;
         // Atomics first: a store of the same window is then seen to come after them, and is not lost.
         system.collect(to, &mut memory);
@@ -229,7 +233,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
                 mail.replies.push(reply);
             }
             mail.set_free_flits(system.room(number), to);
-            sm.sleep.set(mail.sleeps_until().filter(|_| may_sleep).unwrap_or(Sleep::AWAKE));
+            sm.sleep.set(mail.sleeps_until().filter(|_| may_sleep(sm)).unwrap_or(Sleep::AWAKE));
         }
         drop(memory);
         self.observe();
@@ -294,9 +298,13 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
         if let Some(most) = self.options.max_cycles {
             to = to.min((self.start + most).max(now));
         }
+        if let Some(at) = self.sampled {
+            to = to.min(now + at.saturating_sub(now).div_ceil(self.window) * self.window);
+        }
         if to > now {
             self.run_parts(now, to);
             self.gpu.now = to;
+            self.sample();
         }
     }
 
@@ -318,6 +326,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
             Ending::Fault(at, _) => self.start + at + 1,
             _ => self.gpu.now,
         };
+        self.last_sample(end);
         self.printed.sort_by_key(|(at, sm, _)| (*at, *sm));
         let mut output = String::new();
         self.printed.iter().filter(|p| p.0 < end).for_each(|p| printf::keep(&mut output, &p.2));

@@ -13,6 +13,8 @@ pub(super) struct Seat<'k, B> {
     pub(super) sm: Mutex<Sm<'k, B>>,
     pub(super) mail: Apart<Mutex<Mail>>,
     pub(super) sleep: Sleep,
+    /// Somebody listens to it.
+    pub(super) is_heard: bool,
 }
 
 impl<'k, B: Build> Seat<'k, B> {
@@ -21,7 +23,8 @@ impl<'k, B: Build> Seat<'k, B> {
 
     pub(super) fn new(sm: Sm<'k, B>, now: Cycle) -> Self {
         let mail = Apart(Mutex::new(Mail::new(&sm, now)));
-        Self { sm: Mutex::new(sm), mail, sleep: Sleep::new() }
+        let is_heard = sm.is_heard();
+        Self { sm: Mutex::new(sm), mail, sleep: Sleep::new(), is_heard }
     }
 
     /// Wakes it in the next window when it sleeps.

@@ -7,7 +7,7 @@ use crate::kernel::{Pipe, TimedOp, UnitKind};
 use crate::packet::Cycle;
 use crate::profile::{PcCounters, SmProfile};
 use crate::saved;
-use crate::seam::Cause;
+use crate::seam::{Cause, Place};
 use raddle_ptx::num::fit;
 use std::marker::PhantomData;
 
@@ -23,6 +23,8 @@ pub(super) struct Account<B> {
     last_issue: Cycle,
     events: Option<Vec<Event>>,
     slot_events: bool,
+    /// What was told last of what every warp could do, if somebody wants to know.
+    states: Option<Vec<(Place, u32)>>,
     /// What is charged to operations; nothing in builds without a profile.
     profile: SmProfile,
 }
@@ -30,7 +32,7 @@ pub(super) struct Account<B> {
 saved!(impl[B] Account<B> {
     values: pcs, last_issue;
     parts: counters;
-    fixed: build, sm, events, slot_events, profile;
+    fixed: build, sm, events, slot_events, states, profile;
 });
 
 impl<B: Build> Account<B> {
@@ -44,14 +46,28 @@ impl<B: Build> Account<B> {
             last_issue: 0,
             events: None,
             slot_events: false,
+            states: None,
             profile: SmProfile::new(if B::PROFILED { operations } else { 0 }),
         }
     }
 
-    /// Collects events from now on; those of issue slots and requests only with `slots`.
-    pub(super) fn listen(&mut self, slots: bool) {
+    /// Collects events from now on; those of issue slots and requests only with `slots`, what each of `warps` warps could do
+    /// only if there is a number of them.
+    pub(super) fn listen(&mut self, slots: bool, warps: Option<usize>) {
         self.events = Some(Vec::new());
         self.slot_events = slots;
+        self.states = warps.map(|warps| vec![(Place::Free, 0); warps]);
+    }
+
+    /// Whether events are collected.
+    pub(super) fn is_heard(&self) -> bool {
+        self.events.is_some()
+    }
+
+    /// What was told last of what every warp could do, if somebody wants to know.
+    #[inline(always)]
+    pub(super) fn states(&mut self) -> Option<&mut Vec<(Place, u32)>> {
+        self.states.as_mut().filter(|_| !B::PLAIN)
     }
 
     /// Whether somebody listens to every issue slot and request.

@@ -43,7 +43,7 @@ pub mod units;
 pub mod warps;
 
 use crate::config::MachineConfig;
-use crate::gpu::GpuError;
+use crate::gpu::{GpuError, SmSample};
 use crate::kernel::TimedKernel;
 use crate::packet::{Cycle, Purpose, Reply};
 use crate::profile::SmProfile;
@@ -51,6 +51,7 @@ use crate::saved;
 use crate::seam::SmMechanisms;
 use blocks::Blocks;
 use build::Build;
+use counters::SmCounters;
 use datapath::Datapath;
 use facts::Facts;
 use fetch::{Around, Fetch};
@@ -135,12 +136,18 @@ impl<'k, B: Build> Sm<'k, B> {
         Kept { l1i: self.fetch.into_kept(), l1c, l1t, turns: self.blocks.turns() }
     }
 
-    /// Collects events from now on; those of issue slots and requests only with `slots`.
-    pub fn listen(&mut self, slots: bool) {
-        self.shared.account.listen(slots);
+    /// Collects events from now on; those of issue slots and requests only with `slots`, what warps could do only with
+    /// `states`.
+    pub fn listen(&mut self, slots: bool, states: bool) {
+        self.shared.account.listen(slots, states.then(|| self.shared.warps.table().slots()));
         if slots {
             self.shared.warps.news.listen();
         }
+    }
+
+    /// Whether events are collected.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.shared.account.is_heard()
     }
 
     /// Its requests say which operation they are of: number `first` is that of the kernel's first.
@@ -241,6 +248,7 @@ impl<'k, B: Build> Sm<'k, B> {
         let memory_state = self.memory_state();
         let Self { shared, blocks, fetch, schedulers, gangs, power, datapath, port, .. } = self;
         datapath.collect(shared);
+        shared.tell_states(now);
         schedulers.run(&mut Path { on: shared, blocks, datapath, power, memory, now }, gangs, memory_state);
         fetch.decode(shared, now);
         schedulers.hear(shared);
@@ -274,6 +282,7 @@ impl<'k, B: Build> Sm<'k, B> {
     fn pass(&mut self, now: Cycle, to: Cycle) {
         let state = self.memory_state();
         let Self { shared, blocks, schedulers, gangs, datapath, .. } = self;
+        shared.tell_states(now);
         schedulers.pass(shared, blocks.seen(), datapath, gangs, state, now..to);
     }
 
@@ -301,6 +310,17 @@ impl<'k, B: Build> Sm<'k, B> {
     /// What is charged to operations, where there is a profile.
     pub(crate) fn profile(&self) -> SmProfile {
         self.shared.account.profile()
+    }
+
+    /// What it has counted so far, and what it holds.
+    pub(crate) fn sample(&self) -> SmSample {
+        let Shared { warps, account, facts, .. } = &self.shared;
+        let [l1d, ..] = self.memory.counters().map(Clone::clone);
+        let warps =
+            (0..warps.slots.schedulers()).map(|scheduler| warps.slots.used(scheduler).iter().count() as u64).sum();
+        let SmCounters { warp_insts, thread_insts, .. } = account.counters;
+        let blocks = self.blocks.occupancy(facts.most_ctas).resident.into();
+        SmSample { warp_insts, thread_insts, l1d, blocks, warps }
     }
 
     /// Every warp that has not ended, and what it waits for. `source` is the PTX text.

@@ -112,6 +112,27 @@ impl<'k, B: Build> Shared<'k, B> {
         self.warps.news.take_told().for_each(|kind| self.account.emit(now, kind));
     }
 
+    /// Tells what warps can do now, as schedulers see it, where that is something else than before.
+    #[inline(always)]
+    pub(super) fn tell_states(&mut self, now: Cycle) {
+        if self.account.states().is_some() {
+            self.tell_new_states(now);
+        }
+    }
+
+    #[cold]
+    fn tell_new_states(&mut self, now: Cycle) {
+        for number in 0..self.warps.table().slots() {
+            let warp = WarpId::at(number);
+            let (place, info) = (self.warps.sets().place(warp), self.warps.get(warp));
+            let (pc, slot) = (info.pc, info.cta);
+            let told = self.account.states().and_then(|states| states.get_mut(number));
+            if told.is_some_and(|told| std::mem::replace(told, (place, pc)) != (place, pc)) {
+                self.account.emit(now, EventKind::State { warp: warp.0, slot, pc, place });
+            }
+        }
+    }
+
     /// A request leaves the SM.
     #[inline]
     pub(super) fn emit_request(&mut self, at: Cycle, request: &Request) {
