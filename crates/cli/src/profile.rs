@@ -1,20 +1,19 @@
 //! `raddle profile`: which source lines take the time, and why.
 
 mod html;
-mod sources;
 
 use crate::exit::{Exit, Failure};
 use crate::out::{self, count, grouped, percent, table_with_text};
 use crate::run::figures::{cause_text, ratio};
 use crate::run::timing_json::counters;
 use crate::run::{self, Ran};
+use crate::sources::Sources;
 use raddle_cuda::names;
 use raddle_runtime::profile::{self, InstProfile, KernelProfile, Line, LineProfile, main_cause};
 use raddle_sim::profile::PcCounters;
 use raddle_sim::seam::{Cause, Registry};
 use raddle_sim::stats::Counters;
 use serde_json::{Value, json};
-use sources::Sources;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -352,6 +352,10 @@ impl Observer for Forward<'_> {
     fn wants_slots(&self) -> bool {
         self.0.wants_slots()
     }
+
+    fn wants_accesses(&self) -> bool {
+        self.0.wants_accesses()
+    }
 }
 
 fn pc_counts(program: &Program, ptx: &PtxFile, result: &LaunchResult) -> Vec<PcCount> {

@@ -1,7 +1,7 @@
 //! A profile as one page that works without a network.
 
 use super::{cause_name, kernel_json};
-use crate::profile::sources::Sources;
+use crate::sources::Sources;
 use raddle_cuda::names;
 use raddle_runtime::profile::KernelProfile;
 use raddle_sim::seam::Cause;

@@ -68,6 +68,11 @@ pub trait Observer {
     fn wants_slots(&self) -> bool {
         true
     }
+
+    /// Whether it wants to know what every memory instruction asks for, lane by lane.
+    fn wants_accesses(&self) -> bool {
+        false
+    }
 }
 
 /// How far a launch has come.
@@ -203,7 +208,7 @@ impl<'m> Gpu<'m> {
             sms.iter_mut().for_each(|sm| sm.name_origins(profiling.first()));
         }
         if let Some(observer) = &options.observer {
-            sms.iter_mut().for_each(|sm| sm.listen(observer.wants_slots()));
+            sms.iter_mut().for_each(|sm| sm.listen(observer.wants_slots(), observer.wants_accesses()));
         }
         let is_virtual = sms.first().is_some_and(Sm::has_virtual_blocks);
         let sms: Vec<Seat<'_, B>> = sms.into_iter().map(|sm| Seat::new(sm, self.now)).collect();

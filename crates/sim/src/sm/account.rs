@@ -23,6 +23,7 @@ pub(super) struct Account<B> {
     last_issue: Cycle,
     events: Option<Vec<Event>>,
     slot_events: bool,
+    access_events: bool,
     /// What is charged to operations; nothing in builds without a profile.
     profile: SmProfile,
 }
@@ -30,7 +31,7 @@ pub(super) struct Account<B> {
 saved!(impl[B] Account<B> {
     values: pcs, last_issue;
     parts: counters;
-    fixed: build, sm, events, slot_events, profile;
+    fixed: build, sm, events, slot_events, access_events, profile;
 });
 
 impl<B: Build> Account<B> {
@@ -44,14 +45,22 @@ impl<B: Build> Account<B> {
             last_issue: 0,
             events: None,
             slot_events: false,
+            access_events: false,
             profile: SmProfile::new(if B::PROFILED { operations } else { 0 }),
         }
     }
 
-    /// Collects events from now on; those of issue slots and requests only with `slots`.
-    pub(super) fn listen(&mut self, slots: bool) {
+    /// Collects events from now on; those of issue slots and requests only with `slots`, accesses only with `accesses`.
+    pub(super) fn listen(&mut self, slots: bool, accesses: bool) {
         self.events = Some(Vec::new());
         self.slot_events = slots;
+        self.access_events = accesses;
+    }
+
+    /// Whether somebody listens to what memory instructions ask for.
+    #[inline(always)]
+    pub(super) fn hears_accesses(&self) -> bool {
+        !B::PLAIN && self.access_events
     }
 
     /// Whether somebody listens to every issue slot and request.

@@ -135,9 +135,10 @@ impl<'k, B: Build> Sm<'k, B> {
         Kept { l1i: self.fetch.into_kept(), l1c, l1t, turns: self.blocks.turns() }
     }
 
-    /// Collects events from now on; those of issue slots and requests only with `slots`.
-    pub fn listen(&mut self, slots: bool) {
-        self.shared.account.listen(slots);
+    /// Collects events from now on; those of issue slots and requests only with `slots`, what memory instructions ask for
+    /// only with `accesses`.
+    pub fn listen(&mut self, slots: bool, accesses: bool) {
+        self.shared.account.listen(slots, accesses);
         if slots {
             self.shared.warps.news.listen();
         }
