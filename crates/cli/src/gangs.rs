@@ -16,10 +16,10 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 #[group(id = "gangs")]
 #[command(after_help = "\
-Time goes to the right; the height is the warps of an SM, coloured by the size of the gang they are in. The strip
-below has the source line that most instructions of that time are of, where the PTX has lines (.loc). With
---json the numbers, too: from when on how many warps were in gangs of each size. The machine must have slices
-and a ganging unit. The other arguments are those of `raddle run`.
+Time goes to the right; the height is the warps of an SM, coloured by the size of the gang they are in. The
+strip below has the source line that most instructions of that time are of, where the PTX has lines (.loc).
+With --json the numbers, too: from when on how many warps were in gangs of each size. The machine must have
+slices and a ganging unit. The other arguments are those of `raddle run`.
 
 Example:
   raddle plot gangs lighting --preset vws-sm --set sm.warp_width=4 --set sm.simd_width=4 --set sm.slices=8

@@ -15,11 +15,11 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 #[group(id = "lanes")]
 #[command(after_help = "\
-A column is an instruction that a warp issued, in the order of time; a row is a lane. A box has the number of the
-thread that is in the lane; it has no colour when the thread's guard is false, and is empty when the warp has no
-thread there. Colours are those of instructions. Above them are the source lines they were compiled from, where
-the PTX has them (.loc). With wide warps, only the first of threads that follow one another has its number.
-The other arguments are those of `raddle run`.
+A column is an instruction that a warp issued, in the order of time; a row is a lane. A box has the number of
+the thread that is in the lane; it has no colour when the thread's guard is false, and is empty when the warp
+has no thread there. Colours are those of instructions. Above them are the source lines they were compiled
+from, where the PTX has them (.loc). With wide warps, only the first of threads that follow one another has
+its number. The other arguments are those of `raddle run`.
 
 Example:
   raddle lanes examples/if-else.toml --warp-width 4 --set sm.simd_width=4 --divergence tbc --output if-else.svg")]

@@ -19,8 +19,8 @@ use std::sync::Arc;
 A line is a warp; time goes to the right. A full colour is a phase in which it runs, the same colour
 pale is the wait at the barrier behind it, grey is a warp that has ended before its block. RTRU of a
 phase is the share of its time in which warps wait for the slowest. Above a barrier is the source line
-it is in, where the PTX has it (.loc). With --json the times themselves, too. The other arguments are those of `raddle run`; `raddle measure barriers` has the numbers for all
-blocks.
+it is in, where the PTX has it (.loc). With --json the times themselves, too. The other arguments are those
+of `raddle run`; `raddle measure barriers` has the numbers for all blocks.
 
 Example:
   raddle phases b-plus-tree --issue gto --blocks 0,1 --output phases.svg")]

@@ -95,7 +95,7 @@ fn legend(entries: &[(Option<(Ink, bool)>, &str)], y: f64, shapes: &mut Vec<Shap
         }
         outline(place, shapes);
         shapes.push(small(x + 22.0, y + 10.0, (*name).to_owned(), Anchor::Start, Ink::Text));
-        x += 22.0 + font.width(name, LETTERS) + 24.0;
+        x += 22.0 + font.width(name, LETTERS) + 34.0;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Lanes to the banks of shared memory.
 
-use super::{BETWEEN, BOX, LEFT, Lanes, TOP, head, legend, outline, small};
+use super::{BETWEEN, BOX, LEFT, Lanes, TOP, head, legend, small};
 use crate::drawing::{Anchor, Drawing, Ink, Shape};
 use crate::label::Label;
 use raddle_runtime::access_record::{Access, Banked};
@@ -137,13 +137,17 @@ impl Banks {
                         shapes.push(small(x, y, text, Anchor::Middle, Ink::Text));
                     }
                 }
-                outline(place, shapes);
             }
             if bank % every == 0 {
                 let middle = x + self.width / 2.0;
                 shapes.push(small(middle, self.bottom() - 4.0, bank.to_string(), Anchor::Middle, Ink::Soft));
             }
         }
+        let (right, end) = (self.x(self.count), self.bottom() - 18.0);
+        let mut line = |from, to| shapes.push(Shape::Line { from, to, ink: Ink::Grid, is_dashed: false });
+        (0..=self.count).for_each(|bank| line([self.x(bank), self.top], [self.x(bank), end]));
+        let rows = (0..=self.cycles).map(|cycle| self.top + WORD * f64::from(cycle));
+        rows.for_each(|y| line([LEFT, y], [right, y]));
         for cycle in 0..self.cycles {
             let y = self.top + WORD * f64::from(cycle) + 12.0;
             shapes.push(small(LEFT - 8.0, y, format!("cycle {}", cycle + 1), Anchor::End, Ink::Soft));
