@@ -3,20 +3,23 @@
 use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::run;
+use crate::sources;
 use raddle_lab::gangs;
 use raddle_runtime::Problem;
 use raddle_runtime::gang_record::GangRecord;
 use raddle_sim::seam::Registry;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 #[derive(clap::Args)]
 #[group(id = "gangs")]
 #[command(after_help = "\
-Time goes to the right; the height is the warps of an SM, coloured by the size of the gang they are in. With
---json the numbers, too: from when on how many warps were in gangs of each size. The machine must have slices
-and a ganging unit. The other arguments are those of `raddle run`.
+Time goes to the right; the height is the warps of an SM, coloured by the size of the gang they are in. The
+strip below has the source line that most instructions of that time are of, where the PTX has lines (.loc).
+With --json the numbers, too: from when on how many warps were in gangs of each size. The machine must have
+slices and a ganging unit. The other arguments are those of `raddle run`.
 
 Example:
   raddle plot gangs lighting --preset vws-sm --set sm.warp_width=4 --set sm.simd_width=4 --set sm.slices=8
@@ -24,7 +27,7 @@ Example:
 pub struct Args {
     #[command(flatten)]
     run: Box<run::Args>,
-    /// File for the picture: a PNG if it ends in .png, else an SVG
+    /// File for the picture; it ends in .svg, .png or .pdf
     #[arg(long, short, value_name = "FILE", default_value = "gangs.svg", help_heading = "Picture")]
     output: PathBuf,
     /// The SM to look at
@@ -39,19 +42,24 @@ pub struct Args {
 /// `raddle plot gangs`.
 pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     args.run.need_timing()?;
+    let picture = out::Picture::new(&args.output)?;
     let mut record = GangRecord::new(args.sm, args.launch as usize - 1);
-    let exit = run::with(&args.run, registry, Some(&mut record), Some(&mut |_| Ok(())))?;
+    let mut labels = BTreeMap::new();
+    let mut keep = |done: &run::Ran<'_>| {
+        labels = sources::labels(done, args.launch);
+        Ok(())
+    };
+    let exit = run::with(&args.run, registry, Some(&mut record), Some(&mut keep))?;
     if record.sizes.is_empty() {
         let problem = Problem::new(format!("SM {} had no gangs in launch {}", args.sm, args.launch));
         let help = "gangs need slices and a unit: --set sm.warp_width=4 --set sm.simd_width=4 --set sm.slices=8 \
                     --ganging vws; --sm and --launch choose what is looked at";
         return Err(problem.help(help).into());
     }
-    out::picture(&args.output, &gangs::drawing(&record))?;
     if args.run.json() {
         let from = |(at, sizes): &(u64, [u16; 9])| json!({"from": at, "warps_by_size": sizes[1..].to_vec()});
         out::json(&json!({"sm": args.sm, "gangs": record.sizes.iter().map(from).collect::<Vec<_>>()}))?;
     }
-    out::talk(&format!("{}: {}", args.output.display(), out::count(record.sizes.len(), "change")));
+    picture.write(&gangs::drawing(&record, &labels), &out::count(record.sizes.len(), "change"))?;
     Ok(exit)
 }

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this is the crate that prints")]
 
+mod accesses;
 mod cc;
 mod compare;
 mod config;
@@ -32,6 +33,7 @@ mod progress;
 mod ptx;
 mod render;
 mod run;
+mod sources;
 mod workloads;
 
 use clap::{Parser, Subcommand};
@@ -83,6 +85,8 @@ enum Command {
     Lanes(Box<lanes::Args>),
     /// Draw how the warps of a block run and wait, from barrier to barrier
     Phases(Box<phases::Args>),
+    /// Draw what a memory instruction asks for: sectors of global memory, or banks of shared memory
+    Accesses(Box<accesses::Args>),
     /// Draw what happens inside an SM over time
     #[command(subcommand, after_help = "Example:\n  raddle plot lanes examples/if-else.toml")]
     Plot(Plot),
@@ -130,6 +134,8 @@ Examples:
 enum Plot {
     /// Draw how large gangs of narrow warps are over time
     Gangs(Box<gangs::Args>),
+    /// The same as `raddle accesses`
+    Accesses(Box<accesses::Args>),
     /// The same as `raddle lanes`
     Lanes(Box<lanes::Args>),
     /// The same as `raddle phases`
@@ -150,6 +156,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Command::Profile(args) => profile::run(*args, &registry),
         Command::Lanes(args) => lanes::run(&args, &registry),
         Command::Phases(args) => phases::run(&args, &registry),
+        Command::Accesses(args) | Command::Plot(Plot::Accesses(args)) => accesses::run(&args, &registry),
         Command::Plot(Plot::Gangs(args)) => gangs::run(&args, &registry),
         Command::Plot(Plot::Lanes(args)) => lanes::run(&args, &registry),
         Command::Plot(Plot::Phases(args)) => phases::run(&args, &registry),

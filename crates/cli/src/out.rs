@@ -1,8 +1,7 @@
 //! Writing to the terminal or to whatever stands in its place.
 
 use raddle_lab::drawing::Drawing;
-use raddle_lab::png::png;
-use raddle_lab::svg::svg;
+use raddle_lab::picture::Format;
 use raddle_runtime::Error;
 pub use raddle_runtime::numbers::{count, grouped, percent};
 use serde::Serialize;
@@ -43,14 +42,30 @@ pub fn json(value: &impl Serialize) -> io::Result<()> {
     data(&(serde_json::to_string(value)? + "\n"))
 }
 
-/// Writes a drawing to a file: as a PNG if its name ends in .png, else as an SVG.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn picture(path: &Path, drawing: &Drawing) -> Result<(), Error> {
-    let is_png = path.extension().is_some_and(|e| e == "png");
-    let picture = if is_png { png(drawing) } else { (svg(drawing, true) + "\n").into_bytes() };
-    file(path, picture)
+/// A file for a picture.
+pub struct Picture<'p> {
+    path: &'p Path,
+    format: Format,
+}
+
+impl<'p> Picture<'p> {
+    /// Asked for before a run, so that nobody waits for one whose picture cannot be written.
+    ///
+    /// # Errors
+    /// When the name asks for a format that is not written.
+    pub fn new(path: &'p Path) -> Result<Self, Error> {
+        Ok(Self { path, format: Format::of(path)? })
+    }
+
+    /// Writes it, and says what is on it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&self, drawing: &Drawing, what: &str) -> Result<(), Error> {
+        file(self.path, self.format.file(drawing))?;
+        talk(&format!("{}: {what}", self.path.display()));
+        Ok(())
+    }
 }
 
 /// Writes a file.

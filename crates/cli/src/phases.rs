@@ -3,11 +3,13 @@
 use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::run;
+use crate::sources;
 use raddle_lab::phases;
 use raddle_runtime::Problem;
 use raddle_runtime::measure::{BlockRecord, Recorder, Wait, WarpRecord, rtru};
 use raddle_sim::seam::Registry;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -16,16 +18,16 @@ use std::sync::Arc;
 #[command(after_help = "\
 A line is a warp; time goes to the right. A full colour is a phase in which it runs, the same colour
 pale is the wait at the barrier behind it, grey is a warp that has ended before its block. RTRU of a
-phase is the share of its time in which warps wait for the slowest. With --json the times themselves,
-too. The other arguments are those of `raddle run`; `raddle measure barriers` has the numbers for all
-blocks.
+phase is the share of its time in which warps wait for the slowest. Above a barrier is the source line
+it is in, where the PTX has it (.loc). With --json the times themselves, too. The other arguments are those
+of `raddle run`; `raddle measure barriers` has the numbers for all blocks.
 
 Example:
   raddle phases b-plus-tree --issue gto --blocks 0,1 --output phases.svg")]
 pub struct Args {
     #[command(flatten)]
     run: Box<run::Args>,
-    /// File for the picture: a PNG if it ends in .png, else an SVG
+    /// File for the picture; it ends in .svg, .png or .pdf
     #[arg(long, short, value_name = "FILE", default_value = "phases.svg", help_heading = "Picture")]
     output: PathBuf,
     /// Blocks to draw, by their numbers in the grid
@@ -40,8 +42,14 @@ pub struct Args {
 /// `raddle phases`.
 pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     args.run.need_timing()?;
+    let picture = out::Picture::new(&args.output)?;
     let mut recorder = Recorder::without_stalls();
-    let exit = run::with(&args.run, registry, Some(&mut recorder), Some(&mut |_| Ok(())))?;
+    let mut labels = BTreeMap::new();
+    let mut keep = |done: &run::Ran<'_>| {
+        labels = sources::labels(done, args.launch);
+        Ok(())
+    };
+    let exit = run::with(&args.run, registry, Some(&mut recorder), Some(&mut keep))?;
     let Some(launch) = recorder.launches.get(args.launch as usize - 1) else {
         let problem = Problem::new(format!("there is no launch {}", args.launch));
         let help = format!("launches are counted from 1; the last one was {}", recorder.launches.len());
@@ -54,13 +62,12 @@ pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
         })
     };
     let blocks = args.blocks.iter().map(find).collect::<Result<Vec<&BlockRecord>, _>>()?;
-    out::picture(&args.output, &phases::drawing(&blocks))?;
     if args.run.json() {
         out::json(&json!({"blocks": blocks.iter().map(|block| times(block)).collect::<Vec<_>>()}))?;
     }
     let warps = blocks.iter().map(|block| block.warps.len()).sum();
     let count = format!("{}, {}", out::count(blocks.len(), "block"), out::count(warps, "warp"));
-    out::talk(&format!("{}: {count}", args.output.display()));
+    picture.write(&phases::drawing(&blocks, &labels), &count)?;
     Ok(exit)
 }
 

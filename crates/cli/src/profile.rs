@@ -3,7 +3,6 @@
 mod advice;
 mod data;
 mod html;
-mod sources;
 mod text;
 
 use crate::exec;
@@ -11,13 +10,13 @@ use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::run::figures::cause_text;
 use crate::run::{self, Ran};
+use crate::sources::Sources;
 use advice::Told;
 use raddle_runtime::Problem;
 use raddle_runtime::profile::{self, KernelProfile, Line};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{Cause, Registry};
 use serde_json::{Value, json};
-pub use sources::Sources;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -137,8 +136,7 @@ pub fn run(args: Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     let mut profiled = None;
     let mut look = |done: &Ran<'_>| {
         let Some(machine) = done.machine else { return Ok(()) };
-        let cuda = done.cuda.as_ref().map(|(name, text)| (name.as_str(), *text));
-        let sources = Rc::new(Sources::new(done.ptx, cuda));
+        let sources = Rc::new(Sources::of(done));
         let kernels = profile::kernels(&done.outcome.launches);
         profiled = Some(Profiled::new(&done.ptx.path, &machine.config, kernels, |_| Rc::clone(&sources)));
         Ok(())

@@ -292,13 +292,6 @@ pub struct Ran<'r> {
     pub cuda: Option<(String, &'r str)>,
 }
 
-impl Ran<'_> {
-    /// The text of the PTX.
-    pub fn source(&self) -> &str {
-        &self.ptx.source
-    }
-}
-
 /// `raddle run`.
 pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     let mut tracer = match args.trace.chosen() {

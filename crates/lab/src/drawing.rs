@@ -1,4 +1,4 @@
-//! Drawings as plain shapes, which [`crate::svg`] and [`crate::png`] write.
+//! Drawings as plain shapes, which [`crate::svg`], [`crate::png`] and [`crate::pdf`] write.
 
 /// What a shape is, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +59,14 @@ pub struct Text {
     pub ink: Ink,
 }
 
+impl Text {
+    /// A flat text in small letters, as most of a picture's are.
+    #[must_use]
+    pub fn small(x: f64, y: f64, text: String, anchor: Anchor, ink: Ink) -> Self {
+        Self { x, y, text, size: 11.0, anchor, turn: Turn::Flat, is_bold: false, ink }
+    }
+}
+
 /// A shape. Places are from the left and the top.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
@@ -73,11 +81,11 @@ pub enum Shape {
         /// What the pointer shows over it; nothing when empty.
         hover: String,
     },
-    /// A horizontal or vertical line.
+    /// A line. One in the colour of a bar may go anywhere, the others to the right or down.
     Line {
         /// Start.
         from: [f64; 2],
-        /// End, to the right of it or below.
+        /// End.
         to: [f64; 2],
         /// Colour.
         ink: Ink,
@@ -150,6 +158,16 @@ impl Drawing {
         }
         Self { width: self.width.max(other.width), height: down + other.height, ..self }
     }
+}
+
+/// The corners of a line of one unit's width, as a shape to fill.
+#[must_use]
+pub fn line_corners(from: [f64; 2], to: [f64; 2]) -> [[f64; 2]; 4] {
+    let (along, down) = (to[0] - from[0], to[1] - from[1]);
+    // Square roots are exact on every host.
+    let length = (along * along + down * down).sqrt().max(1e-6);
+    let (x, y) = (down / length / 2.0, along / length / 2.0);
+    [[from[0] + x, from[1] - y], [to[0] + x, to[1] - y], [to[0] - x, to[1] + y], [from[0] - x, from[1] + y]]
 }
 
 /// Red, green and blue.

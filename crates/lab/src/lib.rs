@@ -4,7 +4,7 @@
 //!  experiments/NAME.toml ──► Experiment ──► Grid: points ──► work: runs what is missing ──► Store
 //!                                │                                                            │
 //!                                └──────────────► figure: tables ◄────────────────────────────┘
-//!                                                     └──► chart: drawing ──► report: HTML, SVG, PNG, CSV
+//!                                                     └──► chart: drawing ──► report: HTML, SVG, PNG, PDF, CSV
 //! ```
 //!
 //! * [`experiment`]: what is varied, measured and drawn, and its file.
@@ -17,12 +17,14 @@
 //! * [`metric`], [`figure`], [`table`]: values from records, and tables of them with their spread.
 //! * [`agreement`], [`numbers`]: whether a value agrees with a paper's, and all that papers print beside ours.
 //! * [`overview`]: the picture of all experiments; [`timeline`]: how warps run and wait in one point.
-//! * [`chart`], [`lanes`], [`phases`], [`gangs`]: a table, what lanes did, how warps waited and went together, as a [`drawing`], which [`svg`] and [`png`] write in their
-//!   formats, with the [`font`] that comes with the program.
+//! * [`chart`], [`lanes`], [`phases`], [`gangs`], [`accesses`]: a table, what lanes did, how warps waited and went together, what memory was asked
+//!   for, with a [`label`] for each instruction, as a [`drawing`], which [`svg`], [`png`] and
+//!   [`pdf`] write in their formats, with the [`font`] that comes with the program; [`picture`] says which.
 //! * [`printed`], [`sample`]: tables read back from pages, and the runs that show whether some of their cells are true.
 //! * [`report`], [`summary`], [`markdown`]: the page with all of it, the page about several experiments, and tables in the book.
 #![forbid(unsafe_code)]
 
+pub mod accesses;
 pub mod agreement;
 pub mod chart;
 pub mod drawing;
@@ -37,14 +39,18 @@ pub mod gangs;
 pub mod grid;
 pub mod keep;
 pub mod key;
+pub mod label;
 pub mod lanes;
 pub mod machines;
 pub mod markdown;
 pub mod metric;
 pub mod numbers;
+mod outline;
 pub mod overview;
 mod parameters;
+pub mod pdf;
 pub mod phases;
+pub mod picture;
 pub mod png;
 pub mod point;
 pub mod printed;

@@ -1,9 +1,12 @@
 //! Phases of blocks as a drawing: a line for each warp, with time to the right.
 
 use crate::drawing::{Anchor, Drawing, Ink, Shape, Text, Turn};
+use crate::font::Font;
+use crate::label::Label;
 use raddle_runtime::measure::{BlockRecord, Phase, rtru};
 use raddle_runtime::numbers::{grouped, percent};
 use raddle_sim::packet::Cycle;
+use std::collections::BTreeMap;
 
 /// Width of the stretch of time.
 const WIDTH: f64 = 900.0;
@@ -18,17 +21,19 @@ const HEAD: f64 = 42.0;
 const GAP: f64 = 18.0;
 /// Room for the legend above all.
 const TOP: f64 = 34.0;
+/// Size of letters.
+const LETTERS: f64 = 11.0;
 /// Colours of phases, which begin again; the last two of all are grey.
 const COLOURS: usize = Ink::BARS - 2;
 /// The colour of warps that have ended.
 const ENDED: Ink = Ink::Bar(Ink::BARS - 1);
 
-/// The drawing of these blocks, one below the other.
+/// The drawing of these blocks, one below the other; `labels` has what is known of operations.
 #[must_use]
-pub fn drawing(blocks: &[&BlockRecord]) -> Drawing {
+pub fn drawing(blocks: &[&BlockRecord], labels: &BTreeMap<u32, Label>) -> Drawing {
     let start = blocks.iter().map(|b| b.start).min().unwrap_or(0);
     let end = blocks.iter().map(|b| last(b)).max().unwrap_or(0).max(start + 1);
-    let mut canvas = Canvas { start, scale: WIDTH / (end - start) as f64, shapes: Vec::new() };
+    let mut canvas = Canvas { start, scale: WIDTH / (end - start) as f64, labels, shapes: Vec::new() };
     canvas.legend();
     let mut y = TOP;
     for block in blocks {
@@ -49,20 +54,21 @@ fn last(block: &BlockRecord) -> Cycle {
     known.flatten().chain(block.end).max().unwrap_or(block.start)
 }
 
-struct Canvas {
+struct Canvas<'l> {
     start: Cycle,
     /// Width of a cycle.
     scale: f64,
+    labels: &'l BTreeMap<u32, Label>,
     shapes: Vec<Shape>,
 }
 
-impl Canvas {
+impl Canvas<'_> {
     fn x(&self, at: Cycle) -> f64 {
         LEFT + (at - self.start) as f64 * self.scale
     }
 
     fn text(&mut self, x: f64, y: f64, text: String, anchor: Anchor, ink: Ink, is_bold: bool) {
-        let text = Text { x, y, text, size: 11.0, anchor, turn: Turn::Flat, is_bold, ink };
+        let text = Text { x, y, text, size: LETTERS, anchor, turn: Turn::Flat, is_bold, ink };
         self.shapes.push(Shape::Text(text));
     }
 
@@ -100,8 +106,10 @@ impl Canvas {
         let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
         let name = format!("Block {} on SM {}, mean RTRU {}", block.cta, block.sm, percent(mean));
         self.text(LEFT, y + 14.0, name, Anchor::Start, Ink::Text, true);
-        let (top, bottom) = (y + HEAD, y + HEAD + LINE * block.warps.len() as f64);
-        self.phase_names(block, &phases, &shares, top);
+        let lines = if self.source_lines(block, &phases, y + HEAD) { LETTERS + 3.0 } else { 0.0 };
+        let top = y + HEAD + lines;
+        let bottom = top + LINE * block.warps.len() as f64;
+        self.phase_names(block, &phases, &shares, y + HEAD);
         let until = last(block);
         for (n, warp) in block.warps.iter().enumerate() {
             let y = top + LINE * n as f64;
@@ -119,7 +127,9 @@ impl Canvas {
                 let phase = of(from);
                 let ink = Ink::Bar(phase % COLOURS);
                 self.bar([from, wait.arrive], y, ink, false, format!("warp {n}, phase {phase}"));
-                let hover = format!("warp {n} waits at barrier {}", wait.number);
+                let place = self.labels.get(&wait.pc).and_then(|label| label.line.as_ref());
+                let place = place.map_or(String::new(), |line| format!(" ({line})"));
+                let hover = format!("warp {n} waits at barrier {}{place}", wait.number);
                 self.bar([wait.arrive, leave], y, ink, true, hover);
                 from = leave;
             }
@@ -154,6 +164,24 @@ impl Canvas {
         }
     }
 
+    /// The source lines of barriers above the lines they end phases with, where there is room; whether there are any.
+    fn source_lines(&mut self, block: &BlockRecord, phases: &[Phase], y: f64) -> bool {
+        let (font, mut free, mut any) = (Font::new(false), LEFT - 40.0, false);
+        for phase in phases {
+            let mut waits = block.warps.iter().flat_map(|warp| &warp.waits);
+            let Some(wait) = waits.find(|wait| wait.leave == Some(phase.end)) else { continue };
+            let Some(line) = self.labels.get(&wait.pc).and_then(Label::line_number) else { continue };
+            let (text, x) = (format!("line {line}"), self.x(phase.end));
+            let half = font.width(&text, LETTERS) / 2.0;
+            any = true;
+            if x - half > free {
+                free = x + half + 6.0;
+                self.text(x, y + 4.0, text, Anchor::Middle, Ink::Soft, false);
+            }
+        }
+        any
+    }
+
     fn axis(&mut self, end: Cycle, y: f64) {
         let (left, right) = (self.x(self.start), self.x(end));
         self.line([left, y], [right, y], Ink::Grid);
@@ -177,7 +205,7 @@ mod tests {
     use raddle_runtime::measure::{Wait, WarpRecord};
 
     fn warp(arrive: Cycle, exit: Cycle) -> WarpRecord {
-        let waits = vec![Wait { number: 0, arrive, leave: Some(140) }];
+        let waits = vec![Wait { number: 0, pc: 5, arrive, leave: Some(140) }];
         WarpRecord { start: 100, exit: Some(exit), waits, ..WarpRecord::default() }
     }
 
@@ -185,7 +213,8 @@ mod tests {
     fn a_warp_is_a_line_of_running_and_waiting() {
         let warps = vec![warp(110, 180), warp(120, 190), warp(130, 200), warp(140, 180)];
         let block = BlockRecord { cta: 3, sm: 1, start: 100, end: Some(200), warps };
-        let drawing = drawing(&[&block]);
+        let labels = BTreeMap::from([(5, Label { ptx: String::new(), line: Some("9: __syncthreads();".to_owned()) })]);
+        let drawing = drawing(&[&block], &labels);
         let bars = drawing.shapes.iter().filter_map(|shape| match shape {
             Shape::Rect { ink, is_pale, hover, .. } if !hover.is_empty() => Some((*ink, *is_pale, hover.as_str())),
             _ => None,
@@ -193,7 +222,7 @@ mod tests {
         let bars: Vec<_> = bars.collect();
         let of_first = [
             (Ink::Bar(0), false, "warp 0, phase 0, cycles 100 to 110"),
-            (Ink::Bar(0), true, "warp 0 waits at barrier 0, cycles 110 to 140"),
+            (Ink::Bar(0), true, "warp 0 waits at barrier 0 (9: __syncthreads();), cycles 110 to 140"),
             (Ink::Bar(1), false, "warp 0, phase 1, cycles 140 to 180"),
             (ENDED, true, "warp 0 has ended, cycles 180 to 200"),
         ];
@@ -205,17 +234,19 @@ mod tests {
             .filter_map(|shape| if let Shape::Text(text) = shape { Some(text.text.as_str()) } else { None })
             .collect();
         // RTRU of 10, 20, 30, 40 and of 40, 50, 60, 40.
-        for wanted in ["Block 3 on SM 1, mean RTRU 29.2 %", "phase 0: 37.5 %", "phase 1: 20.8 %", "warp 3", "cycle"] {
+        for wanted in
+            ["Block 3 on SM 1, mean RTRU 29.2 %", "phase 0: 37.5 %", "phase 1: 20.8 %", "warp 3", "line 9", "cycle"]
+        {
             assert!(texts.contains(&wanted), "{wanted} is not in {texts:?}");
         }
     }
 
     #[test]
     fn a_block_that_has_not_ended_is_drawn_as_far_as_it_came() {
-        let waits = vec![Wait { number: 0, arrive: 130, leave: None }];
+        let waits = vec![Wait { number: 0, pc: 5, arrive: 130, leave: None }];
         let stuck = WarpRecord { start: 100, waits, ..WarpRecord::default() };
         let block = BlockRecord { start: 100, warps: vec![stuck, warp(140, 160)], ..BlockRecord::default() };
-        let drawing = drawing(&[&block]);
+        let drawing = drawing(&[&block], &BTreeMap::new());
         let hovers = drawing.shapes.iter().filter_map(|shape| match shape {
             Shape::Rect { hover, .. } => Some(hover.as_str()),
             _ => None,

@@ -1,9 +1,10 @@
 //! Drawings as PNG: the same bytes on every host, whatever fonts and libraries it has.
 
 use crate::drawing::{
-    Anchor, CIRCLE, DASH, DIAMOND, Drawing, GROUND, Ink, MARK_LINE, Mark, PALE, Rgb, SLANT, Shape, Text, Turn,
+    CIRCLE, DASH, DIAMOND, Drawing, GROUND, Ink, MARK_LINE, Mark, PALE, Rgb, Shape, Text, line_corners,
 };
-use crate::font::{Font, Pen};
+use crate::font::Font;
+use crate::outline::{Outline, Segment};
 use ab_glyph_rasterizer::{Rasterizer, point};
 
 /// Dots for each unit of a drawing.
@@ -38,7 +39,9 @@ impl Canvas {
             }
             Shape::Line { from, to, ink, is_dashed } => {
                 let colour = ink.colours().0;
-                if *is_dashed {
+                if matches!(ink, Ink::Bar(_)) {
+                    self.polygon(&line_corners(*from, *to), colour, 1.0);
+                } else if *is_dashed {
                     let mut x = from[0];
                     while x < to[0] {
                         self.line([x, from[1]], [(x + DASH.0).min(to[0]), to[1]], colour);
@@ -108,20 +111,7 @@ impl Canvas {
     }
 
     fn text(&mut self, text: &Text) {
-        let font = &self.fonts[usize::from(text.is_bold)];
-        let before = match text.anchor {
-            Anchor::Start => 0.0,
-            Anchor::Middle => font.width(&text.text, text.size) / 2.0,
-            Anchor::End => font.width(&text.text, text.size),
-        };
-        let (sin, cos) = match text.turn {
-            Turn::Flat => (0.0, 1.0),
-            Turn::Slanted => SLANT,
-            Turn::Up => (1.0, 0.0),
-        };
-        let mut outline = Outline { before, sin, cos, at: [text.x, text.y], ..Outline::default() };
-        font.outline(&text.text, text.size, &mut outline);
-        outline.place();
+        let outline = Outline::of(text, &self.fonts[usize::from(text.is_bold)]);
         self.fill(&outline, text.ink.colours().0, 1.0);
     }
 
@@ -170,64 +160,10 @@ impl Canvas {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Segment {
-    Line([f64; 2], [f64; 2]),
-    Curve([f64; 2], [f64; 2], [f64; 2]),
-}
-
-/// An outline, and where letters are to be placed and turned.
-#[derive(Default)]
-struct Outline {
-    segments: Vec<Segment>,
-    before: f64,
-    sin: f64,
-    cos: f64,
-    at: [f64; 2],
-}
-
-impl Outline {
-    /// Moves and turns letters that begin at the origin, with up positive, to their place.
-    fn place(&mut self) {
-        let (before, sin, cos, at) = (self.before, self.sin, self.cos, self.at);
-        let moved = |[x, y]: [f64; 2]| {
-            let x = x - before;
-            [at[0] + x * cos - y * sin, at[1] - x * sin - y * cos]
-        };
-        for segment in &mut self.segments {
-            *segment = match *segment {
-                Segment::Line(from, to) => Segment::Line(moved(from), moved(to)),
-                Segment::Curve(from, by, to) => Segment::Curve(moved(from), moved(by), moved(to)),
-            };
-        }
-    }
-
-    /// Left, top, right and bottom.
-    fn bounds(&self) -> Option<[f64; 4]> {
-        let points = self.segments.iter().flat_map(|segment| match *segment {
-            Segment::Line(from, to) => [from, to, to],
-            Segment::Curve(from, by, to) => [from, by, to],
-        });
-        points.fold(None, |bounds: Option<[f64; 4]>, [x, y]| {
-            let [left, top, right, bottom] = bounds.unwrap_or([x, y, x, y]);
-            Some([left.min(x), top.min(y), right.max(x), bottom.max(y)])
-        })
-    }
-}
-
-impl Pen for Outline {
-    fn line(&mut self, from: [f64; 2], to: [f64; 2]) {
-        self.segments.push(Segment::Line(from, to));
-    }
-
-    fn curve(&mut self, from: [f64; 2], control: [f64; 2], to: [f64; 2]) {
-        self.segments.push(Segment::Curve(from, control, to));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drawing::{Anchor, Turn};
     use crate::key::Key;
 
     fn drawing(shapes: Vec<Shape>) -> Drawing {

@@ -16,7 +16,7 @@ use crate::grid::Grid;
 use crate::machines;
 use crate::markdown::capital;
 use crate::numbers::{Number, numbers};
-use crate::png::png;
+use crate::picture::Format;
 use crate::store::replace;
 use crate::svg::{escape, hex, style, svg};
 use crate::table::{Cell, Gap, Table, TableRow};
@@ -244,8 +244,8 @@ fn figure_files(table: &Table) -> Vec<(String, Vec<u8>)> {
 }
 
 /// The files of a picture.
-pub(crate) fn picture_files(name: &str, drawing: &Drawing) -> [(String, Vec<u8>); 2] {
-    [(format!("{name}.svg"), (svg(drawing, true) + "\n").into_bytes()), (format!("{name}.png"), png(drawing))]
+pub(crate) fn picture_files(name: &str, drawing: &Drawing) -> [(String, Vec<u8>); 3] {
+    Format::ALL.map(|format| (format!("{name}.{}", format.ending()), format.file(drawing)))
 }
 
 /// Lines under a heading; nothing when there are none.
@@ -304,7 +304,7 @@ fn section(table: &Table) -> String {
         let _ =
             write!(html, " Circles and numbers with ○ are our other reading of the paper: {}.", escape(&table.reading));
     }
-    let links = ["svg", "png", "csv"].map(|end| format!("<a href=\"{name}.{end}\">{}</a>", end.to_uppercase()));
+    let links = ["svg", "png", "pdf", "csv"].map(|end| format!("<a href=\"{name}.{end}\">{}</a>", end.to_uppercase()));
     let _ = writeln!(html, " {}</p>", links.join(", "));
     if table.missing() > 0 {
         let _ = writeln!(
@@ -478,9 +478,9 @@ mod tests {
         assert_eq!(report, Report::new(&experiment, &grid, &two, "raddle").unwrap());
         assert_eq!(report.missing, 0);
         let names: Vec<&str> = report.files.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["index.html", "f.svg", "f.png", "f.csv", "points.csv"]);
+        assert_eq!(names, ["index.html", "f.svg", "f.png", "f.pdf", "f.csv", "points.csv"]);
         let text = |n: usize| String::from_utf8(report.files[n].1.clone()).unwrap();
-        assert_eq!(text(4).lines().count(), 1 + 2 * 2 * 2);
+        assert_eq!(text(5).lines().count(), 1 + 2 * 2 * 2);
         assert!(!text(0).contains("http"), "nothing comes from the network");
         assert!(!text(0).contains("Refused"));
     }

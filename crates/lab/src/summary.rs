@@ -189,8 +189,8 @@ mod tests {
         assert!(page.contains("<td>F: mean, all, gto</td><td>1.500</td>"), "{page}");
         assert!(page.contains("href=\"t/index.html\""));
         let names: Vec<&str> = report.files.iter().map(|file| file.0.as_str()).collect();
-        assert_eq!(names, ["index.html", "overview.svg", "overview.png", "overview.csv"]);
-        let csv = String::from_utf8(report.files[3].1.clone()).unwrap();
+        assert_eq!(names, ["index.html", "overview.svg", "overview.png", "overview.pdf", "overview.csv"]);
+        let csv = String::from_utf8(report.files[4].1.clone()).unwrap();
         assert!(csv.contains("T <1>, mean"), "{csv}");
     }
 

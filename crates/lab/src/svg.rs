@@ -2,7 +2,10 @@
 
 use crate::drawing::{
     Anchor, CIRCLE, Colours, DASH, DIAMOND, Drawing, GROUND, Ink, MARK_LINE, Mark, PALE, Rgb, Shape, Text, Turn,
+    line_corners,
 };
+use crate::font::Font;
+use crate::outline::Outline;
 use std::fmt::Write as _;
 
 /// Text with what XML gives a meaning replaced, and what XML 1.0 does not allow (section 2.2): one such character, and a
@@ -32,41 +35,81 @@ pub fn hex([r, g, b]: Rgb) -> String {
 /// The style of drawings, which pages need too. Colours are written out: many programs that draw know no variables.
 #[must_use]
 pub fn style() -> String {
-    let rules = |pick: fn(Colours) -> Rgb| {
-        let [ink, soft, line] = [Ink::Text, Ink::Soft, Ink::Grid].map(|ink| hex(pick(ink.colours())));
-        let ground = hex(pick(GROUND));
-        let bar = |n| format!(".chart .b{n}{{fill:{}}}", hex(pick(Ink::Bar(n).colours())));
-        format!(
-            ".chart{{background:{ground}}}.chart text{{fill:{ink}}}.chart .soft{{fill:{soft}}}.chart .grid{{stroke:{line}}}\
-             .chart .ink{{stroke:{ink}}}.chart .theirs{{fill:{ink};stroke:{ground}}}.chart .other{{fill:{ground};stroke:{ink}}}{}",
-            (0..Ink::BARS).map(bar).collect::<String>()
-        )
-    };
+    format!("{}@media(prefers-color-scheme:dark){{{}}}", light_style(), colours(|(_, dark)| dark))
+}
+
+/// The style on light ground.
+fn light_style() -> String {
     format!(
         ".chart{{font:12px system-ui,sans-serif}}.chart .dash{{stroke-dasharray:{} {}}}.chart .theirs,.chart .other{{stroke-width:{MARK_LINE}}}\
-         .chart .pale{{opacity:{PALE}}}.chart .bar:hover{{opacity:.7}}{}@media(prefers-color-scheme:dark){{{}}}",
+         .chart .pale{{opacity:{PALE}}}.chart .bar:hover{{opacity:.7}}{}",
         DASH.0,
         DASH.1,
-        rules(|(light, _)| light),
-        rules(|(_, dark)| dark),
+        colours(|(light, _)| light),
+    )
+}
+
+/// The colours of the style.
+fn colours(pick: fn(Colours) -> Rgb) -> String {
+    let [ink, soft, line] = [Ink::Text, Ink::Soft, Ink::Grid].map(|ink| hex(pick(ink.colours())));
+    let ground = hex(pick(GROUND));
+    let bar = |n| format!(".chart .b{n}{{fill:{}}}", hex(pick(Ink::Bar(n).colours())));
+    format!(
+        ".chart{{background:{ground}}}.chart text{{fill:{ink}}}.chart .soft{{fill:{soft}}}.chart .grid{{stroke:{line}}}\
+         .chart .ink{{stroke:{ink}}}.chart .theirs{{fill:{ink};stroke:{ground}}}.chart .other{{fill:{ground};stroke:{ink}}}{}",
+        (0..Ink::BARS).map(bar).collect::<String>()
     )
 }
 
 /// A drawing as an `svg` element. With `alone` it is a whole file with its own style.
 #[must_use]
 pub fn svg(drawing: &Drawing, alone: bool) -> String {
-    let Drawing { width, height, title, shapes } = drawing;
-    let name = if alone { " xmlns=\"http://www.w3.org/2000/svg\"" } else { "" };
-    let mut svg = format!(
-        "<svg{name} class=\"chart\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
-         role=\"img\" aria-label=\"{}\">",
-        escape(title)
-    );
-    if alone {
-        let _ = write!(svg, "<style>{}</style>", style());
-    }
-    shapes.iter().for_each(|one| shape(&mut svg, one));
+    let mut svg = start(drawing, alone.then(style));
+    drawing.shapes.iter().for_each(|one| shape(&mut svg, one));
     svg + "</svg>"
+}
+
+/// A drawing as a file on light ground that says everything by filled shapes: letters are outlines, whatever fonts there
+/// are, and pale colours are mixed, as what is transparent is written in another order each time (`svg2pdf`).
+#[must_use]
+pub(crate) fn outlined(drawing: &Drawing) -> String {
+    let fonts = [Font::new(false), Font::new(true)];
+    let mut svg = start(drawing, Some(light_style()));
+    for one in &drawing.shapes {
+        let _ = match one {
+            Shape::Text(text) => {
+                let outline = Outline::of(text, &fonts[usize::from(text.is_bold)]);
+                write!(svg, "<path fill=\"{}\" d=\"{}\"/>", hex(text.ink.colours().0), outline.path())
+            }
+            Shape::Rect { place: [x, y, width, height], ink, is_pale: true, .. } => write!(
+                svg,
+                "<rect fill=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>",
+                hex(pale(ink.colours().0))
+            ),
+            _ => {
+                shape(&mut svg, one);
+                Ok(())
+            }
+        };
+    }
+    svg + "</svg>"
+}
+
+/// A pale colour on light ground.
+fn pale(colour: Rgb) -> Rgb {
+    std::array::from_fn(|n| (f64::from(colour[n]) * PALE + f64::from(GROUND.0[n]) * (1.0 - PALE)).round() as u8)
+}
+
+/// The opening of an `svg` element; one with a style is a whole file.
+fn start(drawing: &Drawing, style: Option<String>) -> String {
+    let Drawing { width, height, title, .. } = drawing;
+    let name = if style.is_some() { " xmlns=\"http://www.w3.org/2000/svg\"" } else { "" };
+    let style = style.map_or(String::new(), |style| format!("<style>{style}</style>"));
+    format!(
+        "<svg{name} class=\"chart\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
+         role=\"img\" aria-label=\"{}\">{style}",
+        escape(title)
+    )
 }
 
 /// What the pointer shows.
@@ -88,6 +131,15 @@ fn shape(svg: &mut String, shape: &Shape) {
                 "<rect class=\"{bar}{class}{pale}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
                  height=\"{height:.1}\">{}</rect>",
                 tip(hover)
+            )
+        }
+        // The style has colours of bars to fill shapes with, not for lines.
+        Shape::Line { from, to, ink: Ink::Bar(n), .. } => {
+            let [[x1, y1], [x2, y2], [x3, y3], [x4, y4]] = line_corners(*from, *to);
+            let n = n % Ink::BARS;
+            write!(
+                svg,
+                "<path class=\"b{n}\" d=\"M{x1:.2} {y1:.2}L{x2:.2} {y2:.2}L{x3:.2} {y3:.2}L{x4:.2} {y4:.2}z\"/>"
             )
         }
         Shape::Line { from: [x1, y1], to: [x2, y2], ink, is_dashed } => {

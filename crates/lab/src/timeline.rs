@@ -9,6 +9,7 @@ use crate::grid::Grid;
 use crate::phases;
 use crate::point::Point;
 use raddle_runtime::measure::{BlockRecord, Recorder};
+use std::collections::BTreeMap;
 
 /// Which blocks of a launch are drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +69,7 @@ impl Timeline {
         if shown.is_empty() {
             return Err(format!("no such block of `{}` has run at size {}", self.kernel, point.size));
         }
-        Ok(Drawing { title: self.title.clone(), ..phases::drawing(&shown) })
+        Ok(Drawing { title: self.title.clone(), ..phases::drawing(&shown, &BTreeMap::new()) })
     }
 
     /// What is chosen on the axes, in words.

@@ -5,6 +5,7 @@ use raddle_sim::event::{Event, EventKind};
 use raddle_sim::gpu::Observer;
 use raddle_sim::packet::Cycle;
 use raddle_sim::residency::Residency;
+use std::collections::BTreeMap;
 
 /// Warps by the size of the gang they are in; those of size 1 go by themselves.
 pub type Sizes = [u16; 9];
@@ -17,13 +18,34 @@ pub struct GangRecord {
     current: Option<usize>,
     /// From when on, in order. The last ones are of no warps.
     pub sizes: Vec<(Cycle, Sizes)>,
+    /// Instructions issued, by time in steps of [`STEP`] cycles, and by operation.
+    issued: BTreeMap<(Cycle, u32), u64>,
 }
+
+/// How exactly it is known when an instruction was issued.
+const STEP: Cycle = 64;
 
 impl GangRecord {
     /// Of this SM, in launch number `launch`.
     #[must_use]
     pub fn new(sm: u16, launch: usize) -> Self {
-        Self { sm, launch, current: None, sizes: Vec::new() }
+        Self { sm, launch, current: None, sizes: Vec::new(), issued: BTreeMap::new() }
+    }
+
+    /// Instructions issued in equal stretches of the same time, by operation.
+    #[must_use]
+    pub fn issued(&self, count: usize) -> Vec<BTreeMap<u32, u64>> {
+        let mut stretches = vec![BTreeMap::new(); count];
+        let [Some(start), Some(end)] = [self.sizes.first(), self.sizes.last()].map(|s| s.map(|s| s.0)) else {
+            return stretches;
+        };
+        let length = (end - start).max(1) as f64 / count as f64;
+        for ((step, pc), issued) in &self.issued {
+            let middle = (step * STEP + STEP / 2).saturating_sub(start) as f64;
+            let place = ((middle / length) as usize).min(count - 1);
+            *stretches[place].entry(*pc).or_default() += issued;
+        }
+        stretches
     }
 
     /// The mean sizes of equal stretches of the time from the first to the last warp.
@@ -55,11 +77,13 @@ impl GangRecord {
 
 impl Observer for GangRecord {
     fn event(&mut self, event: &Event) {
-        if self.current == Some(self.launch)
-            && event.sm == self.sm
-            && let EventKind::Gangs { sizes } = event.kind
-        {
-            self.sizes.push((event.at, sizes));
+        if self.current != Some(self.launch) || event.sm != self.sm {
+            return;
+        }
+        match event.kind {
+            EventKind::Gangs { sizes } => self.sizes.push((event.at, sizes)),
+            EventKind::Issue { pc, .. } => *self.issued.entry((event.at / STEP, pc)).or_default() += 1,
+            _ => {}
         }
     }
 }

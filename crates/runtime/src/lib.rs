@@ -22,12 +22,14 @@
 //! * [`sample`](mod@sample): a part of a run in time, and what that says of the whole.
 //! * [`numbers`]: numbers as people read them.
 //! * [`outcome`]: what a run did; [`stats_table`]: its counters as a table; [`measure`]: how its warps waited;
-//!   [`issue_record`]: what lanes did; [`profile`]: what is charged to source lines; [`advice`]: what slows a kernel down.
+//!   [`issue_record`]: what lanes did; [`access_record`]: what they asked memory for; [`profile`]: what is charged to source
+//!   lines; [`advice`]: what slows a kernel down.
 //!
 //! Nothing here prints. What the user got wrong is an [`Error`] that knows its place in the launch
 //! file, where there is one.
 #![forbid(unsafe_code)]
 
+pub mod access_record;
 pub mod advice;
 pub mod arg;
 pub mod checkpoint;

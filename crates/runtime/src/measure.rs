@@ -23,6 +23,8 @@ pub use summary::{BlockDivergence, DivergenceSet, LaunchSummary, Phase, THRESHOL
 pub struct Wait {
     /// Barrier.
     pub number: u8,
+    /// The operation it came to.
+    pub pc: u32,
     /// When its last lanes arrived.
     pub arrive: Cycle,
     /// When it could go on; never when it only announced its arrival.
@@ -104,11 +106,11 @@ impl LaunchRecord {
                 }
                 self.live_warps.remove(&(sm, warp));
             }
-            EventKind::BarrierArrive { warp, number, .. } => {
+            EventKind::BarrierArrive { warp, pc, number, .. } => {
                 if let Some(record) = self.warp(sm, warp) {
                     match record.waits.last_mut().filter(|w| w.number == number && w.leave.is_none()) {
                         Some(open) => open.arrive = at,
-                        None => record.waits.push(Wait { number, arrive: at, leave: None }),
+                        None => record.waits.push(Wait { number, pc, arrive: at, leave: None }),
                     }
                 }
             }
@@ -129,6 +131,7 @@ impl LaunchRecord {
             | EventKind::State { .. }
             | EventKind::Issue { .. }
             | EventKind::Request { .. }
+            | EventKind::Access(_)
             | EventKind::Gangs { .. } => {}
         }
     }

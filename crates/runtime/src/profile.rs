@@ -22,7 +22,9 @@ pub struct Line {
 }
 
 impl Line {
-    fn of(count: &PcCount) -> Self {
+    /// The line an operation was compiled from.
+    #[must_use]
+    pub fn of(count: &PcCount) -> Self {
         match &count.source {
             // Line 0 says that the compiler knew none.
             Some((file, line)) if *line > 0 => {

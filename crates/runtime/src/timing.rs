@@ -391,6 +391,10 @@ impl Observer for Forward<'_> {
     fn sample(&mut self, sample: &Sample) {
         self.0.sample(sample);
     }
+
+    fn wants_accesses(&self) -> bool {
+        self.0.wants_accesses()
+    }
 }
 
 fn pc_counts(program: &Program, ptx: &PtxFile, result: &LaunchResult) -> Vec<PcCount> {

@@ -102,6 +102,8 @@ pub enum EventKind {
     BarrierArrive {
         /// Warp.
         warp: u16,
+        /// Operation.
+        pc: u32,
         /// Slot of its block.
         slot: u32,
         /// Barrier.
@@ -124,5 +126,54 @@ pub enum EventKind {
         bytes: u32,
         /// Whether it writes.
         write: bool,
+    },
+    /// What a memory instruction asks for, part by part; told to those who want accesses.
+    Access(AccessPart),
+}
+
+/// A part of what a memory instruction asks of global or shared memory. The parts of one instruction come one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessPart {
+    /// The first: the instruction.
+    Start {
+        /// Warp.
+        warp: u16,
+        /// Operation.
+        pc: u32,
+        /// Bytes of each lane.
+        lane_bytes: u16,
+        /// Sectors of global memory that its requests have.
+        sectors: u16,
+        /// Sectors its bytes would fit in.
+        least_sectors: u16,
+        /// Cycles the banks of shared memory take.
+        bank_cycles: u16,
+    },
+    /// A lane that wants something of global memory.
+    Global {
+        /// Lane.
+        lane: u8,
+        /// Address.
+        address: u64,
+    },
+    /// A request for some of these lanes.
+    Request {
+        /// First byte.
+        address: u64,
+        /// Bytes.
+        bytes: u32,
+        /// The lanes it is for.
+        lanes: u32,
+    },
+    /// A lane that wants something of shared memory.
+    Shared {
+        /// Lane.
+        lane: u8,
+        /// Offset in shared memory.
+        offset: u32,
+        /// The bank it is in.
+        bank: u8,
+        /// The cycle of the access in which the bank gives it, counted from 0.
+        cycle: u8,
     },
 }

@@ -108,7 +108,7 @@ impl Observer for Listener {
             }
             // Empty slots are told in stretches, whose ends are up to the simulator; counters have their sums.
             EventKind::Stall { .. } => {}
-            EventKind::BarrierArrive { warp, slot, number } => {
+            EventKind::BarrierArrive { warp, slot, number, .. } => {
                 d.add_all([8, warp.into(), slot.into(), number.into()]);
             }
             EventKind::BarrierLeave { warp, slot, number } => {
@@ -117,6 +117,8 @@ impl Observer for Listener {
             // Told only to those who ask for it.
             EventKind::State { .. } => {}
             EventKind::Request { address, bytes, write } => d.add_all([10, address, bytes.into(), write.into()]),
+            // Told only to who asks, which this one does not.
+            EventKind::Access(_) => {}
         }
     }
 }

@@ -44,8 +44,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             file.module.func(id)
         }
     };
-    let ends_in_svg = args.output.as_ref().is_some_and(|o| o.extension().is_some_and(|e| e == "svg"));
-    let format = args.format.unwrap_or(if ends_in_svg { Format::Svg } else { Format::Dot });
+    let format = args.format.map_or_else(|| format_of(args.output.as_deref()), Ok)?;
     let mut text = analysis::dot(&file.module, function, &file.source);
     if format == Format::Svg {
         text = draw(&text)?;
@@ -55,6 +54,17 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Some(path) => write(path, &text)?,
     }
     Ok(Exit::Good)
+}
+
+/// The format that a file's name asks for.
+fn format_of(output: Option<&Path>) -> Result<Format, Problem> {
+    let Some(path) = output else { return Ok(Format::Dot) };
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => Ok(Format::Svg),
+        Some("dot" | "gv") => Ok(Format::Dot),
+        _ => Err(Problem::new(format!("it is not clear what format {} should have", path.display()))
+            .help("end its name in .svg, .dot or .gv, or say it by --format")),
+    }
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {

@@ -40,7 +40,7 @@ pub fn report(folder: &Folder, store: &str) -> Vec<(String, Vec<u8>)> {
     let ran = folder.raddle(&["lab", "report", "e.toml", "--store", store, "--output", "report"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let read = |name: &str| std::fs::read(folder.0.join("report").join(name)).unwrap();
-    ["index.html", "speedup.svg", "speedup.png", "speedup.csv", "points.csv"]
+    ["index.html", "speedup.svg", "speedup.png", "speedup.pdf", "speedup.csv", "points.csv"]
         .map(|name| (name.to_owned(), read(name)))
         .to_vec()
 }

@@ -232,10 +232,20 @@ fn lanes_are_drawn() {
     let ended = lanes(&["--columns", "5", "--output", "lanes.svg"]);
     assert_eq!((ended.code, ended.err.as_str()), (0, "lanes.svg: 5 instructions\n"));
     let svg = std::fs::read_to_string(folder.0.join("lanes.svg")).unwrap();
-    contains(&svg, ">lane 31</text>");
+    contains(&svg, ">lane 28</text>");
+    assert!(!svg.contains(">lane 29</text>"), "one of four has a label");
     contains(&svg, "thread 63, warp 1, cycle ");
     lanes(&["--output", "lanes.png"]).expect(0, "", "lanes.png: 40 instructions\n");
     assert!(std::fs::read(folder.0.join("lanes.png")).unwrap().starts_with(b"\x89PNG"));
+    lanes(&["--columns", "5", "--output", "lanes.pdf"]).expect(0, "", "lanes.pdf: 5 instructions\n");
+    assert!(std::fs::read(folder.0.join("lanes.pdf")).unwrap().starts_with(b"%PDF"));
+    for name in ["lanes.jpg", "lanes"] {
+        let refused = lanes(&["--output", name]);
+        assert_eq!(refused.code, 2, "{}", refused.err);
+        contains(&refused.err, name);
+        contains(&refused.err, "end its name in .svg, .png or .pdf");
+        assert!(!folder.0.join(name).exists());
+    }
     let none = lanes(&["--sm", "99"]);
     assert_eq!(none.code, 2);
     contains(&none.err, "error: SM 99 issued nothing in launch 1\n");
@@ -279,6 +289,7 @@ fn phases_are_drawn() {
     let warp = &value["blocks"][0]["warps"][7];
     assert!(warp["waits"][0]["leave"].as_u64() >= warp["waits"][0]["arrive"].as_u64());
     assert!(value["blocks"][0]["phases"][0]["rtru"].as_f64() > Some(0.0));
+    contains(&phases(&["-o", "b.gif"]).err, "error: pictures are not written as .gif files: b.gif\n");
     let none = phases(&["--blocks", "99999"]);
     assert_eq!(none.code, 2);
     contains(&none.err, "error: block 99999 did not run in launch 1\n");
@@ -354,4 +365,69 @@ fn a_run_that_does_not_fill_the_sms_says_what_helps() {
     assert_eq!(number("slots_without_a_warp"), sm["stall_no_warp"].as_f64().unwrap() / slots);
     let fast: Value = serde_json::from_str(&run(&["--engine", "fast", "--json"]).out).unwrap();
     assert_eq!(fast["fill"], Value::Null);
+}
+
+#[test]
+fn accesses_are_drawn() {
+    let folder = Folder::new();
+    let launches = root().join("examples/accesses.toml").display().to_string();
+    let accesses = |more: &[&str]| folder.raddle(&[&["accesses", launches.as_str(), "-o", "a.svg"], more].concat());
+    let svg = || std::fs::read_to_string(folder.0.join("a.svg")).unwrap();
+    for (launch, line, said) in [
+        ("1", "12", "1 request, 4 sectors where 4 would do"),
+        ("2", "6", "32 requests, 32 sectors where 4 would do"),
+        ("3", "21", "32 cycles of the banks"),
+        ("4", "30", "1 cycle of the banks"),
+    ] {
+        let ended = accesses(&["--launch", launch, "--line", line]);
+        assert_eq!(ended.code, 0, "{}", ended.err);
+        contains(&ended.err, &format!("a.svg: line {line}, PTX line "));
+        contains(&ended.err, &format!(": {said}\n"));
+        contains(&svg(), &format!(">line {line}: out["));
+    }
+    // What is drawn is what is charged to the instruction.
+    let ended = accesses(&["--launch", "2", "--json"]);
+    let drawn: Value = serde_json::from_str(&ended.out).unwrap();
+    let profile = folder.raddle(&["profile", launches.as_str(), "--json"]);
+    let profile: Value = serde_json::from_str(&profile.out).unwrap();
+    let mut compared = 0;
+    for access in drawn["accesses"].as_array().unwrap() {
+        let lines = profile["kernels"][1]["lines"].as_array().unwrap().iter();
+        let mut insts = lines.flat_map(|line| line["instructions"].as_array().unwrap());
+        let inst = insts.find(|inst| inst["pc"] == access["pc"]).unwrap();
+        let (counters, number) = (&inst["counters"], |value: &Value| value.as_u64().unwrap());
+        let times = number(&counters["accesses"]);
+        assert_eq!(times, 8, "warps");
+        assert_eq!(number(&counters["sectors"]), times * number(&access["sectors"]));
+        assert_eq!(number(&counters["least_sectors"]), times * number(&access["least_sectors"]));
+        assert_eq!(number(&counters["requests"]), times * access["requests"].as_array().unwrap().len() as u64);
+        compared += 1;
+    }
+    assert_eq!(compared, 2, "a load and a store");
+    let none = accesses(&["--line", "3"]);
+    assert_eq!(none.code, 2);
+    contains(&none.err, "error: line 3 did not reach global or shared memory in launch 1\n");
+    contains(&none.err, "help: lines that did: 12\n");
+    contains(&accesses(&["--access", "99"]).err, "memory 99 times in launch 1");
+}
+
+#[test]
+fn pictures_of_the_book_are_what_its_commands_write() {
+    let folder = Folder::new();
+    let mut compared = 0;
+    for page in ["seeing-memory.md", "seeing-divergence.md"] {
+        let guide = root().join("docs/src/guide");
+        let text = std::fs::read_to_string(guide.join(page)).unwrap();
+        for line in text.lines().filter(|line| line.starts_with("raddle ") && line.contains(" --output ")) {
+            let (command, name) = line.split_once(" --output ").unwrap();
+            let output = folder.0.join(name).display().to_string();
+            let words: Vec<&str> = command.split(' ').skip(1).chain(["--output", &output]).collect();
+            let ended = raddle(&root(), &words);
+            assert_eq!(ended.code, 0, "{line}: {}", ended.err);
+            let [new, kept] = [folder.0.join(name), guide.join(name)].map(|path| std::fs::read(path).unwrap());
+            assert!(new == kept, "docs/src/guide/{name} is out of date; write it again with: {line}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 6);
 }

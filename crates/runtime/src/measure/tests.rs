@@ -25,7 +25,7 @@ fn exit(warp: u16, slot: u32, warp_insts: u64) -> EventKind {
 }
 
 fn arrive(warp: u16) -> EventKind {
-    EventKind::BarrierArrive { warp, slot: 0, number: 0 }
+    EventKind::BarrierArrive { warp, pc: 5, slot: 0, number: 0 }
 }
 
 fn leave(warp: u16) -> EventKind {
@@ -97,7 +97,7 @@ fn parts_of_a_warp_wait_from_the_last_arrival() {
         (20, end(0, 0)),
     ];
     let record = record(1, &events);
-    assert_eq!(record.blocks[0].warps[0].waits, [Wait { number: 0, arrive: 9, leave: Some(12) }]);
+    assert_eq!(record.blocks[0].warps[0].waits, [Wait { number: 0, pc: 5, arrive: 9, leave: Some(12) }]);
 }
 
 #[test]

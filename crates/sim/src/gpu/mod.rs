@@ -25,9 +25,9 @@ use crate::parallel::{Crew, lock};
 use crate::residency::Residency;
 use crate::result::LaunchResult;
 use crate::seam::{Dispatcher, Mechanisms};
-use crate::sm::Sm;
 use crate::sm::build::{Build, General, Plain, Profiled, is_plain};
 use crate::sm::kept::Kept;
+use crate::sm::{Sm, Wants};
 pub use checkpoint::{Keeper, Wish, WriteState};
 use gaps::Gaps;
 use profiling::Profiling;
@@ -88,6 +88,11 @@ pub trait Observer {
 
     /// What has been counted up to now: at the first edge of a window behind every interval, and at the end of the launch.
     fn sample(&mut self, _sample: &Sample) {}
+
+    /// Whether it wants to know what every memory instruction asks for, lane by lane.
+    fn wants_accesses(&self) -> bool {
+        false
+    }
 }
 
 /// How far a launch has come.
@@ -230,8 +235,13 @@ impl<'m> Gpu<'m> {
             sms.iter_mut().for_each(|sm| sm.name_origins(profiling.first()));
         }
         if let Some(observer) = &options.observer {
+            let wants = Wants {
+                slots: observer.wants_slots(),
+                states: observer.wants_states(),
+                accesses: observer.wants_accesses(),
+            };
             let heard = (0..).zip(&mut sms).filter(|(id, _)| observer.hears(*id));
-            heard.for_each(|(_, sm)| sm.listen(observer.wants_slots(), observer.wants_states()));
+            heard.for_each(|(_, sm)| sm.listen(wants));
         }
         let is_virtual = sms.first().is_some_and(Sm::has_virtual_blocks);
         let sms: Vec<Seat<'_, B>> = sms.into_iter().map(|sm| Seat::new(sm, self.now)).collect();

@@ -11,6 +11,17 @@ use crate::seam::{Cause, Place};
 use raddle_ptx::num::fit;
 use std::marker::PhantomData;
 
+/// Which events are collected beside those that are few.
+#[derive(Clone, Copy)]
+pub struct Wants {
+    /// Those of issue slots and requests.
+    pub slots: bool,
+    /// What every warp could do in every cycle.
+    pub states: bool,
+    /// What memory instructions ask for, lane by lane.
+    pub accesses: bool,
+}
+
 /// Counters and events of an SM.
 pub(super) struct Account<B> {
     build: PhantomData<B>,
@@ -25,6 +36,7 @@ pub(super) struct Account<B> {
     slot_events: bool,
     /// What was told last of what every warp could do, if somebody wants to know.
     states: Option<Vec<(Place, u32)>>,
+    access_events: bool,
     /// What is charged to operations; nothing in builds without a profile.
     profile: SmProfile,
 }
@@ -32,7 +44,7 @@ pub(super) struct Account<B> {
 saved!(impl[B] Account<B> {
     values: pcs, last_issue;
     parts: counters;
-    fixed: build, sm, events, slot_events, states, profile;
+    fixed: build, sm, events, slot_events, states, access_events, profile;
 });
 
 impl<B: Build> Account<B> {
@@ -47,16 +59,17 @@ impl<B: Build> Account<B> {
             events: None,
             slot_events: false,
             states: None,
+            access_events: false,
             profile: SmProfile::new(if B::PROFILED { operations } else { 0 }),
         }
     }
 
-    /// Collects events from now on; those of issue slots and requests only with `slots`, what each of `warps` warps could do
-    /// only if there is a number of them.
-    pub(super) fn listen(&mut self, slots: bool, warps: Option<usize>) {
+    /// Collects events from now on, of an SM with so many warps.
+    pub(super) fn listen(&mut self, wants: Wants, warps: usize) {
         self.events = Some(Vec::new());
-        self.slot_events = slots;
-        self.states = warps.map(|warps| vec![(Place::Free, 0); warps]);
+        self.slot_events = wants.slots;
+        self.access_events = wants.accesses;
+        self.states = wants.states.then(|| vec![(Place::Free, 0); warps]);
     }
 
     /// Whether events are collected.
@@ -68,6 +81,12 @@ impl<B: Build> Account<B> {
     #[inline(always)]
     pub(super) fn states(&mut self) -> Option<&mut Vec<(Place, u32)>> {
         self.states.as_mut().filter(|_| !B::PLAIN)
+    }
+
+    /// Whether somebody listens to what memory instructions ask for.
+    #[inline(always)]
+    pub(super) fn hears_accesses(&self) -> bool {
+        !B::PLAIN && self.access_events
     }
 
     /// Whether somebody listens to every issue slot and request.

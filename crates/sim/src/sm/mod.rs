@@ -67,6 +67,7 @@ use raddle_exec::memory::DeviceMemory;
 use shared::Shared;
 use stages::Stages;
 
+pub use account::Wants;
 pub use blocks::Occupancy;
 pub use mail::Mail;
 pub use report::BlockedWarp;
@@ -136,10 +137,10 @@ impl<'k, B: Build> Sm<'k, B> {
         Kept { l1i: self.fetch.into_kept(), l1c, l1t, turns: self.blocks.turns() }
     }
 
-    /// Collects events from now on; those of issue slots and requests only with `slots`, what warps could do only with
-    /// `states`.
-    pub fn listen(&mut self, slots: bool, states: bool) {
-        self.shared.account.listen(slots, states.then(|| self.shared.warps.table().slots()));
+    /// Collects events from now on.
+    pub fn listen(&mut self, wants: Wants) {
+        let slots = wants.slots;
+        self.shared.account.listen(wants, self.shared.warps.table().slots());
         if slots {
             self.shared.warps.news.listen();
         }

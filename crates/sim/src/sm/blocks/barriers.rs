@@ -95,7 +95,7 @@ impl Barriers {
         &mut self,
         on: &mut Shared<'_, B>,
         warp: WarpId,
-        op: &Op,
+        (pc, op): (u32, &Op),
         active: u32,
         now: Cycle,
     ) -> Result<(), LaneFault> {
@@ -118,7 +118,7 @@ impl Barriers {
                 let Arrival { number, expected, .. } = *arrival;
                 on.threads.core.arrive(slot, op, on.warps.lanes(warp), &Arrival { number, expected, mask });
                 let number = named(fit(number));
-                on.emit(now, EventKind::BarrierArrive { warp: warp.0, slot, number });
+                on.emit(now, EventKind::BarrierArrive { warp: warp.0, pc, slot, number });
             });
         }
         let mut slots = std::mem::take(&mut self.slots);

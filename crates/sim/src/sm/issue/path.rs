@@ -108,7 +108,7 @@ impl<B: Build> Path<'_, '_, B> {
                 on.warps.go_on(warp, Outcome::Branch { taken: active, op });
             }
             Class::Exit => self.blocks.barriers_mut().exit(on, warp, active, now),
-            Class::Barrier if active != 0 => self.blocks.barriers_mut().barrier(on, warp, op, active, now)?,
+            Class::Barrier if active != 0 => self.blocks.barriers_mut().barrier(on, warp, (pc, op), active, now)?,
             Class::Warp => self.blocks.barriers_mut().warp_wide(on, warp, op, mask, active)?,
             _ => {
                 if op.class == Class::Clock {

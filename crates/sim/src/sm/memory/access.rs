@@ -7,7 +7,8 @@ use super::super::footprint::{Footprint, Spaces};
 use super::super::in_flight::InFlight;
 use super::super::in_flight::InstId;
 use super::super::shared::{Issuing, Shared};
-use super::coalesce::{Access, Rules, bank_cycles, coalesce, distinct_bytes, pack};
+use super::coalesce::{Access, Rules, Traffic, bank_cycles, coalesce, distinct_bytes, pack};
+use super::told::tell;
 use crate::config::IdealConfig;
 use crate::kernel::MemKind;
 use crate::profile::PcCounters;
@@ -107,11 +108,11 @@ fn charge(facts: &Facts<'_>, row: Option<&mut PcCounters>, footprint: &Footprint
 
 /// Charges requests for so many different bytes.
 fn charge_requests(facts: &Facts<'_>, row: &mut PcCounters, accesses: &[Access], bytes: u64) {
-    let sector = facts.config.l2.sector;
+    let Traffic { requests, sectors, least_sectors } = Traffic::of(accesses, bytes, facts.config.l2.sector);
     row.accesses += 1;
-    row.requests += accesses.len() as u64;
-    row.sectors += accesses.iter().map(|access| u64::from(access.bytes.div_ceil(sector))).sum::<u64>();
-    row.least_sectors += bytes.div_ceil(u64::from(sector));
+    row.requests += requests;
+    row.sectors += sectors;
+    row.least_sectors += least_sectors;
 }
 
 /// Executes a memory instruction in the cycle it issues. Its requests are made at once, or, `later`, with those of other
@@ -127,11 +128,14 @@ pub(in super::super) fn execute<B: Build>(
         return prepare_atomic(on, inst, issuing);
     }
     if on.threads.touch(&on.facts, issuing, lanes)? {
-        let entry = on.insts.get_mut(inst);
         if later {
-            *entry.footprint = Some(on.threads.footprint);
+            *on.insts.get_mut(inst).footprint = Some(on.threads.footprint);
         } else {
-            make_requests(&on.facts, &mut on.account, entry, &on.threads.footprint);
+            make_requests(&on.facts, &mut on.account, on.insts.get_mut(inst), &on.threads.footprint);
+            if on.account.hears_accesses() {
+                let footprint = on.threads.footprint;
+                tell(on, inst, &footprint, None);
+            }
         }
     }
     Ok(())
@@ -176,6 +180,10 @@ fn prepare_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, issuing: Issui
     }
     on.warps.front_mut(warp).begin_atomics(count);
     insts.get_mut(inst).accesses = accesses;
-    insts.spare_work.push(all);
+    if on.account.hears_accesses() {
+        let spaces = Spaces { global: all.mask, ..Spaces::default() };
+        tell(on, inst, &Footprint { addresses: all.address, spaces, fixed: None }, Some(rules.lane_bytes));
+    }
+    on.insts.spare_work.push(all);
     prepared
 }

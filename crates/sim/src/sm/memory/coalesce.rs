@@ -203,25 +203,63 @@ pub fn distinct_bytes(addresses: &[u64; 32], mask: u32, width: u32) -> u64 {
     bytes
 }
 
+/// What the requests of an access come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Requests.
+    pub requests: u64,
+    /// Sectors they have.
+    pub sectors: u64,
+    /// Sectors that would do for the bytes.
+    pub least_sectors: u64,
+}
+
+impl Traffic {
+    /// Of requests for so many different bytes, with sectors of this size.
+    #[must_use]
+    pub fn of(accesses: &[Access], bytes: u64, sector: u32) -> Self {
+        Self {
+            requests: accesses.len() as u64,
+            sectors: accesses.iter().map(|access| u64::from(access.bytes.div_ceil(sector))).sum(),
+            least_sectors: bytes.div_ceil(u64::from(sector)),
+        }
+    }
+}
+
 /// Cycles the banks of shared memory take: the most different words of one bank, for each group of lanes.
 #[must_use]
 pub fn bank_cycles(addresses: &[u64; 32], mask: u32, banks: u32, groups: u32) -> u32 {
     let mut cycles = 0;
+    each_bank_cycle(addresses, mask, banks, groups, |_| cycles += 1);
+    cycles.max(1)
+}
+
+/// Calls `each` for every cycle the banks take, with the lanes that are served in it.
+#[inline]
+pub fn each_bank_cycle(addresses: &[u64; 32], mask: u32, banks: u32, groups: u32, mut each: impl FnMut(u32)) {
     let lanes = 32 / groups.clamp(1, 32);
     let banks = banks.clamp(1, 64);
     // All of shared memory differs in these bits; lanes that are not active may have any address.
     let words = addresses.map(|address| low32(address / 4));
     if mask == u32::MAX && lanes == 32 && banks >= 32 && is_regular(&words, banks) {
-        return 1;
+        return each(mask);
     }
     for first in (0..32).step_by(lanes as usize) {
         let mut left = mask & (u32::MAX >> (32 - lanes)) << first;
         while left != 0 {
-            cycles += 1;
-            left = serve(&words, left, banks);
+            let waiting = serve(&words, left, banks);
+            each(left & !waiting);
+            left = waiting;
         }
     }
-    cycles.max(1)
+}
+
+/// The bank of a word.
+#[inline(always)]
+#[must_use]
+pub fn bank(word: u32, banks: u32) -> u32 {
+    let banks = banks.clamp(1, 64);
+    if banks.is_power_of_two() { word & (banks - 1) } else { word % banks }
 }
 
 /// Whether each half of the lanes wants one word, or words side by side, and the halves do not meet in a bank: as
@@ -246,11 +284,9 @@ fn is_regular(words: &[u32; 32], banks: u32) -> bool {
 fn serve(wanted: &[u32; 32], left: u32, banks: u32) -> u32 {
     let mut words = [u32::MAX; 64];
     let mut waiting = 0;
-    let power = banks.is_power_of_two();
     for lane in lanes_in(left) {
         let word = wanted[lane];
-        let bank = if power { word & (banks - 1) } else { word % banks };
-        let held = &mut words[bank as usize & 63];
+        let held = &mut words[bank(word, banks) as usize & 63];
         if *held != u32::MAX && *held != word {
             waiting |= 1 << lane;
         } else {
@@ -379,6 +415,28 @@ mod tests {
         }
         let tile = std::array::from_fn(|lane| half(if lane < 16 { 0 } else { 16 }, 1, lane));
         assert!(is_regular(&tile, 32) && !is_regular(&tile.map(|word| word * 2), 32));
+    }
+
+    #[test]
+    fn every_lane_is_served_in_one_cycle() {
+        for (stride, banks, groups) in [(1, 32, 1), (2, 32, 1), (33, 32, 2), (3, 24, 1), (0, 16, 2), (32, 32, 1)] {
+            let addresses = std::array::from_fn(|lane| 4 * stride * lane as u64);
+            for mask in [u32::MAX, 0x0f0f_00ff, 1, 0] {
+                let (mut all, mut cycles) = (0, 0);
+                each_bank_cycle(&addresses, mask, banks, groups, |served| {
+                    assert_eq!(all & served, 0);
+                    all |= served;
+                    cycles += 1;
+                    let mut words = [None; 64];
+                    for lane in lanes_in(served) {
+                        let word = (addresses[lane] / 4) as u32;
+                        let held = words[bank(word, banks) as usize].get_or_insert(word);
+                        assert_eq!(*held, word, "a bank gives one word in a cycle");
+                    }
+                });
+                assert_eq!((all, cycles.max(1)), (mask, bank_cycles(&addresses, mask, banks, groups)));
+            }
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod outgoing;
 mod parts;
 mod served;
 pub mod texture_cache;
+mod told;
 mod watch;
 
 use super::build::Build;
