@@ -104,8 +104,34 @@ fn a_page_has_everything_in_one_file() {
     let data: Value = serde_json::from_str(text).expect("the source does not end the data");
     assert_eq!(data["kernels"][0]["name"], "strided");
     assert_eq!(data["files"]["strided.cu"][4], "out[i] = value;");
-    assert_eq!(data["ptx"].as_array().unwrap().len(), STRIDED.lines().count());
+    assert_eq!(data["ptx"][0].as_array().unwrap().len(), STRIDED.lines().count());
     let is_named = |key: &str| data["causes"].as_array().unwrap().iter().any(|cause| cause["key"] == key);
     assert!(is_named("issued") && is_named("data_memory") && !is_named("no_warp"));
     assert!(!page.contains("http"), "it needs no network");
+}
+
+#[test]
+fn what_slows_a_kernel_is_measured_on_a_machine_without_it() {
+    let advice = |more: &[&str]| -> Vec<Value> {
+        let ended = strided(&[&["--json", "--set", "gpu.sms=1"], more].concat());
+        assert_eq!(ended.code, 0, "{}", ended.err);
+        let value: Value = serde_json::from_str(&ended.out).unwrap();
+        value["kernels"][0]["advice"].as_array().unwrap().clone()
+    };
+    let bound = advice(&[]).into_iter().find(|one| one["problem"] == "coalescing").expect("words are far apart");
+    assert_eq!((&bound["file"], &bound["line"]), (&"load.h".into(), &1.into()));
+    assert!(bound["saved_cycles"].is_null() && bound["at_most_cycles"].as_u64() > Some(0), "{bound}");
+    let measured = advice(&["--what-if"]).into_iter().find(|one| one["problem"] == "coalescing").unwrap();
+    assert!(measured["saved_cycles"].as_i64() > Some(0), "{measured}");
+    let none = advice(&["--set", "sm.ideal.coalescing=true"]);
+    assert!(none.iter().all(|one| one["problem"] != "coalescing"), "{none:?}");
+    let text = strided(&["--what-if", "--set", "gpu.sms=1"]).out;
+    assert!(text.contains("What slows strided down:\n") && text.contains("cycles without it"), "{text}");
+}
+
+#[test]
+fn arguments_are_for_programs() {
+    let ended = strided(&["--", "5"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.err.contains("strided.ptx is no program: it takes no arguments"), "{}", ended.err);
 }
