@@ -80,6 +80,8 @@ enum Verdict {
     Wrong,
     /// It ended with an error.
     Failed,
+    /// Its own check passed, and what it did then, mostly measuring, took longer than it may.
+    CutOff,
     /// It took longer than it may.
     TooLong,
     /// It does not compile.
@@ -274,7 +276,10 @@ impl Tried {
     /// What a command of a program that compiled shows.
     fn judge(&self, suite: &Suite, program: &Program, line: &str) -> Result<(Verdict, String)> {
         let ran = self.shell(&program.folder, line, "fast", self.limit)?;
-        let Some(code) = ran.code else { return Ok((Verdict::TooLong, format!("over {} s", self.limit.as_secs()))) };
+        let Some(code) = ran.code else {
+            let verdict = if known::check(&ran.text) == Some(true) { Verdict::CutOff } else { Verdict::TooLong };
+            return Ok((verdict, format!("over {} s", self.limit.as_secs())));
+        };
         match known::check(&ran.text) {
             Some(false) => Ok((Verdict::Wrong, known::first_error(&ran.text))),
             _ if code != 0 => Ok((Verdict::Failed, format!("exit {code}: {}", known::first_error(&ran.text)))),

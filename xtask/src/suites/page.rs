@@ -35,10 +35,10 @@ fn count(outcomes: &[&Outcome], verdicts: &[Verdict]) -> usize {
 }
 
 fn summary(folder: &Path, outcomes: &[Outcome]) -> String {
-    use Verdict::{Failed, NoInput, NoLibrary, NotCompiled, Right, TooLong, Unchecked, Wrong};
+    use Verdict::{CutOff, Failed, NoInput, NoLibrary, NotCompiled, Right, TooLong, Unchecked, Wrong};
     let mut text =
         "| suite | revision | programs | need a library that is not here | compile | run to the end | right | unchecked | \
-                    wrong | too long |\n| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: |\n"
+                    wrong | right, then too long | too long |\n| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n"
             .to_owned();
     for suite in SUITES {
         let own: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.suite == suite.name).collect();
@@ -49,11 +49,12 @@ fn summary(folder: &Path, outcomes: &[Outcome]) -> String {
         let numbers = [
             own.len(),
             count(&own, &[NoLibrary]),
-            count(&own, &[Right, Unchecked, Wrong, Failed, TooLong, NoInput]),
+            count(&own, &[Right, Unchecked, Wrong, Failed, CutOff, TooLong, NoInput]),
             count(&own, &[Right, Unchecked, Wrong]),
             count(&own, &[Right]),
             count(&own, &[Unchecked]),
             count(&own, &[Wrong]),
+            count(&own, &[CutOff]),
             count(&own, &[TooLong]),
         ];
         let cells: Vec<String> = numbers.iter().map(usize::to_string).collect();
@@ -64,7 +65,7 @@ fn summary(folder: &Path, outcomes: &[Outcome]) -> String {
             revision.trim(),
             cells.join(" | ")
         );
-        let all = [Right, Unchecked, Wrong, Failed, TooLong, NoInput, NoLibrary, NotCompiled];
+        let all = [Right, Unchecked, Wrong, Failed, CutOff, TooLong, NoInput, NoLibrary, NotCompiled];
         debug_assert_eq!(own.len(), count(&own, &all));
     }
     text += "\nHow they were built and run:\n\n";
@@ -80,6 +81,7 @@ fn details(outcomes: &[Outcome]) -> String {
         (Verdict::Wrong, "Wrong by their own check"),
         (Verdict::Failed, "Ended with an error"),
         (Verdict::NotCompiled, "Do not compile"),
+        (Verdict::CutOff, "Right by their own check, then too long"),
         (Verdict::TooLong, "Took too long"),
     ];
     let mut text = String::new();
@@ -143,6 +145,7 @@ fn all(outcomes: &[Outcome]) -> String {
             (Verdict::Right, true) => "as the reference interpreter",
             (Verdict::Unchecked, _) => "unchecked",
             (Verdict::Wrong, _) => "wrong",
+            (Verdict::CutOff, _) => "right by its own check, then too long",
             (Verdict::TooLong, _) => "too long",
             _ => "error",
         };

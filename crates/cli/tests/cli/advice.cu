@@ -115,10 +115,14 @@ __global__ void latency(const int *in, int *out, int n) {
     out[i] = at;
 }
 
+// Four sums of which none waits for another.
 __global__ void latency_not(const int *in, int *out, int n) {
-    int i = number(), value = in[i & (n - 1)];
-    for (int k = 0; k < 400; k++) STEP(value);
-    out[i] = value;
+    int i = number(), a = in[i & (n - 1)], b = a, c = a, d = a;
+    for (int k = 0; k < 400; k++)
+        asm volatile("mad.lo.s32 %0, %0, 3, 1;\n\tmad.lo.s32 %1, %1, 3, 2;\n\t"
+                     "mad.lo.s32 %2, %2, 3, 3;\n\tmad.lo.s32 %3, %3, 3, 4;"
+                     : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+    out[i] = a + b + c + d;
 }
 
 // All threads add to one word.
