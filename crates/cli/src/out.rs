@@ -3,7 +3,7 @@
 use raddle_lab::drawing::Drawing;
 use raddle_lab::picture::Format;
 use raddle_runtime::Error;
-pub use raddle_runtime::numbers::{count, grouped, percent};
+pub use raddle_runtime::numbers::{count, grouped, percent, ratio};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};

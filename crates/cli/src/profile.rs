@@ -11,7 +11,7 @@ use crate::out;
 use crate::run::figures::cause_text;
 use crate::run::{self, Ran};
 use crate::sources::Sources;
-use advice::Told;
+use advice::Slowdown;
 use raddle_runtime::Problem;
 use raddle_runtime::profile::{self, KernelProfile, Line};
 use raddle_sim::config::MachineConfig;
@@ -42,7 +42,7 @@ does not have it: the cycles saved are what it costs. Divergence, barriers and i
 
 Lines are those the PTX has from its compiler (.loc), else its own. With --json all lines, with all
 instructions and counters. The other arguments are those of `raddle run`; of a program compiled by `raddle
-cc` those of `raddle exec`, with what the program itself takes behind --. What the profile says then goes to
+cc` those of `raddle exec`, with what the program itself takes after --. What the profile says then goes to
 stderr.
 
 Examples:
@@ -84,7 +84,7 @@ pub struct View {
 struct Kernel {
     profile: KernelProfile,
     /// What slows it down.
-    told: Vec<Told>,
+    slowdowns: Vec<Slowdown>,
     /// What it was compiled from.
     sources: Rc<Sources>,
 }
@@ -106,7 +106,7 @@ impl Profiled {
         sources: impl Fn(&str) -> Rc<Sources>,
     ) -> Self {
         let kernel = |profile: KernelProfile| Kernel {
-            told: advice::of(&profile, machine),
+            slowdowns: advice::of(&profile, machine),
             sources: sources(&profile.kernel),
             profile,
         };

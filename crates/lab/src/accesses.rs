@@ -18,10 +18,6 @@ const LEFT: f64 = 70.0;
 const TOP: f64 = 92.0;
 /// Room for lines between lanes and memory.
 const BETWEEN: f64 = 120.0;
-/// Size of letters.
-const LETTERS: f64 = 11.0;
-/// Colours of shapes; the last two of all are grey.
-const COLOURS: usize = Ink::BARS - 2;
 
 /// The lanes of an access: from the first to the last of the warps it is of.
 struct Lanes {
@@ -95,7 +91,7 @@ fn legend(entries: &[(Option<(Ink, bool)>, &str)], y: f64, shapes: &mut Vec<Shap
         }
         outline(place, shapes);
         shapes.push(small(x + 22.0, y + 10.0, (*name).to_owned(), Anchor::Start, Ink::Text));
-        x += 22.0 + font.width(name, LETTERS) + 34.0;
+        x += 22.0 + font.width(name, Text::SMALL) + 34.0;
     }
 }
 

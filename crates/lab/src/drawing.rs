@@ -60,10 +60,13 @@ pub struct Text {
 }
 
 impl Text {
+    /// Size of small letters.
+    pub const SMALL: f64 = 11.0;
+
     /// A flat text in small letters, as most of a picture's are.
     #[must_use]
     pub fn small(x: f64, y: f64, text: String, anchor: Anchor, ink: Ink) -> Self {
-        Self { x, y, text, size: 11.0, anchor, turn: Turn::Flat, is_bold: false, ink }
+        Self { x, y, text, size: Self::SMALL, anchor, turn: Turn::Flat, is_bold: false, ink }
     }
 }
 
@@ -201,6 +204,8 @@ pub const PALE: f64 = 0.4;
 impl Ink {
     /// How many colours of bars there are.
     pub const BARS: usize = BARS.len();
+    /// Those of them that are no grey.
+    pub const COLOURS: usize = BARS.len() - 2;
 
     /// The colour on light and on dark ground.
     #[must_use]

@@ -20,7 +20,7 @@ impl Label {
         }
     }
 
-    /// The number of the source line, behind the name of a file that is not the CUDA file.
+    /// The number of the source line, after the name of a file that is not the CUDA file.
     #[must_use]
     pub fn line_number(&self) -> Option<&str> {
         self.line.as_deref().map(|line| line.split(": ").next().unwrap_or(line))

@@ -12,8 +12,6 @@ use std::collections::BTreeMap;
 const COLUMN: f64 = 22.0;
 /// Room for lanes beside the boxes.
 const LEFT: f64 = 58.0;
-/// Size of letters.
-const LETTERS: f64 = 11.0;
 /// Letters of an instruction, and of a source line.
 const LONGEST: (usize, usize) = (26, 40);
 
@@ -23,7 +21,8 @@ pub fn drawing(issued: &[Issued], width: u32, labels: &BTreeMap<u32, Label>) -> 
     let font = Font::new(false);
     let unknown = Label::default();
     let label = |one: &Issued| labels.get(&one.pc).unwrap_or(&unknown);
-    let longest = |texts: &mut dyn Iterator<Item = String>| texts.map(|t| font.width(&t, LETTERS)).fold(0.0, f64::max);
+    let longest =
+        |texts: &mut dyn Iterator<Item = String>| texts.map(|t| font.width(&t, Text::SMALL)).fold(0.0, f64::max);
     let ptx = longest(&mut issued.iter().map(|one| shortened(&label(one).ptx, LONGEST.0))) + 16.0;
     let lines = longest(&mut issued.iter().filter_map(|one| Some(shortened(label(one).line.as_ref()?, LONGEST.1))));
     let numbers = longest(&mut issued.iter().flat_map(|one| one.threads.iter().map(|t| t.number.to_string())));
@@ -77,7 +76,7 @@ impl Picture {
                 shapes.push(self.up(n, self.top - 6.0, shortened(&label(one).ptx, LONGEST.0)));
             }
             let (text, x) = (one.at.to_string(), self.x(n) + self.column / 2.0);
-            let half = self.font.width(&text, LETTERS) / 2.0;
+            let half = self.font.width(&text, Text::SMALL) / 2.0;
             if x - half > free {
                 free = x + half + 10.0;
                 shapes.push(small(x, bottom + 18.0, text, Anchor::Middle, Ink::Soft));
@@ -210,7 +209,7 @@ mod tests {
                 .map(|pc| issued(pc, width, |lane| if lane < 12 { lane.into() } else { 1200 - u16::from(lane) }));
             let drawing = drawing(&all, width.into(), &labels(None));
             let texts = texts(&drawing);
-            assert!(texts.iter().all(|text| text.size == LETTERS));
+            assert!(texts.iter().all(|text| text.size == Text::SMALL));
             let named = texts.iter().filter(|text| text.text.starts_with("lane")).count();
             assert_eq!(named, usize::from(width.min(8)), "of 16 and 32 lanes, eight have a name");
             let instructions = texts.iter().filter(|text| text.turn == Turn::Up).count();

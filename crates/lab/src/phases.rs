@@ -1,6 +1,6 @@
 //! Phases of blocks as a drawing: a line for each warp, with time to the right.
 
-use crate::drawing::{Anchor, Drawing, Ink, Shape, Text, Turn};
+use crate::drawing::{Anchor, Drawing, Ink, Shape, Text};
 use crate::font::Font;
 use crate::label::Label;
 use raddle_runtime::measure::{BlockRecord, Phase, rtru};
@@ -21,10 +21,6 @@ const HEAD: f64 = 42.0;
 const GAP: f64 = 18.0;
 /// Room for the legend above all.
 const TOP: f64 = 34.0;
-/// Size of letters.
-const LETTERS: f64 = 11.0;
-/// Colours of phases, which begin again; the last two of all are grey.
-const COLOURS: usize = Ink::BARS - 2;
 /// The colour of warps that have ended.
 const ENDED: Ink = Ink::Bar(Ink::BARS - 1);
 
@@ -68,7 +64,7 @@ impl Canvas<'_> {
     }
 
     fn text(&mut self, x: f64, y: f64, text: String, anchor: Anchor, ink: Ink, is_bold: bool) {
-        let text = Text { x, y, text, size: LETTERS, anchor, turn: Turn::Flat, is_bold, ink };
+        let text = Text { is_bold, ..Text::small(x, y, text, anchor, ink) };
         self.shapes.push(Shape::Text(text));
     }
 
@@ -106,7 +102,7 @@ impl Canvas<'_> {
         let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
         let name = format!("Block {} on SM {}, mean RTRU {}", block.cta, block.sm, percent(mean));
         self.text(LEFT, y + 14.0, name, Anchor::Start, Ink::Text, true);
-        let lines = if self.source_lines(block, &phases, y + HEAD) { LETTERS + 3.0 } else { 0.0 };
+        let lines = if self.source_lines(block, &phases, y + HEAD) { Text::SMALL + 3.0 } else { 0.0 };
         let top = y + HEAD + lines;
         let bottom = top + LINE * block.warps.len() as f64;
         self.phase_names(block, &phases, &shares, y + HEAD);
@@ -125,7 +121,7 @@ impl Canvas<'_> {
                     None => until,
                 };
                 let phase = of(from);
-                let ink = Ink::Bar(phase % COLOURS);
+                let ink = Ink::Bar(phase % Ink::COLOURS);
                 self.bar([from, wait.arrive], y, ink, false, format!("warp {n}, phase {phase}"));
                 let place = self.labels.get(&wait.pc).and_then(|label| label.line.as_ref());
                 let place = place.map_or(String::new(), |line| format!(" ({line})"));
@@ -135,7 +131,7 @@ impl Canvas<'_> {
             }
             let phase = of(from);
             let exit = warp.exit.unwrap_or(until);
-            self.bar([from, exit], y, Ink::Bar(phase % COLOURS), false, format!("warp {n}, phase {phase}"));
+            self.bar([from, exit], y, Ink::Bar(phase % Ink::COLOURS), false, format!("warp {n}, phase {phase}"));
             self.bar([exit, until], y, ENDED, true, format!("warp {n} has ended"));
         }
         let ends = phases.iter().map(|phase| phase.end).filter(|end| Some(*end) != block.end);
@@ -172,7 +168,7 @@ impl Canvas<'_> {
             let Some(wait) = waits.find(|wait| wait.leave == Some(phase.end)) else { continue };
             let Some(line) = self.labels.get(&wait.pc).and_then(Label::line_number) else { continue };
             let (text, x) = (format!("line {line}"), self.x(phase.end));
-            let half = font.width(&text, LETTERS) / 2.0;
+            let half = font.width(&text, Text::SMALL) / 2.0;
             any = true;
             if x - half > free {
                 free = x + half + 6.0;

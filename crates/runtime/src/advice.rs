@@ -4,18 +4,18 @@
 //! problems overlap, as one slot can be lost to several. What a problem really costs is the difference to the same launch on a machine
 //! that does not have it ([`Advice::ideal`]), where there is such a machine.
 
+use crate::numbers::ratio;
 use crate::profile::{KernelProfile, Line, LineProfile};
 use raddle_sim::config::MachineConfig;
-use raddle_sim::fill::Fill;
 use raddle_sim::profile::PcCounters;
 use std::cmp::Reverse;
 
 /// The share of a kernel's cycles from which on a problem is told of.
 pub const WORTH_TELLING: f64 = 0.05;
 
-/// A problem that is known.
+/// A problem that is known; `Problem` is what a user got wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub enum Bottleneck {
     /// Lanes of an access ask for words in many sectors.
     Coalescing,
     /// Lanes of an access want different words of one bank of shared memory.
@@ -38,7 +38,7 @@ pub enum Problem {
     FrontEnd,
 }
 
-impl Problem {
+impl Bottleneck {
     /// All of them.
     pub const ALL: [Self; 10] = [
         Self::Coalescing,
@@ -164,7 +164,7 @@ fn room_for_all(kernel: &KernelProfile, machine: &MachineConfig) -> Vec<String> 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
     /// Which.
-    pub problem: Problem,
+    pub problem: Bottleneck,
     /// Where to look, if it has a place.
     pub line: Option<Line>,
     /// Cycles it can cost at most.
@@ -180,7 +180,7 @@ pub struct Advice {
 pub fn advice(kernel: &KernelProfile, machine: &MachineConfig) -> Vec<Advice> {
     let seen = Seen::new(kernel, machine);
     let least = WORTH_TELLING * kernel.cycles as f64;
-    let mut all: Vec<Advice> = Problem::ALL
+    let mut all: Vec<Advice> = Bottleneck::ALL
         .iter()
         .filter_map(|problem| {
             let (cycles, line, because) = seen.look(*problem)?;
@@ -230,18 +230,18 @@ impl<'k> Seen<'k> {
         (sum > 0.0).then_some((first, sum))
     }
 
-    fn look(&self, problem: Problem) -> Option<Found<'k>> {
+    fn look(&self, problem: Bottleneck) -> Option<Found<'k>> {
         match problem {
-            Problem::Coalescing => self.coalescing(),
-            Problem::Banks => self.banks(),
-            Problem::Divergence => self.divergence(),
-            Problem::Residency => self.residency(),
-            Problem::Tail => self.tail(),
-            Problem::Barriers => self.barriers(),
-            Problem::Latency => self.latency(),
-            Problem::Atomics => self.atomics(),
-            Problem::Local => self.local(),
-            Problem::FrontEnd => self.front_end(),
+            Bottleneck::Coalescing => self.coalescing(),
+            Bottleneck::Banks => self.banks(),
+            Bottleneck::Divergence => self.divergence(),
+            Bottleneck::Residency => self.residency(),
+            Bottleneck::Tail => self.tail(),
+            Bottleneck::Barriers => self.barriers(),
+            Bottleneck::Latency => self.latency(),
+            Bottleneck::Atomics => self.atomics(),
+            Bottleneck::Local => self.local(),
+            Bottleneck::FrontEnd => self.front_end(),
         }
     }
 
@@ -256,8 +256,8 @@ impl<'k> Seen<'k> {
         let slots = self.memory_slots() * sum / self.total.sectors.max(1) as f64;
         let text = format!(
             "an access asks for {:.1} sectors, and {:.1} would hold its bytes",
-            mean(c.sectors, c.accesses),
-            mean(c.least_sectors, c.accesses)
+            ratio(c.sectors, c.accesses),
+            ratio(c.least_sectors, c.accesses)
         );
         Some((self.cycles(slots), Some(line), text))
     }
@@ -265,7 +265,7 @@ impl<'k> Seen<'k> {
     fn banks(&self) -> Option<Found<'k>> {
         let (line, sum) = self.most(|c| c.shared_conflicts as f64)?;
         let c = &line.counters;
-        let cycles = 1.0 + mean(c.shared_conflicts, c.shared_accesses);
+        let cycles = 1.0 + ratio(c.shared_conflicts, c.shared_accesses);
         let text = format!("an access to shared memory takes {cycles:.1} cycles instead of 1");
         Some((sum / f64::from(self.machine.gpu.sms.max(1)), Some(line), text))
     }
@@ -273,14 +273,14 @@ impl<'k> Seen<'k> {
     fn divergence(&self) -> Option<Found<'k>> {
         let lost = |c: &PcCounters| {
             let lanes = c.lanes_active + c.lanes_guard + c.lanes_diverged + c.lanes_ended;
-            c.issued as f64 * mean(c.lanes_diverged, lanes)
+            c.issued as f64 * ratio(c.lanes_diverged, lanes)
         };
         let (body, slots) = self.most(lost)?;
-        let executed = mean(self.total.lanes_active, self.total.warp_insts);
+        let executed = ratio(self.total.lanes_active, self.total.warp_insts);
         let (line, text) = match self.most(|c| c.diverged as f64) {
             Some((branch, _)) => {
                 let c = &branch.counters;
-                let share = 100.0 * mean(c.diverged, c.taken + c.not_taken + c.diverged);
+                let share = 100.0 * ratio(c.diverged, c.taken + c.not_taken + c.diverged);
                 (
                     branch,
                     format!("{share:.0} % of its branches diverge; an instruction has {executed:.1} lanes in the mean"),
@@ -294,8 +294,8 @@ impl<'k> Seen<'k> {
     fn residency(&self) -> Option<Found<'k>> {
         let (shape, sm) = (&self.kernel.longest, &self.machine.sm);
         let most = sm.threads / sm.warp_width.max(1);
-        let Fill { blocks, .. } = shape.fill(self.machine);
-        let has_more = blocks > shape.fill(self.machine).places();
+        let fill = shape.fill(self.machine);
+        let has_more = fill.blocks > fill.places();
         if shape.residency.limit == "threads" || shape.residency.warps * 2 > most || !has_more {
             return None;
         }
@@ -311,14 +311,14 @@ impl<'k> Seen<'k> {
 
     fn tail(&self) -> Option<Found<'k>> {
         let fill = self.kernel.longest.fill(self.machine);
-        let share = 100.0 * mean(self.kernel.no_warp, self.kernel.slots);
+        let share = 100.0 * ratio(self.kernel.no_warp, self.kernel.slots);
         let text = format!("{share:.0} % of the slots had no warp: {fill}");
         Some((self.cycles(self.kernel.no_warp as f64), None, text))
     }
 
     fn barriers(&self) -> Option<Found<'k>> {
         let (line, slots) = self.most(|c| c.stall_barrier as f64)?;
-        let share = 100.0 * mean(line.counters.stall_barrier, self.kernel.slots);
+        let share = 100.0 * ratio(line.counters.stall_barrier, self.kernel.slots);
         let text = format!("{share:.0} % of the slots were lost because warps waited at this barrier for others");
         Some((self.cycles(slots), Some(line), text))
     }
@@ -327,10 +327,10 @@ impl<'k> Seen<'k> {
         let is_memory = waits_for_memory(&self.total);
         let waits = |c: &PcCounters| if is_memory { c.stall_data_memory } else { c.stall_data_alu };
         let (line, slots) = self.most(|c| waits(c) as f64)?;
-        let share = 100.0 * mean(waits(&line.counters), self.kernel.slots);
+        let share = 100.0 * ratio(waits(&line.counters), self.kernel.slots);
         let text = match is_memory {
             true => {
-                let latency = mean(self.total.read_latency, self.total.lines_done);
+                let latency = ratio(self.total.read_latency, self.total.lines_done);
                 format!("{share:.0} % of the slots waited here for memory; a line takes {latency:.0} cycles to come")
             }
             false => format!("{share:.0} % of the slots waited here for the results of instructions just before"),
@@ -348,7 +348,7 @@ impl<'k> Seen<'k> {
         let slots = (self.total.stall_fence as f64 + self.memory_slots()) * sum / self.total.requests.max(1) as f64;
         let text = format!(
             "an atomic makes {:.1} requests, as its lanes meet on the same bytes",
-            mean(c.requests, c.accesses)
+            ratio(c.requests, c.accesses)
         );
         Some((self.cycles(slots), Some(line), text))
     }
@@ -366,8 +366,4 @@ impl<'k> Seen<'k> {
         let text = format!("{share:.0} % of the slots were lost because instructions had not been fetched");
         Some((self.cycles(slots), Some(line), text))
     }
-}
-
-fn mean(part: u64, whole: u64) -> f64 {
-    part as f64 / whole.max(1) as f64
 }

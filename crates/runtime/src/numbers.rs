@@ -14,6 +14,12 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
+/// A part of a whole; 0 of nothing.
+#[must_use]
+pub fn ratio(part: u64, whole: u64) -> f64 {
+    part as f64 / whole.max(1) as f64
+}
+
 /// A share of one in percent.
 #[must_use]
 pub fn percent(share: f64) -> String {

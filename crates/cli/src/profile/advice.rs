@@ -1,8 +1,7 @@
 //! What slows a kernel down, what that costs, and what usually helps.
 
 use super::{Kernel, name};
-use crate::out::{grouped, percent};
-use crate::run::figures::ratio;
+use crate::out::{grouped, percent, ratio};
 use crate::run::{self, Ran};
 use raddle_cuda::names;
 use raddle_runtime::advice::{Advice, advice};
@@ -17,24 +16,24 @@ use std::sync::Arc;
 const LEAST: f64 = 0.01;
 
 /// A problem of a kernel, and what it costs where that was measured.
-pub struct Told {
+pub struct Slowdown {
     pub advice: Advice,
     /// Cycles of the kernel on a machine without the problem, or why there are none.
     measured: Option<Result<u64, String>>,
 }
 
 /// The problems of a kernel.
-pub fn of(kernel: &KernelProfile, machine: &MachineConfig) -> Vec<Told> {
-    advice(kernel, machine).into_iter().map(|advice| Told { advice, measured: None }).collect()
+pub fn of(kernel: &KernelProfile, machine: &MachineConfig) -> Vec<Slowdown> {
+    advice(kernel, machine).into_iter().map(|advice| Slowdown { advice, measured: None }).collect()
 }
 
 /// Runs everything again for each problem, on a machine that does not have it.
 pub fn measure(kernels: &mut [Kernel], args: &mut run::Args, registry: &Arc<Registry>) {
     let mut runs: BTreeMap<Vec<String>, Result<BTreeMap<String, u64>, String>> = BTreeMap::new();
     args.profile = false;
-    for Kernel { told, profile: kernel, .. } in kernels.iter_mut() {
-        for told in told {
-            let Some(ideal) = told.advice.ideal.clone() else { continue };
+    for Kernel { slowdowns, profile: kernel, .. } in kernels.iter_mut() {
+        for slowdown in slowdowns {
+            let Some(ideal) = slowdown.advice.ideal.clone() else { continue };
             if !runs.contains_key(&ideal) {
                 let cycles = cycles(args, &ideal, registry);
                 runs.insert(ideal.clone(), cycles);
@@ -42,13 +41,16 @@ pub fn measure(kernels: &mut [Kernel], args: &mut run::Args, registry: &Arc<Regi
             let cycles = |found: &BTreeMap<String, u64>| {
                 found.get(&kernel.kernel).copied().ok_or_else(|| "it was not launched then".to_owned())
             };
-            told.measured = runs.get(&ideal).map(|run| run.as_ref().map_err(Clone::clone).and_then(cycles));
+            slowdown.measured = runs.get(&ideal).map(|run| run.as_ref().map_err(Clone::clone).and_then(cycles));
         }
     }
     // What saves most comes first, what saves next to nothing is left out; what could not be measured has its bound.
-    for Kernel { told, profile: kernel, .. } in kernels {
-        told.retain(|told| told.saved(kernel).is_none_or(|saved| saved as f64 >= LEAST * kernel.cycles as f64));
-        told.sort_by_key(|told| std::cmp::Reverse(told.saved(kernel).unwrap_or(told.advice.at_most.cast_signed())));
+    for Kernel { slowdowns, profile: kernel, .. } in kernels {
+        slowdowns
+            .retain(|slowdown| slowdown.saved(kernel).is_none_or(|saved| saved as f64 >= LEAST * kernel.cycles as f64));
+        slowdowns.sort_by_key(|slowdown| {
+            std::cmp::Reverse(slowdown.saved(kernel).unwrap_or(slowdown.advice.at_most.cast_signed()))
+        });
     }
 }
 
@@ -75,7 +77,7 @@ fn cycles(args: &mut run::Args, changes: &[String], registry: &Arc<Registry>) ->
     }
 }
 
-impl Told {
+impl Slowdown {
     /// Cycles a machine without the problem saves, where that was measured.
     fn saved(&self, kernel: &KernelProfile) -> Option<i64> {
         let cycles = *self.measured.as_ref()?.as_ref().ok()?;
@@ -97,27 +99,27 @@ impl Told {
     }
 }
 
-/// For people, behind the lines of a kernel; empty where nothing is worth telling.
+/// For people, below the lines of a kernel; empty where nothing is worth telling.
 pub fn text(kernel: &Kernel, asked: bool) -> String {
-    let Kernel { told: all, profile: kernel, .. } = kernel;
+    let Kernel { slowdowns: all, profile: kernel, .. } = kernel;
     if all.is_empty() {
         return String::new();
     }
     let hint = if asked { "" } else { ", by counters; --what-if measures it" };
     let mut text = format!("\nWhat slows {} down{hint}:\n", names::short(&kernel.kernel));
-    for told in all {
-        let Advice { problem, line, because, .. } = &told.advice;
+    for slowdown in all {
+        let Advice { problem, line, because, .. } = &slowdown.advice;
         let place = line.as_ref().map(|line| format!("{}: ", name(line))).unwrap_or_default();
-        text += &format!("  {}: {}\n", problem.title(), told.cost(kernel));
+        text += &format!("  {}: {}\n", problem.title(), slowdown.cost(kernel));
         text += &format!("    {place}{because}\n    what helps: {}\n", problem.helps());
     }
     text
 }
 
 /// For machines.
-pub fn json(all: &[Told], kernel: &KernelProfile) -> Vec<Value> {
-    let one = |told: &Told| {
-        let Advice { problem, line, at_most, because, ideal } = &told.advice;
+pub fn json(all: &[Slowdown], kernel: &KernelProfile) -> Vec<Value> {
+    let one = |slowdown: &Slowdown| {
+        let Advice { problem, line, at_most, because, ideal } = &slowdown.advice;
         json!({
             "problem": problem.name(),
             "title": problem.title(),
@@ -127,9 +129,9 @@ pub fn json(all: &[Told], kernel: &KernelProfile) -> Vec<Value> {
             "because": because,
             "helps": problem.helps(),
             "ideal": ideal,
-            "ideal_cycles": told.measured.as_ref().and_then(|cycles| cycles.as_ref().ok()),
-            "saved_cycles": told.saved(kernel),
-            "not_measured": told.measured.as_ref().and_then(|cycles| cycles.as_ref().err()),
+            "ideal_cycles": slowdown.measured.as_ref().and_then(|cycles| cycles.as_ref().ok()),
+            "saved_cycles": slowdown.saved(kernel),
+            "not_measured": slowdown.measured.as_ref().and_then(|cycles| cycles.as_ref().err()),
         })
     };
     all.iter().map(one).collect()

@@ -1,7 +1,7 @@
 //! A profile as data.
 
 use super::{Kernel, Profiled, advice};
-use crate::run::figures::ratio;
+use crate::out::ratio;
 use crate::run::timing_json::counters;
 use raddle_cuda::names;
 use raddle_runtime::profile::{InstProfile, Line, LineProfile, main_cause};
@@ -13,7 +13,7 @@ pub fn kernels(profiled: &Profiled) -> Vec<Value> {
 }
 
 fn kernel_json(kernel: &Kernel) -> Value {
-    let Kernel { profile: kernel, told, sources } = kernel;
+    let Kernel { profile: kernel, slowdowns, sources } = kernel;
     let line = |line: &LineProfile| {
         let inst = |inst: &InstProfile| {
             json!({
@@ -46,7 +46,7 @@ fn kernel_json(kernel: &Kernel) -> Value {
         "no_warp": kernel.no_warp,
         "other": counters(&kernel.other),
         "total": counters(&kernel.total()),
-        "advice": advice::json(told, kernel),
+        "advice": advice::json(slowdowns, kernel),
         "lines": kernel.lines.iter().map(line).collect::<Vec<_>>(),
     })
 }

@@ -1,8 +1,7 @@
 //! The hottest lines of a kernel, as a table for people.
 
 use super::{Kernel, View, cause_name, name};
-use crate::out::{count, grouped, percent, table_with_text};
-use crate::run::figures::ratio;
+use crate::out::{count, grouped, percent, ratio, table_with_text};
 use raddle_cuda::names;
 use raddle_runtime::profile::{InstProfile, main_cause};
 use raddle_sim::profile::PcCounters;

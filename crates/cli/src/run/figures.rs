@@ -1,7 +1,7 @@
 //! What the timing model measured, in a few lines for people.
 
 use super::launches::time_text;
-use crate::out::{grouped, percent, table};
+use crate::out::{grouped, percent, ratio, table};
 use raddle_runtime::timing::Timed;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::mem::dram::DramCounters;
@@ -161,11 +161,6 @@ fn lanes_text(lanes: &LaneCounters) -> String {
 
 fn accesses(n: u64) -> String {
     format!("{} access{}", grouped(n), if n == 1 { "" } else { "es" })
-}
-
-/// A share of something; 0 of nothing.
-pub fn ratio(part: u64, whole: u64) -> f64 {
-    part as f64 / whole.max(1) as f64
 }
 
 /// Every use of issue slots that occurred: name, slots, and its share in thousandths, which add up to 1000.

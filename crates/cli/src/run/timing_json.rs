@@ -1,6 +1,7 @@
 //! What the timing model measured, for machines.
 
-use super::figures::{Figures, ratio};
+use super::figures::Figures;
+use crate::out::ratio;
 use raddle_runtime::outcome::Stuck;
 use raddle_runtime::timing::Timed;
 use raddle_sim::config::{Machine, MachineConfig};

@@ -1,7 +1,7 @@
 //! Lanes to the sectors of global memory.
 
-use super::{BETWEEN, BOX, COLOURS, LEFT, LETTERS, Lanes, TOP, head, legend, outline, small};
-use crate::drawing::{Anchor, Drawing, Ink, Shape};
+use super::{BETWEEN, BOX, LEFT, Lanes, TOP, head, legend, outline, small};
+use crate::drawing::{Anchor, Drawing, Ink, Shape, Text};
 use crate::font::Font;
 use crate::label::Label;
 use raddle_runtime::access_record::{Access, Request};
@@ -24,14 +24,14 @@ pub fn coalescing(access: &Access, label: &Label, width: u32, [sector, line]: [u
     head(label, access.pc, &figures(access, sector), &mut shapes);
     let request = |lane: u8| access.requests.iter().position(|request| request.lanes >> lane & 1 != 0);
     for (lane, address) in &access.global {
-        let ink = Ink::Bar(request(*lane).unwrap_or(0) % COLOURS);
+        let ink = Ink::Bar(request(*lane).unwrap_or(0) % Ink::COLOURS);
         let from = [lanes.x(*lane) + BOX / 2.0, TOP + BOX];
         let to = [memory.x(*address + u64::from(access.lane_bytes) / 2), memory.top];
         shapes.push(Shape::Line { from, to, ink, is_dashed: false });
     }
     let hover = |lane: u8| {
         let address = access.global.iter().find(|(one, _)| *one == lane)?.1;
-        let ink = Ink::Bar(request(lane)? % COLOURS);
+        let ink = Ink::Bar(request(lane)? % Ink::COLOURS);
         Some((ink, format!("lane {}: {} bytes from {address:#x}", lane - lanes.first, access.lane_bytes)))
     };
     lanes.draw(hover, &mut shapes);
@@ -112,13 +112,13 @@ impl Memory {
                 if let Some((n, request)) = self.asked(access, at) {
                     let is_pale = !self.used(access, request, at);
                     let hover = format!("sector {at:#x}, request {} of {} bytes", n + 1, request.bytes);
-                    shapes.push(Shape::Rect { place, ink: Ink::Bar(n % COLOURS), is_pale, hover });
+                    shapes.push(Shape::Rect { place, ink: Ink::Bar(n % Ink::COLOURS), is_pale, hover });
                 }
                 outline(place, shapes);
             }
             // Addresses where there is room for them.
             let text = format!("{base:#x}");
-            let width = font.width(&text, LETTERS);
+            let width = font.width(&text, Text::SMALL);
             if *left >= free && left + width <= LEFT + WIDTH + 24.0 {
                 free = left + width + 10.0;
                 shapes.push(Shape::Line {
@@ -192,7 +192,7 @@ mod tests {
                     _ => None,
                 })
                 .collect();
-            assert_eq!(inks.len(), requests.min(COLOURS));
+            assert_eq!(inks.len(), requests.min(Ink::COLOURS));
         }
     }
 

@@ -1,7 +1,8 @@
 //! Intervals as numbers on tracks.
 
 use super::file::{TraceFile, Track};
-use super::interval::{Interval, Partition, ratio};
+use super::interval::{Interval, Partition};
+use crate::numbers::ratio;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::packet::Cycle;
 

@@ -60,7 +60,7 @@ impl Names {
 pub(super) struct TraceFile {
     out: BufWriter<File>,
     path: String,
-    /// The first thing that went wrong; nothing is written behind it.
+    /// The first thing that went wrong; nothing is written after it.
     error: Option<io::Error>,
     bytes: u64,
     /// The most bytes.
@@ -214,7 +214,7 @@ impl TraceFile {
         packet.interned_data = (interned != InternedData::default()).then_some(interned);
         packet.trusted_packet_sequence_id = Some(SEQUENCE);
         self.buffer.clear();
-        // A packet of a trace of its own: traces one behind the other are one trace.
+        // A packet of a trace of its own: traces one after another are one trace.
         let trace = Trace { packet: vec![packet] };
         trace.encode(&mut self.buffer).expect("a buffer grows");
         let bytes = self.buffer.len() as u64;

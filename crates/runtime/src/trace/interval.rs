@@ -47,11 +47,6 @@ pub struct Partition {
     pub dram_queue: u64,
 }
 
-/// A part of a whole, none of nothing.
-pub(super) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
 impl Partition {
     fn between(before: &PartitionSample, now: &PartitionSample, burst_bytes: u64) -> Self {
         let (mut l2, mut dram) = (now.l2.clone(), now.dram.clone());
@@ -92,7 +87,7 @@ impl Interval {
         sum
     }
 
-    /// Adds the interval behind it.
+    /// Adds the interval after it.
     pub(super) fn append(&mut self, next: &Self) {
         self.cycles += next.cycles;
         self.warp_insts += next.warp_insts;

@@ -160,7 +160,7 @@ impl Timeline {
     }
 }
 
-/// What a trace leaves behind.
+/// What became of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     /// Bytes of the trace.

@@ -136,7 +136,7 @@ pub struct InternedData {
     pub debug_annotation_string_values: Vec<InternedName>,
 }
 
-/// A number and what it stands for.
+/// A name by its number.
 #[derive(Clone, PartialEq, Message)]
 pub struct InternedName {
     /// The number.

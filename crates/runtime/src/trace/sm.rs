@@ -71,18 +71,7 @@ struct State {
 
 /// The name of what a warp waits for: that of the cause an empty slot would have.
 fn waits_for(place: Place) -> &'static str {
-    match place {
-        Place::Free | Place::ReadySp | Place::ReadySfu | Place::ReadyMem => "ready",
-        Place::Hazard | Place::Redirected => Cause::Control.name(),
-        Place::DataMemory => Cause::DataMemory.name(),
-        Place::DataAlu => Cause::DataAlu.name(),
-        Place::Starved => Cause::Fetch.name(),
-        Place::Fence => Cause::Fence.name(),
-        Place::Held => Cause::Mechanism.name(),
-        Place::Sibling => Cause::Sibling.name(),
-        Place::Barrier => Cause::Barrier.name(),
-        Place::Ended | Place::Drained => Cause::ExitWait.name(),
-    }
+    place.cause().map_or("ready", Cause::name)
 }
 
 impl Warp {
@@ -135,7 +124,7 @@ impl SmTracks {
                     scheduler.does(file, Some(cause), at + cycles);
                 }
             }
-            // Blocks start and end behind the issue stage of their cycle.
+            // Blocks start and end after the issue stage of their cycle.
             EventKind::CtaStart { cta, slot } => {
                 let track = self.slots.get(&slot).map(|slot| slot.track);
                 let track =

@@ -1,7 +1,8 @@
 //! Intervals as a table, written while the run continues.
 
-use super::interval::{Interval, ratio};
+use super::interval::Interval;
 use crate::error::{Error, Problem};
+use crate::numbers::ratio;
 use crate::stats_table::Format;
 use parquet::data_type::{DoubleType, Int64Type};
 use parquet::errors::ParquetError;

@@ -86,7 +86,7 @@ pub trait Observer {
         None
     }
 
-    /// What has been counted up to now: at the first edge of a window behind every interval, and at the end of the launch.
+    /// What has been counted up to now: at the first edge of a window after every interval, and at the end of the launch.
     fn sample(&mut self, _sample: &Sample) {}
 
     /// Whether it wants to know what every memory instruction asks for, lane by lane.

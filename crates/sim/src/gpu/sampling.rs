@@ -61,7 +61,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
         self.sampled = interval.map(|interval| self.start + interval.max(1));
     }
 
-    /// Takes a sample when an interval is over. What comes behind the last block belongs to the last one.
+    /// Takes a sample when an interval is over. What comes after the last block belongs to the last one.
     #[inline]
     pub(super) fn sample(&mut self) {
         if self.sampled.is_some_and(|at| self.gpu.now >= at) && self.done < self.total {

@@ -1,5 +1,6 @@
 //! What a warp could do next, or why it cannot.
 
+use super::Cause;
 use crate::kernel::UnitKind;
 
 /// What a warp could do next, or why it cannot.
@@ -41,6 +42,23 @@ pub enum Place {
 impl Place {
     /// Those from which the end of an instruction may move a warp.
     pub(crate) const WAITS_FOR_RESULTS: [Self; 4] = [Self::DataMemory, Self::DataAlu, Self::Fence, Self::Ended];
+
+    /// Why a slot is empty when no warp of its scheduler is further than here; `None` where a warp is ready, or there is none.
+    #[must_use]
+    pub fn cause(self) -> Option<Cause> {
+        match self {
+            Self::Free | Self::ReadySp | Self::ReadySfu | Self::ReadyMem => None,
+            Self::Hazard | Self::Redirected => Some(Cause::Control),
+            Self::DataMemory => Some(Cause::DataMemory),
+            Self::DataAlu => Some(Cause::DataAlu),
+            Self::Starved => Some(Cause::Fetch),
+            Self::Fence => Some(Cause::Fence),
+            Self::Held => Some(Cause::Mechanism),
+            Self::Sibling => Some(Cause::Sibling),
+            Self::Barrier => Some(Cause::Barrier),
+            Self::Ended | Self::Drained => Some(Cause::ExitWait),
+        }
+    }
 
     /// Ready to issue to a unit.
     #[inline]

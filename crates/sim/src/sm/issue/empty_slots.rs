@@ -208,16 +208,17 @@ fn find_idle_cause<B: Build>(
         return (unit_cause(unit), Waiting::At(Place::ready(unit)));
     }
     let rest = [
-        (Place::DataMemory, Cause::DataMemory),
-        (Place::DataAlu, Cause::DataAlu),
-        (Place::Hazard, Cause::Control),
-        (Place::Redirected, Cause::Control),
-        (Place::Starved, Cause::Fetch),
-        (Place::Fence, Cause::Fence),
-        (Place::Held, Cause::Mechanism),
-        (Place::Sibling, Cause::Sibling),
-        (Place::Barrier, Cause::Barrier),
+        Place::DataMemory,
+        Place::DataAlu,
+        Place::Hazard,
+        Place::Redirected,
+        Place::Starved,
+        Place::Fence,
+        Place::Held,
+        Place::Sibling,
+        Place::Barrier,
     ];
-    let first = rest.iter().find(|(place, _)| sets.has(scheduler, *place));
-    first.map_or((Cause::ExitWait, Waiting::Ended), |(place, cause)| (*cause, Waiting::At(*place)))
+    let first = rest.into_iter().find(|place| sets.has(scheduler, *place));
+    let found = first.and_then(|place| Some((place.cause()?, Waiting::At(place))));
+    found.unwrap_or((Cause::ExitWait, Waiting::Ended))
 }

@@ -2,6 +2,7 @@
 //! one write-back port (`incoming.rs`). Here is what both share, and when the unit stands still.
 
 pub mod access;
+mod access_events;
 pub mod cache;
 pub mod coalesce;
 mod hand_out;
@@ -10,7 +11,6 @@ mod outgoing;
 mod parts;
 mod served;
 pub mod texture_cache;
-mod told;
 mod watch;
 
 use super::build::Build;

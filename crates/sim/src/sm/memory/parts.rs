@@ -12,9 +12,9 @@ use super::super::in_flight::InFlightTable;
 use super::super::in_flight::InstId;
 use super::super::shared::Shared;
 use super::access::make_requests;
+use super::access_events::tell;
 use super::coalesce::Access;
 use super::served::{Load, Store};
-use super::told::tell;
 use crate::kernel::{MemKind, TimedOp};
 use crate::packet::Cycle;
 use crate::seam::WarpId;
@@ -117,7 +117,9 @@ impl Parts {
         entry.members = members;
         if let Some(all) = all {
             make_requests(&on.facts, &mut on.account, on.insts.get_mut(carrier), &all);
-            tell(on, carrier, &all, None);
+            if on.account.hears_accesses() {
+                tell(on, carrier, &all, None);
+            }
         } else if work_first {
             // An atomic has its requests already.
             let own = on.insts.get_mut(first);

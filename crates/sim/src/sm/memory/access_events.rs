@@ -1,5 +1,4 @@
-//! What memory instructions ask for, told to those who listen. It is what has been worked out for the machine, and never
-//! worked out again in another way.
+//! Events of what memory instructions ask for, lane by lane, from the same functions that time them.
 
 use super::super::build::Build;
 use super::super::footprint::Footprint;
@@ -15,7 +14,7 @@ use raddle_ptx::num::{fit, low32};
 /// so many bytes.
 pub(super) fn tell<B: Build>(on: &mut Shared<'_, B>, inst: InstId, footprint: &Footprint, lane_bytes: Option<u32>) {
     let Footprint { addresses, spaces, .. } = footprint;
-    if !on.account.hears_accesses() || spaces.global | spaces.shared == 0 {
+    if spaces.global | spaces.shared == 0 {
         return;
     }
     let (now, entry) = (on.warps.table().now(), on.insts.get(inst));
@@ -51,6 +50,6 @@ pub(super) fn tell<B: Build>(on: &mut Shared<'_, B>, inst: InstId, footprint: &F
             let bank = bank(low32(addresses[lane] / 4), shared.banks);
             tell(AccessPart::Shared { lane: fit(lane), offset: low32(offset), bank: fit(bank), cycle });
         }
-        cycle += 1;
+        cycle += u8::from(!config.sm.ideal.banks);
     });
 }
