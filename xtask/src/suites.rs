@@ -263,10 +263,16 @@ impl Tried {
             }
         };
         let mut last = (Verdict::Failed, "nothing to run".to_owned());
-        for line in lines {
-            last = self.judge(suite, program, &line)?;
+        for (index, line) in lines.into_iter().enumerate() {
+            let (verdict, why) = self.judge(suite, program, &line)?;
+            if index > 0 && matches!(verdict, Verdict::Wrong | Verdict::Failed) {
+                // It may need the numbers it was published with, for which there is no time.
+                last.1 += &format!("; as `{line}`: {why}");
+                break;
+            }
+            last = (verdict, why);
             *command = line;
-            if last.0 != Verdict::TooLong {
+            if verdict != Verdict::TooLong {
                 break;
             }
         }

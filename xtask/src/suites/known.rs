@@ -82,7 +82,7 @@ pub const SUITES: &[Suite] = &[
         sample: 5,
         compares: false,
         changes: "`make`, then the commands of `make run` with smaller arguments: repetitions become 1; where that takes too long, \
-                  numbers of 4,096 and more are divided by 16 and at last by 256",
+                  numbers of 4,096 and more are divided by 16, then by 256, and at last those from 64 by 8",
     },
     Suite {
         name: "llm.c",
