@@ -26,7 +26,7 @@ pub struct Launch {
     /// Report reads of registers and shared or local memory never written. Device memory has its
     /// own switch.
     pub report_uninitialised: bool,
-    /// What to look for in what threads do to each other; only the functional machine does.
+    /// What to look for in what threads do to each other; the reference interpreter does not.
     pub checks: Checks,
     /// Where reads outside of memory, or of freed memory, are noted: they give zero and the launch continues. They end it
     /// when nothing is here. Writes always do.

@@ -189,7 +189,8 @@ impl Timed {
         let [warp_insts, thread_insts] = self.result.skipped.as_ref().map_or([0; 2], Skipped::insts);
         let output = self.result.output.clone();
         let (thread_insts, warp_insts) = (total.thread_insts + thread_insts, total.warp_insts + warp_insts);
-        Report { thread_insts, warp_insts, output, ..Report::default() }
+        let findings = self.result.findings.clone();
+        Report { thread_insts, warp_insts, output, findings, ..Report::default() }
     }
 }
 

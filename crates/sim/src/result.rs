@@ -17,6 +17,7 @@ use crate::sm::memory::cache::CacheCounters;
 use crate::sm::{BlockedWarp, Sm};
 use crate::stats::Counters;
 use raddle_exec::fault::Fault;
+use raddle_exec::sanitize::Finding;
 use std::ops::Deref;
 
 /// How a launch ended.
@@ -86,6 +87,8 @@ pub struct LaunchResult {
     pub output: String,
     /// What was executed without time; everything else is then of the other blocks.
     pub skipped: Option<Skipped>,
+    /// What the launch's checks found.
+    pub findings: Vec<Finding>,
 }
 
 saved!(SmResult { parts: sm, int, fp, l1i, l1d, l1c, l1t, own });
@@ -93,7 +96,7 @@ saved!(LaunchResult {
     values: cycles, ctas, residency, pcs, output;
     parts: sms, up, down, dispatch;
     lists: l2, dram;
-    fixed: ending, skipped, profile;
+    fixed: ending, skipped, profile, findings;
 });
 
 /// What the GPU knows at the end.
@@ -106,6 +109,7 @@ pub(crate) struct Summary {
     pub(crate) residency: u32,
     pub(crate) output: String,
     pub(crate) skipped: Option<Skipped>,
+    pub(crate) findings: Vec<Finding>,
 }
 
 impl LaunchResult {
@@ -115,7 +119,7 @@ impl LaunchResult {
         summary: Summary,
         kernel: &TimedKernel<'_>,
     ) -> Self {
-        let Summary { ending, cycles, trailing, ctas, residency, output, skipped } = summary;
+        let Summary { ending, cycles, trailing, ctas, residency, output, skipped, findings } = summary;
         let mut pcs = vec![[0; 2]; kernel.ops.len()];
         let mut results = Vec::new();
         for sm in sms {
@@ -143,6 +147,7 @@ impl LaunchResult {
             profile: None,
             output,
             skipped,
+            findings,
         }
     }
 
@@ -165,6 +170,7 @@ impl LaunchResult {
             profile: None,
             output: String::new(),
             skipped: None,
+            findings: Vec::new(),
         }
     }
 

@@ -51,7 +51,7 @@ pub struct ExecutionArgs {
         help_heading = "Execution"
     )]
     warn_of_reads: bool,
-    /// Look for races, sync, init, memory or all of these, with --engine fast
+    /// Look for races, sync, init, memory or all of these
     #[arg(
         long,
         value_name = "CHECKS",

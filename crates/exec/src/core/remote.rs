@@ -64,6 +64,11 @@ impl Core<'_> {
         self.ctas[slot as usize].live_threads
     }
 
+    /// Threads a block has when it starts.
+    pub(crate) fn threads_per_cta(&self) -> u32 {
+        self.launch.threads_per_cta()
+    }
+
     /// The address each lane of `mask` accesses; other lanes have that of the first.
     #[must_use]
     pub fn addresses(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> [u64; LANES] {

@@ -38,7 +38,7 @@ impl<'p> Stretches<'p> {
     pub fn new(program: &'p Program, launch: &'p Launch, options: RunOptions) -> Result<Self, LoadError> {
         let core = Core::new(program, launch, options.warp_width)?;
         let (report, resident, finished, arrivals) = Default::default();
-        let sanitizer = launch.checks.any().then(|| Sanitizer::new(launch.checks, program, launch));
+        let sanitizer = launch.checks.any().then(|| Sanitizer::new(program, launch));
         Ok(Self { core, program, launch, options, report, resident, finished, arrivals, sanitizer })
     }
 
@@ -121,7 +121,7 @@ impl Runner<'_, '_> {
         if let (true, Some(sanitizer)) = (active != 0, &mut self.sanitizer) {
             let slot = self.core.slot_of(lanes, active);
             let first_row = self.core.cta_rows(slot).0;
-            sanitizer.executed(&Who { lanes, mask: active, slot, first_row }, pc, op, &addresses);
+            sanitizer.executed(&Who { lanes, mask: active, slot, first_row }, pc, &addresses);
         }
         Ok(done)
     }

@@ -8,6 +8,7 @@
 mod clock;
 mod facts;
 mod finding;
+mod notes;
 mod shadow;
 
 use crate::core::{Lanes, lanes_in};
@@ -20,6 +21,7 @@ use crate::op::{Class, MemSpace, Op, Origin};
 use clock::{Clocks, Known, Me, Stamp, join};
 use facts::Fact;
 pub use finding::{By, Finding, Kind, Space};
+pub use notes::{Note, Notes, threads};
 use shadow::{Access, BYTES, Cell, Pages, Touch, WORD};
 use std::collections::BTreeMap;
 
@@ -62,14 +64,17 @@ struct Told {
 /// What finding is the same as another: what, and by which operations.
 type Key = (Kind, Option<u32>, u32);
 
-/// Watches a launch.
+/// Watches a launch: told at once, or by [`Notes`].
 #[derive(Debug)]
-pub(crate) struct Sanitizer<'p> {
+pub struct Sanitizer<'p> {
     checks: Checks,
     launch: &'p Launch,
+    ops: &'p [Op],
     origins: &'p [Origin],
     facts: Vec<Fact>,
     rows: u32,
+    /// Where blocks are that notes are of, by SM and slot.
+    slots: BTreeMap<(u16, u32), u32>,
     /// By slot.
     clocks: Vec<Clocks>,
     shared: Vec<Vec<Cell>>,
@@ -81,13 +86,17 @@ pub(crate) struct Sanitizer<'p> {
 }
 
 impl<'p> Sanitizer<'p> {
-    pub(crate) fn new(checks: Checks, program: &'p Program, launch: &'p Launch) -> Self {
+    /// For one launch, which has done nothing yet.
+    #[must_use]
+    pub fn new(program: &'p Program, launch: &'p Launch) -> Self {
         Self {
-            checks,
+            checks: launch.checks,
             launch,
+            ops: &program.ops,
             origins: &program.origins,
             facts: facts::facts(program),
             rows: launch.threads_per_cta().div_ceil(32).max(1),
+            slots: BTreeMap::new(),
             clocks: Vec::new(),
             shared: Vec::new(),
             global: Pages::default(),
@@ -98,7 +107,7 @@ impl<'p> Sanitizer<'p> {
     }
 
     /// What was found, in the order of the program.
-    pub(crate) fn take_findings(&mut self) -> Vec<Finding> {
+    pub fn take_findings(&mut self) -> Vec<Finding> {
         let mut list: Vec<(Key, Finding)> = std::mem::take(&mut self.found).into_iter().collect();
         list.sort_by_key(|((kind, earlier, later), _)| (*later, *earlier, *kind));
         list.into_iter().map(|(_, finding)| finding).collect()
@@ -130,19 +139,30 @@ impl<'p> Sanitizer<'p> {
     }
 
     /// An operation that is not a barrier or a warp-wide one was executed.
-    pub(crate) fn executed(&mut self, who: &Who<'_>, pc: u32, op: &Op, addresses: &[u64; LANES]) {
+    pub(crate) fn executed(&mut self, who: &Who<'_>, pc: u32, addresses: &[u64; LANES]) {
         let threads = self.threads(who);
-        let fact = self.facts[pc as usize];
+        self.executed_by(who.slot, &threads, pc, lanes_in(who.mask).map(|lane| addresses[lane]));
+        self.threads = threads;
+    }
+
+    fn executed_by(&mut self, slot: u32, threads: &[Me], pc: u32, addresses: impl Iterator<Item = u64>) {
+        let (op, fact) = (&self.ops[pc as usize], self.facts[pc as usize]);
         match op.class {
-            _ if fact.is_fence => self.clocks[who.slot as usize].fence(&threads, fact.is_wide),
+            _ if fact.is_fence => self.clocks[slot as usize].fence(threads, fact.is_wide),
             Class::Load | Class::Store | Class::Atomic => {
-                for (me, lane) in threads.iter().zip(lanes_in(who.mask)) {
-                    self.access(who.slot, *me, pc, op, addresses[lane]);
+                for (me, address) in threads.iter().zip(addresses) {
+                    self.access(slot, *me, pc, op, address);
                 }
             }
             _ => {}
         }
-        self.threads = threads;
+    }
+
+    /// Threads got what an atomic found in memory: what was told there until then.
+    fn answered_by(&mut self, slot: u32, threads: &[Me], pc: u32, addresses: &[u64]) {
+        if self.facts[pc as usize].is_strong {
+            threads.iter().zip(addresses).for_each(|(me, address)| self.acquire(slot, me, (None, *address)));
+        }
     }
 
     fn access(&mut self, slot: u32, me: Me, pc: u32, op: &Op, address: u64) {
@@ -224,16 +244,20 @@ impl<'p> Sanitizer<'p> {
     /// A barrier is complete and these leave it, having come by the operation at `pc`. It is one of the whole block when all its
     /// threads that have not ended have come; `ended` says whether some have.
     pub(crate) fn complete(&mut self, slot: u32, number: u32, is_whole: bool, waiting: &[(Who<'_>, u32)], ended: bool) {
-        let mut threads = Vec::new();
-        // The first thread of each part of a warp, and the operation it came by.
-        let mut firsts: Vec<(Me, u32)> = Vec::new();
+        let mut parts = Vec::new();
         for (who, pc) in waiting {
-            let some = self.threads(who);
-            threads.extend_from_slice(&some);
-            firsts.extend(some.first().map(|me| (*me, *pc)));
-            self.threads = some;
+            parts.push((*pc, self.threads(who)));
         }
+        self.opened(slot, (number, is_whole), ended, &parts);
+    }
+
+    /// The same for threads of parts of warps, with the operations they came by.
+    fn opened(&mut self, slot: u32, (number, is_whole): (u32, bool), ended: bool, parts: &[(u32, Vec<Me>)]) {
+        let threads: Vec<Me> = parts.iter().flat_map(|(_, threads)| threads).copied().collect();
         self.clocks[slot as usize].complete(number, is_whole, &threads);
+        // The first thread of each part of a warp, and the operation it came by.
+        let firsts: Vec<(Me, u32)> =
+            parts.iter().filter_map(|(pc, threads)| threads.first().map(|me| (*me, *pc))).collect();
         let Some(&(first, pc)) = firsts.first().filter(|_| self.checks.sync) else { return };
         if is_whole && ended {
             self.report(Kind::EndedBeforeBarrier, 0, None, (first, pc));
@@ -253,10 +277,14 @@ impl<'p> Sanitizer<'p> {
 
     /// Lanes of a warp have executed a warp-wide operation together.
     pub(crate) fn together(&mut self, who: &Who<'_>, pc: u32) {
+        let threads = self.threads(who);
+        self.together_by(who.slot, &threads, pc);
+        self.threads = threads;
+    }
+
+    fn together_by(&mut self, slot: u32, threads: &[Me], pc: u32) {
         if self.facts[pc as usize].is_meeting {
-            let threads = self.threads(who);
-            self.clocks[who.slot as usize].meet(&threads);
-            self.threads = threads;
+            self.clocks[slot as usize].meet(threads);
         }
     }
 

@@ -3,5 +3,4 @@
 mod early_exit;
 mod forms;
 mod gtx480;
-mod sanitize;
 mod stretches;

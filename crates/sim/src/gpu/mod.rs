@@ -13,6 +13,7 @@ pub mod gaps;
 mod profiling;
 mod run;
 mod sampling;
+mod sanitizing;
 mod seat;
 
 use crate::config::MachineConfig;
@@ -36,6 +37,7 @@ use raddle_exec::{Launch, Program};
 use raddle_ptx::num::fit;
 use run::{Run, Scratch};
 pub use sampling::{PartitionSample, Sample, SmSample};
+use sanitizing::Sanitizing;
 use seat::{Parts, Seat};
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock};
@@ -198,7 +200,7 @@ impl<'m> Gpu<'m> {
         let kernel = TimedKernel::new(program, self.config);
         let some = mechanisms.for_sm().map_err(GpuError::Machine)?;
         let is_heard = options.observer.as_ref().is_some_and(|o| (0..fit(self.config.gpu.sms)).any(|sm| o.hears(sm)));
-        let plain = !is_heard && is_plain(self.config, &some, &kernel, launch);
+        let plain = !is_heard && !launch.checks.any() && is_plain(self.config, &some, &kernel, launch);
         match (plain, options.profile) {
             (true, false) => self.launch_on::<Plain>(mechanisms, &kernel, launch, memory, options),
             (false, false) => self.launch_on::<General>(mechanisms, &kernel, launch, memory, options),
@@ -244,6 +246,7 @@ impl<'m> Gpu<'m> {
             heard.for_each(|(_, sm)| sm.listen(wants));
         }
         let is_virtual = sms.first().is_some_and(Sm::has_virtual_blocks);
+        let sanitizing = Sanitizing::new(kernel.program, launch, &options, is_virtual)?;
         let sms: Vec<Seat<'_, B>> = sms.into_iter().map(|sm| Seat::new(sm, self.now)).collect();
         let partitions = self.memory.partitions();
         let threads = options.threads.clamp(1, sms.len() + partitions.len());
@@ -272,6 +275,7 @@ impl<'m> Gpu<'m> {
             has_fault: false,
             gaps: Gaps::new(options.gaps, kernel, launch),
             sampled: None,
+            sanitizing,
             options,
             scratch: Scratch::default(),
             residency: most,

@@ -1,6 +1,7 @@
 //! A launch under way: SMs and memory partitions, window by window.
 
 use super::gaps::Gaps;
+use super::sanitizing::Sanitizing;
 use super::seat::{Parts, Seat};
 use super::{Gpu, RunOptions, SmOrder};
 use crate::event::Event;
@@ -62,6 +63,7 @@ pub(super) struct Run<'r, 'm, 'k, 'o, B> {
     pub(super) gaps: Gaps<'k>,
     /// When counters are next looked at, if somebody wants samples.
     pub(super) sampled: Option<Cycle>,
+    pub(super) sanitizing: Sanitizing<'k>,
     pub(super) options: RunOptions<'o>,
     pub(super) scratch: Scratch,
     pub(super) residency: u32,
@@ -237,6 +239,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
         }
         drop(memory);
         self.observe();
+        self.sanitizing.hear(self.sms);
     }
 
     fn arrange(&mut self, from: Cycle) {
@@ -345,6 +348,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
                 residency: self.residency,
                 output,
                 skipped: self.gaps.finish(),
+                findings: self.sanitizing.findings(),
             },
             kernel,
         );

@@ -10,6 +10,7 @@ use crate::packet::{Cycle, Reply, Request};
 use crate::saved;
 use raddle_exec::fault::Fault;
 use raddle_exec::memory::StoreLog;
+use raddle_exec::sanitize::Note;
 
 /// What an SM is told before a window, and what it tells after it.
 #[derive(Default)]
@@ -38,6 +39,8 @@ pub struct Mail {
     pub printed: Vec<(Cycle, String)>,
     /// Events of the window.
     pub events: Vec<Event>,
+    /// What threads did to each other in the window, where somebody looks for races.
+    pub notes: Vec<Note>,
     /// What ended the run here, and when.
     pub fault: Option<(Cycle, Box<Fault>)>,
     /// Replies it can take.
@@ -61,7 +64,7 @@ pub struct Mail {
 saved!(Mail {
     values: replies, starts, logical_blocks, is_last, free_flits, requests, asking, logical_total, log, ended, printed,
         reply_room, occupancy, is_idle, next, waits_for_flits, thread_insts, warp_insts, ran_until;
-    fixed: events, fault;
+    fixed: events, notes, fault;
 });
 
 impl Mail {

@@ -207,6 +207,7 @@ impl<'k, B: Build> Sm<'k, B> {
             mail.printed.append(&mut threads.printed);
         }
         account.hand_over(&mut mail.events);
+        threads.note::<B>(|notes, _| notes.hand_over(&mut mail.notes));
         mail.waits_for_flits = self.memory.wants_to_send() || self.fetch.wants_to_send();
         mail.describe(self, to);
     }

@@ -66,7 +66,7 @@ impl<'k, B: Build> Shared<'k, B> {
         let pool = divergence.pool(slots);
         let slots = pool.unwrap_or(slots).min(MAX_WARPS);
         Ok(Self {
-            threads: Threads::new(core.on_sm(u32::from(id), config.gpu.sms)),
+            threads: Threads::new(core.on_sm(u32::from(id), config.gpu.sms), launch.checks.any()),
             warps: Warps::new(kernel, sm, slots, divergence, pool.is_some(), fetch_waiting),
             insts: InFlightTable::default(),
             account: Account::new(id, kernel.ops.len()),

@@ -1,5 +1,6 @@
 //! What threads compute: registers, shared memory, stores, prints, faults.
 
+use super::build::Build;
 use super::facts::Facts;
 use super::footprint::{Footprint, Spaces};
 use super::shared::Issuing;
@@ -11,6 +12,7 @@ use raddle_exec::fault::Fault;
 use raddle_exec::memory::{Global, LOCAL_WINDOW, StoreLog};
 use raddle_exec::op::{Class, MemSpace};
 use raddle_exec::printf::MAX_KEPT;
+use raddle_exec::sanitize::Notes;
 
 /// The threads of an SM.
 pub(super) struct Threads<'k> {
@@ -25,18 +27,30 @@ pub(super) struct Threads<'k> {
     printed_bytes: usize,
     /// What the last memory instruction touched.
     pub(super) footprint: Footprint,
+    /// What they did to each other, where somebody looks for races.
+    pub(super) notes: Option<Box<Notes>>,
 }
 
 saved!(impl['k] Threads<'k> {
     values: log, printed, printed_bytes, footprint;
     parts: core;
-    fixed: fault;
+    fixed: fault, notes;
 });
 
 impl<'k> Threads<'k> {
-    pub(super) fn new(core: Core<'k>) -> Self {
+    /// There are none yet. `watched`: notes are taken of what they do to each other.
+    pub(super) fn new(core: Core<'k>, watched: bool) -> Self {
         let footprint = Footprint { addresses: [0; 32], spaces: Spaces::default(), fixed: None };
-        Self { core, log: StoreLog::default(), fault: None, printed: Vec::new(), printed_bytes: 0, footprint }
+        let notes = watched.then(Box::default);
+        Self { core, log: StoreLog::default(), fault: None, printed: Vec::new(), printed_bytes: 0, footprint, notes }
+    }
+
+    /// Takes a note, where notes are taken.
+    #[inline(always)]
+    pub(super) fn note<B: Build>(&mut self, note: impl FnOnce(&mut Notes, &Core<'k>)) {
+        if let Some(notes) = self.notes.as_mut().filter(|_| !B::PLAIN) {
+            note(notes, &self.core);
+        }
     }
 
     /// A thread did something it must not: the run ends here.
@@ -78,7 +92,7 @@ impl<'k> Threads<'k> {
     }
 
     /// Executes an instruction that computes, loads or stores; whether it touches memory ([`Threads::footprint`]).
-    pub(super) fn touch_or_compute(
+    pub(super) fn touch_or_compute<B: Build>(
         &mut self,
         facts: &Facts<'_>,
         issuing: Issuing<'_>,
@@ -86,13 +100,13 @@ impl<'k> Threads<'k> {
     ) -> Result<bool, LaneFault> {
         match issuing.op.class {
             Class::Alu => self.perform(issuing, lanes).map(|_| false),
-            _ => self.touch(facts, issuing, lanes),
+            _ => self.touch::<B>(facts, issuing, lanes),
         }
     }
 
     /// Executes a memory instruction; whether it touches memory ([`Threads::footprint`]).
     #[inline(always)]
-    pub(super) fn touch(
+    pub(super) fn touch<B: Build>(
         &mut self,
         facts: &Facts<'_>,
         issuing: Issuing<'_>,
@@ -104,6 +118,7 @@ impl<'k> Threads<'k> {
             return self.touch_texels(facts, issuing, lanes).map(|()| true);
         }
         if timed.mem == MemKind::Fence || active == 0 {
+            self.note::<B>(|notes, core| notes.executed(core, (now, pc), (lanes, active), &[0; 32]));
             return self.perform(issuing, lanes).map(|_| false);
         }
         self.footprint.fixed = timed.fixed_address;
@@ -117,6 +132,10 @@ impl<'k> Threads<'k> {
         } else {
             self.footprint.addresses = self.core.addresses(op, lanes, active);
             self.perform(issuing, lanes)?;
+        }
+        if !B::PLAIN {
+            let addresses = self.footprint.addresses;
+            self.note::<B>(|notes, core| notes.executed(core, (now, pc), (lanes, active), &addresses));
         }
         let Footprint { addresses, spaces, .. } = &mut self.footprint;
         *spaces = Spaces::of(timed.space, addresses, active);

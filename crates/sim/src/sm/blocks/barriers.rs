@@ -2,7 +2,7 @@
 
 use super::super::build::Build;
 use super::super::facts::Facts;
-use super::super::shared::Shared;
+use super::super::shared::{Issuing, Shared};
 use super::super::warps::rules::Held;
 use super::phases::Phases;
 use super::virtual_blocks::{VirtualBlocks, named, takes_logical_blocks};
@@ -14,6 +14,7 @@ use raddle_exec::Launch;
 use raddle_exec::core::{Arrival, LaneFault, lanes_in};
 use raddle_exec::decode::{BarrierOp, WarpOp};
 use raddle_exec::op::{Class, Op};
+use raddle_exec::sanitize;
 use raddle_ptx::num::fit;
 
 /// Where threads of a block meet.
@@ -77,7 +78,7 @@ impl Barriers {
             // Nothing more of it is to be fetched or issued.
             on.warps.front_mut(warp).flush(0);
         }
-        self.release_syncs(on, warp);
+        self.release_syncs(on, warp, now);
         if let Some(logical) = self.logical.as_mut().filter(|_| !B::PLAIN) {
             logical.settle(on, &mut self.phases, warp, now);
         }
@@ -116,7 +117,9 @@ impl Barriers {
         for arrival in &arrivals {
             for_each_block(on, warp, arrival.mask, |on, slot, mask| {
                 let Arrival { number, expected, .. } = *arrival;
-                on.threads.core.arrive(slot, op, on.warps.lanes(warp), &Arrival { number, expected, mask });
+                let lanes = on.warps.lanes(warp);
+                on.threads.core.arrive(slot, op, lanes, &Arrival { number, expected, mask });
+                on.threads.note::<B>(|notes, core| notes.arrived(core, now, slot, (lanes, mask), (number, wait)));
                 let number = named(fit(number));
                 on.emit(now, EventKind::BarrierArrive { warp: warp.0, pc, slot, number });
             });
@@ -148,11 +151,18 @@ impl Barriers {
             let Some((number, barrier)) = complete else { return };
             let (core, program) = (&mut on.threads.core, on.facts.kernel.program);
             self.left.clear();
+            let is_watched = !B::PLAIN && on.threads.notes.is_some();
+            let mut waited = Vec::new();
             on.warps.flow.release(slot, number, &mut |leaving| {
                 let op = &program.ops[leaving.pc as usize];
                 core.leave_barrier(&barrier, op, leaving.lanes, leaving.mask);
                 self.left.push(leaving.warp);
+                if is_watched {
+                    waited.push((leaving.pc, sanitize::threads(core, slot, leaving.lanes, leaving.mask)));
+                }
             });
+            let is_whole = barrier.expected.is_none();
+            on.threads.note::<B>(|notes, core| notes.opened(core, now, slot, (number.into(), is_whole), waited));
             for warp in &self.left {
                 on.emit(now, EventKind::BarrierLeave { warp: warp.0, slot, number: named(number) });
                 on.warps.news.leaves(*warp);
@@ -169,29 +179,28 @@ impl Barriers {
     pub(in super::super) fn warp_wide<B: Build>(
         &mut self,
         on: &mut Shared<'_, B>,
-        warp: WarpId,
-        op: &Op,
-        mask: u32,
-        active: u32,
+        issuing: Issuing<'_>,
     ) -> Result<(), LaneFault> {
+        let Issuing { warp, op, pc, mask, active, now, .. } = issuing;
         let (info, lanes) = (on.warps.get(warp), on.warps.lanes(warp));
         let base = u32::from(info.base);
         let wanted = on.threads.core.members(op, lanes, active)? << base;
         let mixed = info.homes().is_some();
         if wanted & !mask != 0 || mixed {
             on.warps.go_on(warp, Outcome::Sync { wanted, anywhere: op.variant == WarpOp::Sync as u8 });
-            self.release_syncs(on, warp);
+            self.release_syncs(on, warp, now);
             return Ok(());
         }
         if active != 0 {
             on.threads.core.collective(op, lanes, active, base);
+            on.threads.note::<B>(|notes, core| notes.together(core, (now, pc), (lanes, active)));
         }
         on.warps.go_behind(warp);
         Ok(())
     }
 
     /// Executes warp-wide operations whose members have all come.
-    fn release_syncs<B: Build>(&mut self, on: &mut Shared<'_, B>, warp: WarpId) {
+    fn release_syncs<B: Build>(&mut self, on: &mut Shared<'_, B>, warp: WarpId, now: Cycle) {
         if !self.has_warp_ops {
             return;
         }
@@ -201,6 +210,7 @@ impl Barriers {
             let lanes = on.warps.lanes(warp);
             let active = on.threads.core.guarded(op, lanes, mask);
             on.threads.core.collective(op, lanes, active, base);
+            on.threads.note::<B>(|notes, core| notes.together(core, (now, pc), (lanes, active)));
         }
         on.warps.refresh_touched();
     }

@@ -179,6 +179,7 @@ impl Blocks {
             self.turns.begin(now + 1);
         }
         let slot = on.threads.core.start_cta(cta);
+        on.threads.note::<B>(|notes, core| notes.started(core, now, slot, cta));
         let (first_row, rows) = on.threads.core.cta_rows(slot);
         let (width, count) = (on.facts.config.sm.warp_width, on.facts.warps_per_cta);
         let first_warp = on.facts.first_warp(slot);

@@ -70,7 +70,7 @@ fn issue_together<B: Build>(gangs: &Gangs, path: &mut Path<'_, '_, B>, gang: Gan
     let lanes = on.warps.lanes(leader);
     let active = on.threads.core.guarded(op, lanes, mask);
     let whole = Issuing { warp: leader, op, pc, mask, active, now: path.now, memory: path.memory };
-    let touches = match on.threads.touch_or_compute(&on.facts, whole, lanes) {
+    let touches = match on.threads.touch_or_compute::<B>(&on.facts, whole, lanes) {
         Ok(touches) => touches,
         Err(fault) => {
             on.threads.fail(pc, lanes, fault, path.now);

@@ -109,7 +109,7 @@ impl<B: Build> Path<'_, '_, B> {
             }
             Class::Exit => self.blocks.barriers_mut().exit(on, warp, active, now),
             Class::Barrier if active != 0 => self.blocks.barriers_mut().barrier(on, warp, (pc, op), active, now)?,
-            Class::Warp => self.blocks.barriers_mut().warp_wide(on, warp, op, mask, active)?,
+            Class::Warp => self.blocks.barriers_mut().warp_wide(on, issuing)?,
             _ => {
                 if op.class == Class::Clock {
                     on.threads.core.set_clock(now);

@@ -127,7 +127,7 @@ pub(in super::super) fn execute<B: Build>(
     if on.threads.is_global_atomic(&on.facts, issuing, lanes) {
         return prepare_atomic(on, inst, issuing);
     }
-    if on.threads.touch(&on.facts, issuing, lanes)? {
+    if on.threads.touch::<B>(&on.facts, issuing, lanes)? {
         if later {
             *on.insts.get_mut(inst).footprint = Some(on.threads.footprint);
         } else {
@@ -143,7 +143,7 @@ pub(in super::super) fn execute<B: Build>(
 
 /// Global atomics are executed at the memory partition: the requests carry what to do.
 fn prepare_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, issuing: Issuing<'_>) -> Result<(), LaneFault> {
-    let Issuing { warp, op, active, memory, .. } = issuing;
+    let Issuing { warp, op, pc, active, now, memory, .. } = issuing;
     let (insts, config) = (&mut on.insts, on.facts.config);
     let mut all = insts.spare_work.pop().unwrap_or_default();
     let global = &mut Global::Logged(memory, &mut on.threads.log);
@@ -155,6 +155,9 @@ fn prepare_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, issuing: Issui
         }
         _ => on.threads.core.prepare_atomic(global, op, lanes, active, &mut all),
     };
+    if op.class == Class::Atomic {
+        on.threads.note::<B>(|notes, core| notes.executed(core, (now, pc), (lanes, active), &all.address));
+    }
     let rules = Rules {
         coalescing: config.sm.coalescing,
         lane_bytes: u32::from(all.bytes),
@@ -173,7 +176,7 @@ fn prepare_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, issuing: Issui
     }
     let count: u32 = fit(accesses.len());
     on.account.counters.atomics += u64::from(count);
-    if let Some(row) = on.account.row(issuing.pc) {
+    if let Some(row) = on.account.row(pc) {
         let bytes = distinct_bytes(&all.address, all.mask, rules.lane_bytes);
         row.atomic_requests += u64::from(count);
         charge_requests(&on.facts, row, &accesses, bytes);

@@ -16,6 +16,7 @@ use crate::packet::{Cycle, Purpose, Reply, Request, Token};
 use crate::saved;
 use crate::seam::WarpId;
 use raddle_exec::atomics::AtomicWork;
+use raddle_exec::op::Class;
 use std::collections::VecDeque;
 
 /// Who may use the write-back port, in turn.
@@ -298,6 +299,10 @@ fn finish_atomic<B: Build>(on: &mut Shared<'_, B>, inst: InstId, work: Box<Atomi
     let op = &on.facts.kernel.program.ops[entry.pc as usize];
     if let Err(fault) = on.threads.core.finish_atomic(op, entry.lanes(), &work) {
         on.threads.fail(entry.pc, entry.lanes(), fault, now);
+    }
+    if op.class == Class::Atomic {
+        let (when, who) = ((now, entry.pc), (entry.lanes(), work.mask));
+        on.threads.note::<B>(|notes, core| notes.answered(core, when, who, &work.address));
     }
     let warp = WarpId(entry.warp);
     on.insts.spare_work.push(work);
