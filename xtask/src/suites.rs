@@ -208,9 +208,15 @@ impl Tried {
         let output = std::env::temp_dir().join(format!("raddle-suites-{}-{number}", std::process::id()));
         let file = fs::File::create(&output)?;
         let started = SystemTime::now();
-        let mut command = Command::new("sh");
+        // Line by line, so that what it has said is there when it is ended.
+        let mut command = Command::new("stdbuf");
         command
-            .args(["-c", &format!("ulimit -v {MEMORY}; ulimit -t {}; {}", limit.as_secs(), self.place(line))])
+            .args([
+                "-oL",
+                "sh",
+                "-c",
+                &format!("ulimit -v {MEMORY}; ulimit -t {}; {}", limit.as_secs(), self.place(line)),
+            ])
             .current_dir(folder)
             .env("PATH", format!("{}:{path}", bin.display()))
             .env("CUDA_PATH", &self.toolkit)
@@ -287,9 +293,14 @@ impl Tried {
             return Ok((verdict, format!("over {} s", self.limit.as_secs())));
         };
         match known::check(&ran.text) {
+            result if (code != 0 || result == Some(false)) && known::lacks_input(&ran.text) => {
+                Ok((Verdict::NoInput, known::first_error(&ran.text)))
+            }
             Some(false) => Ok((Verdict::Wrong, known::first_error(&ran.text))),
             _ if code != 0 => Ok((Verdict::Failed, format!("exit {code}: {}", known::first_error(&ran.text)))),
-            _ if ran.text.contains("did not complete") => Ok((Verdict::Failed, known::first_error(&ran.text))),
+            _ if ran.text.contains("did not complete") && !ran.text.contains("as expected") => {
+                Ok((Verdict::Failed, known::first_error(&ran.text)))
+            }
             Some(true) => Ok((Verdict::Right, outside(&ran.text))),
             None if !suite.compares => Ok((Verdict::Unchecked, String::new())),
             None => {

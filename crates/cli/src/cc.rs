@@ -134,6 +134,10 @@ impl Calls {
         command.args(["-Wno-unknown-cuda-version", "-Wno-unused-command-line-argument"]);
         // What nvcc takes without a word.
         command.args(["-Wno-reserved-user-defined-literal", "-Wno-register", "-Wno-c++11-narrowing"]).args(args);
+        // Host code that overflows, asks whether `this` is null or reads words as others works in most compilers.
+        for option in ["-fwrapv", "-fno-delete-null-pointer-checks", "-fno-strict-aliasing"] {
+            command.args(["-Xarch_host", option]);
+        }
         command.arg("-idirafter").arg(self.folder.join("include"));
         if self.is_dry {
             out::data(&format!("{command:?}\n"))?;

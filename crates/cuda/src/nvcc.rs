@@ -369,6 +369,13 @@ impl Translator {
             let name = Path::new(input).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             self.plan.args.push(Arg::Output(format!("{name}.cpp.ii")));
         }
+        // Compilers of C only warn of a standard of C++, but for clang.
+        let is_c = |arg: &Arg| matches!(arg, Arg::Input { language, .. } if language == "c");
+        let is_standard = |arg: &Arg| matches!(arg, Arg::Option(word) if word.starts_with("-std=c++"));
+        let mut inputs = self.plan.args.iter().filter(|arg| matches!(arg, Arg::Input { .. }));
+        if inputs.all(is_c) {
+            self.plan.args.retain(|arg| !is_standard(arg));
+        }
         let mut first = Vec::new();
         // nvcc optimises unless it is told not to.
         if !self.has_level {
@@ -431,6 +438,7 @@ mod tests {
                 "-O2 --cuda-gpu-arch=sm_70 -ffast-math -fcuda-flush-denormals-to-zero -fcuda-approx-transcendentals -x cuda a.cpp",
             ),
             ("-cuda a.cu", "-O2 --cuda-gpu-arch=sm_70 --cuda-host-only -E -x cuda a.cu -o a.cu.cpp.ii"),
+            ("-std=c++17 -c b.c", "-O2 --cuda-gpu-arch=sm_70 -c -x c b.c"),
             ("-ptx a.cu", "-O2 --cuda-gpu-arch=sm_70 --cuda-device-only -S -x cuda a.cu -o a.ptx"),
         ];
         known.iter().for_each(|(line, want)| assert_eq!(args(line), *want, "{line}"));

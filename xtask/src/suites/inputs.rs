@@ -63,7 +63,27 @@ pub fn write(folder: &Path) -> Result {
     put("myocyte/params.txt", column(16, 1))?;
     put("heartwall/test.avi", film(744, 656, 3))?;
     put("leukocyte/testfile.avi", film(640, 480, 3))?;
+    let genome = bases(4000);
+    put("mummergpu/reference.fna", format!(">reference\n{genome}\n").into_bytes())?;
+    put("mummergpu/queries.fna", reads(&genome, 200, 60))?;
     put("dwt2d/192.bmp", letters(192 * 192 * 3))
+}
+
+/// Letters of a genome.
+fn bases(count: usize) -> String {
+    let mut numbers = Numbers(8);
+    (0..count).map(|_| ["A", "C", "G", "T"][numbers.next(4) as usize]).collect()
+}
+
+/// Pieces of a genome, each with its number.
+fn reads(genome: &str, count: u64, length: usize) -> Vec<u8> {
+    let mut numbers = Numbers(9);
+    let mut text = String::new();
+    for number in 0..count {
+        let start = numbers.next((genome.len() - length) as u64) as usize;
+        let _ = writeln!(text, ">{number}\n{}", &genome[start..start + length]);
+    }
+    text.into_bytes()
 }
 
 /// A count and as many keys.

@@ -24,21 +24,19 @@ pub fn write(folder: &Path, outcomes: &[Outcome]) -> Result {
         return Err(format!("{PAGE} has no place for the tables").into());
     };
     let after = rest.split_once(END).map_or("", |(_, after)| after);
-    let tables = [summary(folder, outcomes), device(folder)?, details(outcomes), all(outcomes)].join("\n");
+    let tables = [summary(folder, outcomes)?, device(folder)?, details(outcomes), all(outcomes)].join("\n");
+    let tables = tables.replace(&format!("{}/", folder.display()), "");
     fs::write(&path, format!("{before}{BEGIN}\n\n{tables}\n{END}{after}"))?;
     println!("suites: {} programs, wrote {PAGE}", outcomes.len());
     Ok(())
 }
 
-fn count(outcomes: &[&Outcome], verdicts: &[Verdict]) -> usize {
-    outcomes.iter().filter(|outcome| verdicts.contains(&outcome.verdict)).count()
-}
-
-fn summary(folder: &Path, outcomes: &[Outcome]) -> String {
+fn summary(folder: &Path, outcomes: &[Outcome]) -> Result<String> {
     use Verdict::{CutOff, Failed, NoInput, NoLibrary, NotCompiled, Right, TooLong, Unchecked, Wrong};
     let mut text =
-        "| suite | revision | programs | need a library that is not here | compile | run to the end | right | unchecked | \
-                    wrong | right, then too long | too long |\n| --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n"
+        "| suite | revision | tried | need a library that is not here | do not compile | right | right, then too long | unchecked | \
+                    wrong | end with an error | lack their input | too long |\n\
+                    | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n"
             .to_owned();
     for suite in SUITES {
         let own: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.suite == suite.name).collect();
@@ -46,33 +44,23 @@ fn summary(folder: &Path, outcomes: &[Outcome]) -> String {
             continue;
         }
         let revision = fs::read_to_string(folder.join(suite.name).join("REVISION")).unwrap_or_default();
-        let numbers = [
-            own.len(),
-            count(&own, &[NoLibrary]),
-            count(&own, &[Right, Unchecked, Wrong, Failed, CutOff, TooLong, NoInput]),
-            count(&own, &[Right, Unchecked, Wrong]),
-            count(&own, &[Right]),
-            count(&own, &[Unchecked]),
-            count(&own, &[Wrong]),
-            count(&own, &[CutOff]),
-            count(&own, &[TooLong]),
-        ];
-        let cells: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        let verdicts = [NoLibrary, NotCompiled, Right, CutOff, Unchecked, Wrong, Failed, NoInput, TooLong];
+        let cells = verdicts.map(|verdict| own.iter().filter(|outcome| outcome.verdict == verdict).count().to_string());
         text += &format!(
-            "| [{}](https://github.com/{}) | {} | {} |\n",
+            "| [{}](https://github.com/{}) | {} | {} of {} | {} |\n",
             suite.name,
             suite.address,
             revision.trim(),
+            own.len(),
+            suite.programs(folder)?.len(),
             cells.join(" | ")
         );
-        let all = [Right, Unchecked, Wrong, Failed, CutOff, TooLong, NoInput, NoLibrary, NotCompiled];
-        debug_assert_eq!(own.len(), count(&own, &all));
     }
     text += "\nHow they were built and run:\n\n";
     for suite in SUITES.iter().filter(|suite| outcomes.iter().any(|outcome| outcome.suite == suite.name)) {
         text += &format!("- {}: {}\n", suite.name, suite.changes);
     }
-    text
+    Ok(text)
 }
 
 /// Every program that is not right, by what became of it.
@@ -80,6 +68,7 @@ fn details(outcomes: &[Outcome]) -> String {
     let names = [
         (Verdict::Wrong, "Wrong by their own check"),
         (Verdict::Failed, "Ended with an error"),
+        (Verdict::NoInput, "Lack their input"),
         (Verdict::NotCompiled, "Do not compile"),
         (Verdict::CutOff, "Right by their own check, then too long"),
         (Verdict::TooLong, "Took too long"),
