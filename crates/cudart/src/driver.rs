@@ -1,15 +1,26 @@
 //! The driver's interface, `libcuda.so`, as far as programs that use the runtime need it and as far as programs load
 //! modules by themselves. Its errors have the numbers of the runtime's.
 
-use crate::abi::{In, Name, Out, Pointer, Text};
+use crate::abi::{HostFunction, In, Name, Out, Pointer, Text};
 use crate::context::{api, api_launch};
 use crate::error::{Code, Error, describe_driver};
+use crate::names::{alias, nothing};
 use crate::runtime::copy::{cudaMemcpy, cudaMemcpyAsync, cudaMemset};
-use crate::runtime::device::cudaDeviceGetAttribute;
+use crate::runtime::device::{
+    cudaDeviceCanAccessPeer, cudaDeviceGetAttribute, cudaDeviceGetLimit, cudaDeviceGetPCIBusId,
+};
 use crate::runtime::graph::Step;
-use crate::runtime::memory::{cudaFree, cudaFreeHost, cudaMalloc, cudaMallocHost, cudaMallocManaged, cudaMemGetInfo};
+use crate::runtime::memory::{
+    cudaFree, cudaFreeAsync, cudaFreeHost, cudaMalloc, cudaMallocAsync, cudaMallocHost, cudaMallocManaged,
+};
+use crate::runtime::memory::{
+    cudaHostAlloc, cudaHostGetDevicePointer, cudaHostRegister, cudaHostUnregister, cudaMallocPitch, cudaMemGetInfo,
+};
+use crate::runtime::stream::{
+    cudaDeviceGetStreamPriorityRange, cudaLaunchHostFunc, cudaStreamCreate, cudaStreamCreateWithPriority,
+};
 use crate::runtime::stream::{cudaEventCreateWithFlags, cudaEventDestroy, cudaEventElapsedTime, cudaEventRecord};
-use crate::runtime::stream::{cudaStreamCreate, cudaStreamDestroy, cudaStreamSynchronize};
+use crate::runtime::stream::{cudaStreamDestroy, cudaStreamSynchronize};
 use raddle_cuda::fat_binary;
 use raddle_exec::memory::MAX_DEVICE_BYTES;
 use raddle_ptx::ir::Space;
@@ -20,18 +31,7 @@ const CONTEXT: Pointer = Pointer(0x20);
 /// Directions of copies.
 const DEFAULT: i32 = 4;
 
-macro_rules! same {
-    ($($other:ident = $name:ident($($arg:ident: $type:ty),*);)*) => {
-        $(
-            #[unsafe(no_mangle)]
-            extern "C" fn $other($($arg: $type),*) -> Code {
-                $name($($arg),*)
-            }
-        )*
-    };
-}
-
-same! {
+alias! {
     cuMemAlloc = cudaMalloc(out: Out<Pointer>, bytes: usize);
     cuMemAlloc_v2 = cudaMalloc(out: Out<Pointer>, bytes: usize);
     cuMemFree = cudaFree(at: Pointer);
@@ -50,26 +50,37 @@ same! {
     cuEventDestroy_v2 = cudaEventDestroy(event: Pointer);
     cuEventRecord = cudaEventRecord(event: Pointer, stream: Pointer);
     cuEventElapsedTime = cudaEventElapsedTime(out: Out<f32>, start: Pointer, end: Pointer);
+    cuStreamCreateWithPriority = cudaStreamCreateWithPriority(out: Out<Pointer>, flags: u32, priority: i32);
+    cuLaunchHostFunc = cudaLaunchHostFunc(stream: Pointer, function: HostFunction, data: Pointer);
+    cuMemAllocAsync = cudaMallocAsync(out: Out<Pointer>, bytes: usize, stream: Pointer);
+    cuMemFreeAsync = cudaFreeAsync(at: Pointer, stream: Pointer);
+    cuMemAllocPitch_v2 = cudaMallocPitch(out: Out<Pointer>, pitch: Out<usize>, width: usize, height: usize);
+    cuMemHostAlloc = cudaHostAlloc(out: Out<Pointer>, bytes: usize, flags: u32);
+    cuMemHostRegister_v2 = cudaHostRegister(at: Pointer, bytes: usize, flags: u32);
+    cuMemHostUnregister = cudaHostUnregister(at: Pointer);
+    cuMemHostGetDevicePointer_v2 = cudaHostGetDevicePointer(out: Out<Pointer>, at: Pointer, flags: u32);
+    cuCtxGetLimit = cudaDeviceGetLimit(value: Out<usize>, limit: i32);
+    cuCtxGetStreamPriorityRange = cudaDeviceGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>);
+    cuDeviceCanAccessPeer = cudaDeviceCanAccessPeer(can: Out<i32>, device: i32, peer: i32);
+    cuDeviceGetPCIBusId = cudaDeviceGetPCIBusId(out: Out<[u8; 13]>, length: i32, device: i32);
+    cuMemcpyDtoDAsync_v2 = cuMemcpyAsync(to: Pointer, from: Pointer, bytes: usize, stream: Pointer);
+    cuMemcpyHtoDAsync_v2 = cuMemcpyAsync(to: Pointer, from: Pointer, bytes: usize, stream: Pointer);
+    cuMemcpyDtoHAsync_v2 = cuMemcpyAsync(to: Pointer, from: Pointer, bytes: usize, stream: Pointer);
+    cuMemcpyHtoD_v2 = cuMemcpy(to: Pointer, from: Pointer, bytes: usize);
+    cuMemcpyDtoH_v2 = cuMemcpy(to: Pointer, from: Pointer, bytes: usize);
+    cuMemcpyDtoD_v2 = cuMemcpy(to: Pointer, from: Pointer, bytes: usize);
+    cuMemsetD8Async = cuMemsetD8_v2(at: Pointer, value: u8, count: usize);
+    cuMemsetD32Async = cuMemsetD32_v2(at: Pointer, value: u32, count: usize);
+    cuModuleLoadFatBinary = cuModuleLoadData(module: Out<Pointer>, data: Pointer);
     cuDeviceGetAttribute = cudaDeviceGetAttribute(value: Out<i32>, number: i32, device: i32);
-}
-
-/// What does nothing here.
-macro_rules! nothing {
-    ($($name:ident)*) => {
-        $(
-            #[unsafe(no_mangle)]
-            extern "C" fn $name() -> Code {
-                api(|_| Ok(()))
-            }
-        )*
-    };
 }
 
 nothing! {
     cuInit cuCtxSynchronize cuCtxDestroy cuCtxDestroy_v2 cuCtxSetCurrent cuCtxPushCurrent cuCtxPushCurrent_v2
     cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2 cuDevicePrimaryCtxReset cuModuleUnload cuCtxSetLimit
     cuCtxSetCacheConfig cuFuncSetCacheConfig cuFuncSetAttribute cuEventSynchronize cuEventQuery cuStreamWaitEvent
-    cuStreamQuery cuProfilerStart cuProfilerStop
+    cuStreamQuery cuProfilerStart cuProfilerStop cuCtxSetSharedMemConfig cuFuncSetSharedMemConfig
+    cuDevicePrimaryCtxReset_v2 cuDevicePrimaryCtxSetFlags_v2
 }
 
 #[unsafe(no_mangle)]
@@ -229,27 +240,12 @@ extern "C" fn cuModuleGetGlobal_v2(at: Out<Pointer>, bytes: Out<usize>, module: 
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemcpyHtoD_v2(to: Pointer, from: Pointer, bytes: usize) -> Code {
+extern "C" fn cuMemcpy(to: Pointer, from: Pointer, bytes: usize) -> Code {
     cudaMemcpy(to, from, bytes, DEFAULT)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cuMemcpyDtoH_v2(to: Pointer, from: Pointer, bytes: usize) -> Code {
-    cudaMemcpy(to, from, bytes, DEFAULT)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn cuMemcpyDtoD_v2(to: Pointer, from: Pointer, bytes: usize) -> Code {
-    cudaMemcpy(to, from, bytes, DEFAULT)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn cuMemcpyHtoDAsync_v2(to: Pointer, from: Pointer, bytes: usize, stream: Pointer) -> Code {
-    cudaMemcpyAsync(to, from, bytes, DEFAULT, stream)
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn cuMemcpyDtoHAsync_v2(to: Pointer, from: Pointer, bytes: usize, stream: Pointer) -> Code {
+extern "C" fn cuMemcpyAsync(to: Pointer, from: Pointer, bytes: usize, stream: Pointer) -> Code {
     cudaMemcpyAsync(to, from, bytes, DEFAULT, stream)
 }
 

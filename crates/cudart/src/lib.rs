@@ -13,6 +13,7 @@
 //! * `abi`: what C hands over, and the only places where its pointers are followed.
 //! * `context`: the state of the process; `registered`: what programs announce before `main`.
 //! * `host_memory`: memory that host code and kernels share; `managed`: variables of that kind.
+//! * `names`: functions that are others under another name, or do nothing.
 //! * `runtime`: the functions, whose names are those of the documentation; `driver`: those of `libcuda.so`.
 //!
 //! `unsafe` is here because the interface is one of C: functions are exported by name, and pointers come from outside.
@@ -24,5 +25,6 @@ mod driver;
 mod error;
 mod host_memory;
 mod managed;
+mod names;
 mod registered;
 mod runtime;

@@ -4,7 +4,9 @@
 use super::copy::{
     Copy3D, cudaMemcpy, cudaMemcpy2D, cudaMemcpy2DAsync, cudaMemcpy3D, cudaMemcpy3DAsync, cudaMemcpyAsync,
 };
+use super::copy::{cudaMemcpy2DFromArray, cudaMemcpy2DToArray, cudaMemcpyFromArray, cudaMemcpyToArray};
 use super::copy::{cudaMemset, cudaMemset2D, cudaMemset2DAsync, cudaMemsetAsync};
+use super::device::{cudaDeviceGetCacheConfig, cudaDeviceGetLimit};
 use super::function::{cudaLaunchCooperativeKernel, cudaLaunchKernel};
 use super::graph::{cudaGraphLaunch, cudaStreamBeginCapture, cudaStreamEndCapture, cudaStreamIsCapturing};
 use super::memory::{cudaFreeAsync, cudaMallocAsync, cudaMemPrefetchAsync};
@@ -12,17 +14,7 @@ use super::stream::{cudaEventRecord, cudaLaunchHostFunc, cudaStreamQuery, cudaSt
 use super::symbol::{cudaMemcpyFromSymbol, cudaMemcpyFromSymbolAsync, cudaMemcpyToSymbol, cudaMemcpyToSymbolAsync};
 use crate::abi::{Dim3, HostFunction, In, Out, Pointer};
 use crate::error::Code;
-
-macro_rules! alias {
-    ($($other:ident = $name:ident($($arg:ident: $type:ty),*);)*) => {
-        $(
-            #[unsafe(no_mangle)]
-            extern "C" fn $other($($arg: $type),*) -> Code {
-                $name($($arg),*)
-            }
-        )*
-    };
-}
+use crate::names::{alias, nothing};
 
 alias! {
     cudaMemcpy_ptds = cudaMemcpy(to: Pointer, from: Pointer, bytes: usize, direction: i32);
@@ -53,8 +45,20 @@ alias! {
     cudaGraphLaunch_ptsz = cudaGraphLaunch(exec: Pointer, stream: Pointer);
     cudaLaunchKernel_ptsz = cudaLaunchKernel(function: Pointer, grid: Dim3, block: Dim3, args: In<Pointer>, shared: usize, stream: Pointer);
     cudaLaunchCooperativeKernel_ptsz = cudaLaunchCooperativeKernel(function: Pointer, grid: Dim3, block: Dim3, args: In<Pointer>, shared: usize, stream: Pointer);
+    cudaMemcpy2DToArrayAsync = cudaMemcpy2DToArray(array: Pointer, x: usize, y: usize, from: Pointer, pitch: usize, width: usize, height: usize, direction: i32);
+    cudaMemcpy2DFromArrayAsync = cudaMemcpy2DFromArray(to: Pointer, pitch: usize, array: Pointer, x: usize, y: usize, width: usize, height: usize, direction: i32);
+    cudaMemcpyToArrayAsync = cudaMemcpyToArray(array: Pointer, x: usize, y: usize, from: Pointer, bytes: usize, direction: i32);
+    cudaMemcpyFromArrayAsync = cudaMemcpyFromArray(to: Pointer, array: Pointer, x: usize, y: usize, bytes: usize, direction: i32);
+    cudaThreadGetLimit = cudaDeviceGetLimit(value: Out<usize>, limit: i32);
+    cudaThreadGetCacheConfig = cudaDeviceGetCacheConfig(config: Out<i32>);
     __cudaLaunchKernel = cudaLaunchKernel(function: Pointer, grid: Dim3, block: Dim3, args: In<Pointer>, shared: usize, stream: Pointer);
     __cudaLaunchKernel_ptsz = cudaLaunchKernel(function: Pointer, grid: Dim3, block: Dim3, args: In<Pointer>, shared: usize, stream: Pointer);
+}
+
+nothing! {
+    cudaMemPrefetchAsync_v2 cudaMemAdvise_v2 cudaStreamSetAttribute cudaStreamCopyAttributes cudaCtxResetPersistingL2Cache
+    cudaInitDevice cudaDeviceGraphMemTrim cudaThreadSetCacheConfig cudaThreadSetLimit cudaSetDoubleForDevice
+    cudaSetDoubleForHost
 }
 
 /// A kernel's handle is the address that stands for it.

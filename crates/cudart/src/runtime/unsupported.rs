@@ -42,7 +42,39 @@ unsupported! {
         cudaGraphMemcpyNodeGetParams cudaGraphMemcpyNodeSetParams cudaGraphExecMemcpyNodeSetParams
         cudaGraphMemsetNodeGetParams cudaGraphMemsetNodeSetParams cudaGraphExecMemsetNodeSetParams
         cudaGraphHostNodeSetParams cudaGraphExecHostNodeSetParams cudaGraphNodeGetType cudaGraphGetRootNodes
-        cudaGraphGetEdges cudaGraphAddChildGraphNode cudaGraphConditionalHandleCreate cudaGraphAddNode;
+        cudaGraphGetEdges cudaGraphAddChildGraphNode cudaGraphConditionalHandleCreate cudaGraphAddNode
+        cudaGraphChildGraphNodeGetGraph cudaGraphDebugDotPrint cudaGraphDestroyNode cudaGraphEventRecordNodeGetEvent
+        cudaGraphEventRecordNodeSetEvent cudaGraphEventWaitNodeGetEvent cudaGraphEventWaitNodeSetEvent
+        cudaGraphExecChildGraphNodeSetParams cudaGraphExecEventRecordNodeSetEvent cudaGraphExecEventWaitNodeSetEvent
+        cudaGraphExecGetFlags cudaGraphExecMemcpyNodeSetParams1D cudaGraphExecMemcpyNodeSetParamsFromSymbol
+        cudaGraphExecMemcpyNodeSetParamsToSymbol cudaGraphExecNodeSetParams cudaGraphHostNodeGetParams
+        cudaGraphInstantiateWithParams cudaGraphKernelNodeCopyAttributes cudaGraphKernelNodeGetAttribute
+        cudaGraphKernelNodeSetAttribute cudaGraphMemAllocNodeGetParams cudaGraphMemFreeNodeGetParams
+        cudaGraphMemcpyNodeSetParams1D cudaGraphMemcpyNodeSetParamsFromSymbol cudaGraphMemcpyNodeSetParamsToSymbol
+        cudaGraphNodeFindInClone cudaGraphNodeGetDependencies cudaGraphNodeGetDependentNodes cudaGraphNodeGetEnabled
+        cudaGraphNodeSetEnabled cudaGraphNodeSetParams cudaGraphRemoveDependencies cudaStreamBeginCaptureToGraph
+        cudaStreamUpdateCaptureDependencies;
+    "a graph has kernels, copies, fills and host functions":
+        cudaGraphAddEventRecordNode cudaGraphAddEventWaitNode cudaGraphAddMemAllocNode cudaGraphAddMemFreeNode
+        cudaGraphAddMemcpyNodeFromSymbol cudaGraphAddMemcpyNodeToSymbol cudaDeviceGetGraphMemAttribute
+        cudaDeviceSetGraphMemAttribute cudaUserObjectCreate cudaUserObjectRelease cudaUserObjectRetain
+        cudaGraphReleaseUserObject cudaGraphRetainUserObject;
+    "there is one device":
+        cudaDeviceGetP2PAttribute cudaDeviceGetByPCIBusId cudaMemcpy3DPeer cudaMemcpy3DPeerAsync cuCtxEnablePeerAccess
+        cuCtxDisablePeerAccess;
+    "arrays are copied to and from other memory":
+        cudaMemcpyArrayToArray cudaMemcpy2DArrayToArray cudaArrayGetMemoryRequirements cudaArrayGetPlane;
+    "it is not simulated":
+        cudaOccupancyMaxActiveClusters cudaOccupancyMaxPotentialClusterSize cudaDeviceGetTexture1DLinearMaxWidth
+        cudaFuncGetName cudaMemPoolGetAccess cudaMemRangeGetAttributes cudaStreamGetAttribute cudaStreamGetId;
+    "the driver's interface has it under the runtime's names only":
+        cuArrayCreate_v2 cuArrayDestroy cuCtxGetApiVersion cuCtxGetCacheConfig cuCtxGetFlags cuCtxGetSharedMemConfig
+        cuDeviceGetProperties cuDeviceGetUuid cuDevicePrimaryCtxGetState cuFuncGetAttribute cuLaunchCooperativeKernel
+        cuMemGetAddressRange_v2 cuMemHostGetFlags cuMemcpy2D_v2 cuMemcpy2DAsync_v2 cuMemsetD16_v2 cuMemsetD16Async
+        cuMemsetD2D8_v2 cuMemsetD2D32_v2 cuModuleGetSurfRef cuModuleGetTexRef
+        cuOccupancyMaxActiveBlocksPerMultiprocessor cuOccupancyMaxPotentialBlockSize cuPointerGetAttribute;
+    "PTX is linked by `raddle ptx link`":
+        cuLinkCreate_v2 cuLinkAddData_v2 cuLinkAddFile_v2 cuLinkComplete cuLinkDestroy;
     "a cooperative launch is on one device":
         cudaLaunchCooperativeKernelMultiDevice;
 }
