@@ -60,7 +60,7 @@ fn profile(folder: &Path) -> Result {
     run_cargo(&[&["run", "--quiet", "--locked", "-p", "raddle-cli", "--"][..], &command].concat())?;
     let pick = "<script>view = kernel.lines[0].file; picked = kernel.lines[0]; show();</script>";
     fs::write(&page, fs::read_to_string(&page)? + pick)?;
-    take(folder, &page, "profile.png", (1180, 760))
+    take(folder, &page, "profile.png", (1320, 850))
 }
 
 fn take(folder: &Path, page: &Path, name: &str, (width, height): (u32, u32)) -> Result {
