@@ -196,11 +196,9 @@ impl Core<'_> {
             let inside = inside && source < width;
             let source = if inside { source } else { own };
             valid |= u32::from(inside) << lane;
-            // A lane that does not take part has no value to give: the own one stays.
+            // The ISA leaves open what a lane gives that takes no part: here it gives 0.
             let from = (source + base) as usize;
-            if from < LANES && mask >> from & 1 != 0 {
-                out[lane] = a[from];
-            }
+            out[lane] = if from < LANES && mask >> from & 1 != 0 { a[from] } else { 0 };
         }
         let mut regs = self.regs(row);
         regs.set32(op.d[0], &out, mask);

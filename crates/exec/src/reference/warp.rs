@@ -73,7 +73,7 @@ impl Step<'_> {
         Ok(Lane { thread, lane, value, b, c })
     }
 
-    /// Writes the result of this thread and goes on.
+    /// Writes the result of this thread and continues.
     fn finish_collective(&mut self, own: &Lane, all: &[Lane]) {
         match self.inst.opcode {
             Opcode::Vote => self.vote(all),
@@ -91,7 +91,7 @@ impl Step<'_> {
         self.leave_collective();
     }
 
-    /// Goes on behind a warp instruction.
+    /// Continues after a warp instruction.
     pub(super) fn leave_collective(&mut self) {
         self.thread.state = State::Ready;
         self.thread.pc += 1;
@@ -111,9 +111,9 @@ impl Step<'_> {
     fn shuffle(&mut self, own: &Lane, all: &[Lane]) {
         let mode = self.inst.first_of(&[Word::Up, Word::Down, Word::Bfly, Word::Idx]);
         let (source, in_range) = source_lane(mode, own, self.env.options.warp_width);
-        // The ISA leaves the value of a lane that does not take part open: here it is the own one.
-        let from = all.iter().find(|l| l.lane == source).unwrap_or(own);
-        self.write(0, Type::B32, from.value);
+        // The ISA leaves open what a lane gives that takes no part: here it gives 0.
+        let value = all.iter().find(|l| l.lane == source).map_or(0, |l| l.value);
+        self.write(0, Type::B32, value);
         self.write_second(in_range);
     }
 
