@@ -134,7 +134,12 @@ impl Image {
                 Space::Global | Space::Tex if var.owner.is_none() => {
                     addresses[i] = match placed.get(&var.name) {
                         Some(address) => *address,
-                        None => memory.alloc(var.name.clone(), var.size)?,
+                        None => {
+                            let address = memory.alloc(var.name.clone(), var.size)?;
+                            // What a module does not say of its variables is zero.
+                            memory.count_as_written(address);
+                            address
+                        }
                     };
                 }
                 Space::Const => addresses[i] = u64::from(constants.place(var)?),

@@ -16,7 +16,7 @@ pub enum Check {
     Races,
     /// Barriers that some threads miss.
     Sync,
-    /// Shared memory read before it is written.
+    /// Shared or global memory read before it is written.
     Init,
     /// Reads outside of memory; a write outside of memory ends a launch without any option.
     Memory,

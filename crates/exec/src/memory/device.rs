@@ -7,6 +7,7 @@
 //!
 //! Addresses are not used twice. A pointer that dangles is found, and messages say to what it pointed.
 
+use super::written::{Written, zeroes};
 use super::{AccessError, AllocError};
 use crate::saved;
 use crate::saved::{Pass, Saved};
@@ -73,8 +74,8 @@ pub struct Allocation {
     data: Bytes,
     /// Bytes it had before it was freed; it has none now.
     freed: Option<u64>,
-    /// One bit per byte that has been written; only kept when asked for.
-    written: Option<Vec<u64>>,
+    /// Which bytes have been written; only kept when asked for.
+    written: Option<Written>,
 }
 
 impl Saved for Allocation {
@@ -102,15 +103,26 @@ pub struct DeviceMemory {
     next: u64,
     /// Bytes left free after every allocation.
     gap: u64,
-    track_writes: bool,
+    unwritten: Unwritten,
 }
 
-saved!(DeviceMemory { parts: allocations; fixed: order, freed, taken, next, gap, track_writes });
+/// What is to be known of bytes that nobody has written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Unwritten {
+    #[default]
+    Ignored,
+    /// To read them is a fault.
+    Refused,
+    /// They are known to whoever asks.
+    Noted,
+}
+
+saved!(DeviceMemory { parts: allocations; fixed: order, freed, taken, next, gap, unwritten });
 
 impl Default for DeviceMemory {
     fn default() -> Self {
         let (allocations, order, freed) = (Vec::new(), Vec::new(), VecDeque::new());
-        Self { allocations, order, freed, taken: 0, next: HEAP_BASE, gap: 0, track_writes: false }
+        Self { allocations, order, freed, taken: 0, next: HEAP_BASE, gap: 0, unwritten: Unwritten::default() }
     }
 }
 
@@ -124,13 +136,36 @@ impl DeviceMemory {
     /// From now on, remembers which bytes of new allocations have been written, so that reading
     /// others can be reported.
     pub fn track_writes(&mut self) {
-        self.track_writes = true;
+        self.unwritten = Unwritten::Refused;
+    }
+
+    /// From now on, remembers which bytes of new allocations the host has written. What kernels write is told by whoever took it ([`Self::take_written`]).
+    pub fn note_writes(&mut self) {
+        self.unwritten = Unwritten::Noted;
     }
 
     /// Whether reads of bytes never written are reported.
     #[must_use]
     pub fn tracks_writes(&self) -> bool {
-        self.track_writes
+        self.unwritten == Unwritten::Refused
+    }
+
+    /// Takes away what is known of written bytes, by first address, ascending. They count as written until it is given back.
+    pub fn take_written(&mut self) -> Vec<(u64, Written)> {
+        if self.unwritten != Unwritten::Noted {
+            return Vec::new();
+        }
+        let take = |(base, index): &(u64, usize)| Some((*base, self.allocations[*index].written.take()?));
+        self.order.iter().filter_map(take).collect()
+    }
+
+    /// Gives back what was taken, of the allocations that are still there.
+    pub fn give_written(&mut self, written: Vec<(u64, Written)>) {
+        for (base, bits) in written {
+            if let Ok(at) = self.order.binary_search_by_key(&base, |(base, _)| *base) {
+                self.allocations[self.order[at].1].written = Some(bits);
+            }
+        }
     }
 
     /// From now on, leaves room after every allocation, so that an access past its end is not one to the next.
@@ -153,7 +188,7 @@ impl DeviceMemory {
             return Err(AllocError::TooLarge { name, bytes, taken });
         }
         let data = zeroes(bytes);
-        let written = self.track_writes.then(|| zeroes(bytes.div_ceil(64)));
+        let written = (self.unwritten != Unwritten::Ignored).then(|| Written::none_of(bytes));
         let (Some(data), Some(written)) = (data, written.map_or(Some(None), |bits| bits.map(Some))) else {
             return Err(AllocError::NoMemory { name, bytes });
         };
@@ -271,22 +306,26 @@ impl DeviceMemory {
         &mut self.allocations[index].data
     }
 
-    /// Remembers that bytes have been written, when that is tracked.
-    #[inline]
-    pub fn mark_written(&mut self, index: usize, offset: usize, bytes: usize) {
-        if let Some(bits) = &mut self.allocations[index].written {
-            for i in offset..offset + bytes {
-                bits[i / 64] |= 1 << (i % 64);
-            }
+    /// Counts the allocation at an address as written, whatever is in it.
+    pub fn count_as_written(&mut self, address: u64) {
+        if let Ok((index, _)) = self.find(address, 0) {
+            self.allocations[index].written = None;
         }
     }
 
-    /// The first of these bytes that has never been written, when that is tracked.
+    /// Remembers that bytes have been written, when that is tracked.
+    #[inline]
+    pub fn mark_written(&mut self, index: usize, offset: usize, bytes: usize) {
+        if let Some(written) = &mut self.allocations[index].written {
+            written.mark(offset, bytes);
+        }
+    }
+
+    /// The first of these bytes that has never been written, when to read it is a fault.
     #[must_use]
     #[inline]
     pub fn first_unwritten(&self, index: usize, offset: usize, bytes: usize) -> Option<usize> {
-        let bits = self.allocations[index].written.as_ref()?;
-        (offset..offset + bytes).find(|i| bits[i / 64] >> (i % 64) & 1 == 0)
+        self.allocations[index].written.as_ref().filter(|_| self.tracks_writes())?.first_missing(offset, bytes)
     }
 
     /// Reads bytes for the host: writes are not checked for.
@@ -339,14 +378,6 @@ impl DeviceMemory {
         }
         self.find(address, bytes)
     }
-}
-
-/// Zeroes that take memory when they are first touched; none when the host has no room. Nothing both asks and leaves the
-/// pages alone, so that room is asked for and given back before.
-fn zeroes<T: Clone + Default>(count: u64) -> Option<Vec<T>> {
-    let count = usize::try_from(count).ok()?;
-    Vec::<T>::new().try_reserve_exact(count).ok()?;
-    Some(vec![T::default(); count])
 }
 
 impl Allocation {

@@ -7,10 +7,12 @@
 mod device;
 mod error;
 mod view;
+mod written;
 
 pub use device::{Allocation, DeviceMemory, HEAP_BASE, MAX_DEVICE_BYTES};
 pub use error::{AccessError, AllocError};
 pub use view::{Global, Merge, StoreLog};
+pub use written::Written;
 
 /// Start of the window onto the thread block's shared memory.
 pub const SHARED_WINDOW: u64 = 0x1000_0000;

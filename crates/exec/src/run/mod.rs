@@ -84,7 +84,7 @@ pub fn run(
         return Ok(reference::run(&program.image, &program.layout, launch, memory, &options)?);
     }
     let finished = all.run(&mut (0..launch.ctas()), memory, u64::MAX, None);
-    let report = all.take_report();
+    let report = all.take_report(memory);
     match finished {
         Ok(_) => Ok(report),
         Err(fault) => Err(Fault { output: report.output, ..*fault }.into()),

@@ -54,6 +54,9 @@ impl<'p> Stretches<'p> {
         patience: u64,
         touch: Option<&'a mut (dyn Touch + 'a)>,
     ) -> Ran<bool> {
+        if let Some(sanitizer) = &mut self.sanitizer {
+            sanitizer.take_over(memory);
+        }
         let mut runner = Runner {
             core: &mut self.core,
             program: self.program,
@@ -66,12 +69,16 @@ impl<'p> Stretches<'p> {
             sanitizer: self.sanitizer.as_mut(),
             touch,
         };
-        runner.grid(&mut self.resident, blocks, patience)
+        let done = runner.grid(&mut self.resident, blocks, patience);
+        if let Some(sanitizer) = runner.sanitizer {
+            sanitizer.give_back(runner.memory);
+        }
+        done
     }
 
-    /// What was counted and printed since this was last asked.
-    pub fn take_report(&mut self) -> Report {
-        let findings = self.sanitizer.as_mut().map(Sanitizer::take_findings).unwrap_or_default();
+    /// What was counted and printed since this was last asked, of launches in this memory.
+    pub fn take_report(&mut self, memory: &DeviceMemory) -> Report {
+        let findings = self.sanitizer.as_mut().map(|s| s.take_findings(memory)).unwrap_or_default();
         Report { output: self.core.take_output(), findings, ..std::mem::take(&mut self.report) }
     }
 }

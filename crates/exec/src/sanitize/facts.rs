@@ -1,7 +1,7 @@
 //! What a program's instructions say about the order of memory.
 
 use crate::decode::{Program, WarpOp};
-use crate::op::Class;
+use crate::op::{Class, MemSpace};
 use raddle_ptx::isa::{Opcode, Word};
 
 /// What one operation does to the order of memory.
@@ -13,6 +13,8 @@ pub(super) struct Fact {
     pub(super) releases: bool,
     /// For threads of the grid, and not of the block alone.
     pub(super) is_wide: bool,
+    /// It writes global memory at addresses that the sanitizer is not told.
+    pub(super) is_unseen_store: bool,
     /// A fence.
     pub(super) is_fence: bool,
     /// Lanes of a warp wait for each other.
@@ -35,6 +37,7 @@ pub(super) fn facts(program: &Program) -> Vec<Fact> {
             is_strong,
             releases: is_strong && inst.first_of(&[Word::Release, Word::AcqRel]).is_some(),
             is_wide: !inst.has(Word::Cta),
+            is_unseen_store: op.class == Class::Matrix && op.access.writes && op.access.space != MemSpace::Shared,
             is_fence: matches!(inst.opcode, Opcode::Membar | Opcode::Fence),
             is_meeting: op.class == Class::Warp && op.variant == WarpOp::Sync as u8,
             is_aligned: inst.opcode == Opcode::Bar || inst.has(Word::Aligned),

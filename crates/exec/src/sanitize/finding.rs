@@ -40,8 +40,11 @@ pub enum Kind {
     DifferentBarriers,
     /// A barrier of the whole block is complete though threads have ended before it.
     EndedBeforeBarrier,
-    /// A word of shared memory is read that no thread has written.
-    NeverWritten,
+    /// Bytes are read that nobody has written.
+    NeverWritten {
+        /// Where.
+        space: Space,
+    },
 }
 
 /// Who, and by which instruction.
@@ -54,6 +57,8 @@ pub struct Finding {
     pub kind: Kind,
     /// The address, where there is one.
     pub address: u64,
+    /// The name of the allocation it is in, and how far from its start, where it is one of global memory.
+    pub allocation: Option<(String, u64)>,
     /// The earlier access or arrival.
     pub earlier: Option<By>,
     /// The later one.
@@ -67,16 +72,24 @@ fn verb(writes: bool) -> &'static str {
 }
 
 impl Finding {
+    /// Whether its address is one of global memory.
+    pub(super) fn is_global(&self) -> bool {
+        matches!(self.kind, Kind::Race { space: Space::Global, .. } | Kind::NeverWritten { space: Space::Global })
+    }
+
     /// The text for the user.
     #[must_use]
     pub fn describe(&self, module: &Module, source: Option<&str>) -> String {
         let place = |(func, inst): (FuncId, InstId)| place(module, source, func, inst);
         let (thread, at) = self.later;
         let times = if self.count > 1 { format!(", {} times", self.count) } else { String::new() };
+        let address = match &self.allocation {
+            Some((name, offset)) => format!("{:#x} (`{name}` + {offset})", self.address),
+            None => format!("{:#x}", self.address),
+        };
         let head = match self.kind {
             Kind::Race { space, earlier_writes, later_writes } => format!(
-                "race in {space} memory at {:#x}{times}: {} and {} are not ordered",
-                self.address,
+                "race in {space} memory at {address}{times}: {} and {} are not ordered",
                 verb(earlier_writes),
                 verb(later_writes)
             ),
@@ -85,9 +98,7 @@ impl Finding {
             }
             Kind::DifferentBarriers => format!("threads of a block meet at different barrier instructions{times}"),
             Kind::EndedBeforeBarrier => format!("threads of a block have ended before its barrier{times}"),
-            Kind::NeverWritten => {
-                format!("shared memory at {:#x} is read before it is written{times}", self.address)
-            }
+            Kind::NeverWritten { space } => format!("{space} memory at {address} is read before it is written{times}"),
         };
         match self.earlier {
             Some((other, before)) => {

@@ -8,6 +8,7 @@
 mod clock;
 mod facts;
 mod finding;
+mod init;
 mod notes;
 mod shadow;
 
@@ -16,11 +17,12 @@ use crate::decode::Program;
 use crate::fault::ThreadId;
 use crate::lanes::LANES;
 use crate::launch::Launch;
-use crate::memory::{Region, region};
+use crate::memory::{DeviceMemory, Region, region};
 use crate::op::{Class, MemSpace, Op, Origin};
 use clock::{Clocks, Known, Me, Stamp, join};
 use facts::Fact;
 pub use finding::{By, Finding, Kind, Space};
+use init::Init;
 pub use notes::{Note, Notes, threads};
 use shadow::{Access, BYTES, Cell, Pages, Touch, WORD};
 use std::collections::BTreeMap;
@@ -32,7 +34,7 @@ pub struct Checks {
     pub races: bool,
     /// Barriers that some threads miss.
     pub sync: bool,
-    /// Shared memory that is read before it is written.
+    /// Shared and global memory that is read before it is written.
     pub init: bool,
 }
 
@@ -79,6 +81,8 @@ pub struct Sanitizer<'p> {
     clocks: Vec<Clocks>,
     shared: Vec<Vec<Cell>>,
     global: Pages,
+    /// What is known of global memory that was written before and since.
+    init: Init,
     told: BTreeMap<(Option<u32>, u64), Told>,
     found: BTreeMap<Key, Finding>,
     /// Kept for its memory.
@@ -100,17 +104,35 @@ impl<'p> Sanitizer<'p> {
             clocks: Vec::new(),
             shared: Vec::new(),
             global: Pages::default(),
+            init: Init::default(),
             told: BTreeMap::new(),
             found: BTreeMap::new(),
             threads: Vec::new(),
         }
     }
 
+    /// Takes over what memory knows of bytes that were written, until [`Self::give_back`].
+    pub fn take_over(&mut self, memory: &mut DeviceMemory) {
+        if self.checks.init {
+            self.init = Init::new(memory, self.facts.iter().any(|fact| fact.is_unseen_store));
+        }
+    }
+
+    /// Gives it back, with what was written since.
+    pub fn give_back(&mut self, memory: &mut DeviceMemory) {
+        std::mem::take(&mut self.init).give_back(memory);
+    }
+
     /// What was found, in the order of the program.
-    pub fn take_findings(&mut self) -> Vec<Finding> {
+    pub fn take_findings(&mut self, memory: &DeviceMemory) -> Vec<Finding> {
         let mut list: Vec<(Key, Finding)> = std::mem::take(&mut self.found).into_iter().collect();
         list.sort_by_key(|((kind, earlier, later), _)| (*later, *earlier, *kind));
-        list.into_iter().map(|(_, finding)| finding).collect()
+        let named = |(_, mut finding): (Key, Finding)| {
+            let holder = memory.holder(finding.address).filter(|_| finding.is_global());
+            finding.allocation = holder.map(|a| (a.name.clone(), finding.address - a.base));
+            finding
+        };
+        list.into_iter().map(named).collect()
     }
 
     /// A block becomes resident.
@@ -180,6 +202,19 @@ impl<'p> Sanitizer<'p> {
             self.acquire(slot, &me, key);
         }
         let touch = if op.class == Class::Load { Touch::Read } else { Touch::Write };
+        if space == Space::Global && self.checks.init {
+            match op.class {
+                Class::Store => self.init.written(at, bytes),
+                class => {
+                    if let Some(address) = self.init.first_missing(at, bytes) {
+                        self.report(Kind::NeverWritten { space }, address, None, (me, pc));
+                    }
+                    if class == Class::Atomic {
+                        self.init.written(at, bytes);
+                    }
+                }
+            }
+        }
         let mut word = at / WORD;
         while word * WORD < at + bytes {
             let start = word * WORD;
@@ -206,7 +241,7 @@ impl<'p> Sanitizer<'p> {
         let is_fresh = self.checks.init && space == Space::Shared && touch == Touch::Read && !cell.is_written(mask);
         let clash = cell.visit(&Access { me, clocks, pc, touch, facts: &self.facts }, mask);
         if is_fresh {
-            self.report(Kind::NeverWritten, address, None, (me, pc));
+            self.report(Kind::NeverWritten { space }, address, None, (me, pc));
         }
         if let Some(clash) = clash.filter(|_| self.checks.races) {
             let later_writes = touch == Touch::Write;
@@ -305,6 +340,6 @@ impl<'p> Sanitizer<'p> {
         };
         let later = by(me.row, me.bit, pc);
         let earlier = earlier.map(|earlier| by(earlier.row, earlier.lanes, earlier.pc));
-        self.found.insert(key, Finding { kind, address, earlier, later, count: 1 });
+        self.found.insert(key, Finding { kind, address, allocation: None, earlier, later, count: 1 });
     }
 }

@@ -29,7 +29,7 @@ fn stretches_are_the_whole() {
         let mut blocks = start..launch.ctas().min(start + 5);
         assert!(engine.run(&mut blocks, &mut pieces.memory, u64::MAX, Some(&mut seen)).unwrap());
         assert!(blocks.is_empty());
-        let report = engine.take_report();
+        let report = engine.take_report(&pieces.memory);
         warp_insts += report.warp_insts;
         thread_insts += report.thread_insts;
         assert!(report.most_of_a_cta > 0 && report.most_of_a_cta <= report.warp_insts);

@@ -53,6 +53,11 @@ fn empty_memory(options: &RunOptions, has_guards: bool) -> DeviceMemory {
     if has_guards {
         memory.guard();
     }
+    if options.report_uninitialised {
+        memory.track_writes();
+    } else if options.checks.init {
+        memory.note_writes();
+    }
     memory.leave(options.heap_offset);
     memory
 }
@@ -92,10 +97,6 @@ impl<'d> Device<'d> {
     pub fn load(setup: &'d Setup, ptx: &'d PtxFile, has_guards: bool) -> Result<Self, Error> {
         let mut device = Self::open(setup, has_guards)?;
         device.add_module(ptx)?;
-        if setup.options.report_uninitialised {
-            // What a module says of its variables counts as written.
-            device.memories().for_each(DeviceMemory::track_writes);
-        }
         if setup.checkpoints.as_ref().is_some_and(|c| !c.if_possible) && setup.options.warn_of_reads {
             return Err(Problem::new("there are no checkpoints of runs that note reads outside of memory").into());
         }

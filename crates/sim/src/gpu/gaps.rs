@@ -205,7 +205,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
         let mut warmer = Warmer::new(self.gpu.config, self.gpu.memory.map(), &partitions, kernel, now);
         let mut memory = self.memory.write().unwrap_or_else(PoisonError::into_inner);
         let is_done = engine.run(blocks, &mut memory, PATIENCE, Some(&mut warmer));
-        let report = engine.take_report();
+        let report = engine.take_report(&memory);
         self.gaps.count(&report);
         if !report.output.is_empty() {
             self.printed_bytes += report.output.len();
@@ -231,7 +231,7 @@ impl Gpu<'_> {
         let partitions = self.memory.partitions();
         let mut warmer = Warmer::new(self.config, self.memory.map(), &partitions, &kernel, self.now);
         let done = engine.run(&mut (0..launch.ctas()), memory, u64::MAX, Some(&mut warmer));
-        let report = engine.take_report();
+        let report = engine.take_report(memory);
         Ok(match done {
             Ok(_) => Ok(report),
             Err(fault) => Err(Box::new(Fault { output: report.output, ..*fault })),

@@ -246,7 +246,7 @@ impl<'m> Gpu<'m> {
             heard.for_each(|(_, sm)| sm.listen(wants));
         }
         let is_virtual = sms.first().is_some_and(Sm::has_virtual_blocks);
-        let sanitizing = Sanitizing::new(kernel.program, launch, &options, is_virtual)?;
+        let sanitizing = Sanitizing::new(kernel.program, launch, &options, is_virtual, memory)?;
         let sms: Vec<Seat<'_, B>> = sms.into_iter().map(|sm| Seat::new(sm, self.now)).collect();
         let partitions = self.memory.partitions();
         let threads = options.threads.clamp(1, sms.len() + partitions.len());

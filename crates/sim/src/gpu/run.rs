@@ -322,6 +322,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
             sm.run_until(&mut seat.mail(), self.gpu.now, &memory);
             sm.settle(self.gpu.now);
         }
+        drop(memory);
         self.gpu.memory.make_up(self.gpu.now);
         self.observe();
         let end = match &ending {
@@ -336,6 +337,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
         let trailing = self.gpu.now.saturating_sub(end);
         let completed = matches!(ending, Ending::Completed);
         let trailing = if completed { trailing } else { 0 };
+        let findings = self.sanitizing.findings(&mut self.memory.write().unwrap_or_else(PoisonError::into_inner));
         let sms: Vec<_> = self.sms.iter().map(|seat| lock(&seat.sm)).collect();
         let result = LaunchResult::collect(
             &sms,
@@ -348,7 +350,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
                 residency: self.residency,
                 output,
                 skipped: self.gaps.finish(),
-                findings: self.sanitizing.findings(),
+                findings,
             },
             kernel,
         );

@@ -8,7 +8,7 @@ use super::{GpuError, RunOptions};
 use crate::packet::Cycle;
 use crate::sm::build::Build;
 use raddle_exec::sanitize::{Finding, Note, Sanitizer};
-use raddle_exec::{Launch, Program};
+use raddle_exec::{DeviceMemory, Launch, Program};
 
 /// The sanitizer of a launch, if one is wanted.
 pub(super) struct Sanitizing<'p> {
@@ -24,6 +24,7 @@ impl<'p> Sanitizing<'p> {
         launch: &'p Launch,
         options: &RunOptions<'_>,
         is_virtual: bool,
+        memory: &mut DeviceMemory,
     ) -> Result<Self, GpuError> {
         let is_wanted = launch.checks.any();
         let why = match options {
@@ -34,7 +35,11 @@ impl<'p> Sanitizing<'p> {
         };
         match why.filter(|_| is_wanted) {
             Some(why) => Err(GpuError::Refused(format!("the sanitizer does not follow a launch {why}"))),
-            None => Ok(Self { sanitizer: is_wanted.then(|| Sanitizer::new(program, launch)), notes: Vec::new() }),
+            None => {
+                let mut sanitizer = is_wanted.then(|| Sanitizer::new(program, launch));
+                sanitizer.iter_mut().for_each(|sanitizer| sanitizer.take_over(memory));
+                Ok(Self { sanitizer, notes: Vec::new() })
+            }
         }
     }
 
@@ -48,8 +53,10 @@ impl<'p> Sanitizing<'p> {
         self.notes.drain(..).for_each(|(_, sm, note)| sanitizer.hear(sm, &note));
     }
 
-    /// What was found.
-    pub(super) fn findings(&mut self) -> Vec<Finding> {
-        self.sanitizer.as_mut().map(Sanitizer::take_findings).unwrap_or_default()
+    /// What was found, when all is done.
+    pub(super) fn findings(&mut self, memory: &mut DeviceMemory) -> Vec<Finding> {
+        let Some(sanitizer) = &mut self.sanitizer else { return Vec::new() };
+        sanitizer.give_back(memory);
+        sanitizer.take_findings(memory)
     }
 }
