@@ -3,7 +3,10 @@
 use std::fs;
 use std::process::Stdio;
 
-use raddle_testkit::accuracy::PAGE;
+use raddle_testkit::accuracy::{PAGE, V100_PAGE};
+
+/// The pages, each with what the program that writes it is told.
+const PAGES: [(&str, &[&str]); 2] = [(PAGE, &[]), (V100_PAGE, &["v100"])];
 
 use crate::Result;
 use crate::files::{cargo, root, run_cargo};
@@ -13,23 +16,28 @@ pub fn run(check: bool) -> Result {
     if check {
         return run_cargo(&["test", "-p", "raddle-testkit", "--test", "accuracy"]);
     }
-    fs::write(root().join(PAGE), page()?)?;
-    println!("accuracy: wrote {PAGE}");
+    for (path, words) in PAGES {
+        fs::write(root().join(path), page(words)?)?;
+        println!("accuracy: wrote {path}");
+    }
     Ok(())
 }
 
-/// Runs every point and fails if the page is another.
+/// Runs every point and fails if a page is another.
 pub fn check_all() -> Result {
-    if fs::read_to_string(root().join(PAGE))? == page()? {
-        println!("accuracy: {PAGE} is up to date");
-        return Ok(());
+    for (path, words) in PAGES {
+        if fs::read_to_string(root().join(path))? != page(words)? {
+            return Err(format!("{path} is out of date: run `cargo xtask accuracy` and commit the result").into());
+        }
+        println!("accuracy: {path} is up to date");
     }
-    Err(format!("{PAGE} is out of date: run `cargo xtask accuracy` and commit the result").into())
+    Ok(())
 }
 
-/// The page as the model is now, from an optimised build.
-fn page() -> Result<String> {
-    let mut command = cargo(&["run", "--release", "-p", "raddle-testkit", "--example", "accuracy"]);
+/// A page as the model is now, from an optimised build.
+fn page(words: &[&str]) -> Result<String> {
+    let mut command = cargo(&["run", "--release", "-p", "raddle-testkit", "--example", "accuracy", "--"]);
+    command.args(words);
     let output = command.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
         return Err(format!("the runs ended with {}", output.status).into());

@@ -100,7 +100,7 @@ fn times(text: &mut String) -> Result {
     let none: [&str; 0] = [];
     let machine = Machine::load(Source::Preset("gtx480"), &none).map_err(|problems| format!("{problems:?}"))?;
     let sm = &machine.config.sm;
-    for work in Work::ALL.into_iter().filter(|work| *work != Work::Unsupported) {
+    for work in Work::ALL.into_iter().filter(|work| ![Work::Unsupported, Work::Matrix].contains(work)) {
         let executed = |opcode: &&Opcode| forms().iter().any(|form| form.opcode == **opcode);
         let opcodes = Opcode::ALL.iter().filter(|opcode| op_timing::work(**opcode) == work).filter(executed);
         let opcodes: Vec<String> = opcodes.map(|opcode| format!("`{opcode}`")).collect();
@@ -116,6 +116,9 @@ fn times(text: &mut String) -> Result {
                 UnitKind::Mem => "load-store unit".to_owned(),
                 UnitKind::Sp => format!("SP, {latency}, {interval}"),
                 UnitKind::Sfu => format!("SFU, {latency}, {interval}"),
+                UnitKind::Tensor => format!("tensor core, {latency}, {interval}"),
+                UnitKind::Dp => format!("DP, {latency}, {interval}"),
+                UnitKind::Int => format!("INT, {latency}, {interval}"),
             }
         });
         let _ = writeln!(text, "| {} | {} |", opcodes.join(" "), cells.join(" | "));

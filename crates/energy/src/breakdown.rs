@@ -101,8 +101,8 @@ impl From<&MachineConfig> for Hardware {
         let (units, dram) = (&machine.sm.units, &machine.dram);
         Self {
             core_mhz: f64::from(machine.clock.core),
-            lanes: f64::from(units.sp * units.sp_lanes),
-            sfus: f64::from(units.sfu),
+            lanes: f64::from(machine.sm.sps() * units.sp_lanes),
+            sfus: f64::from(units.sfu * machine.sm.subcores.max(1)),
             l2_slices: f64::from(machine.l2.slices * dram.channels),
             channels: f64::from(dram.channels),
             burst_bytes: f64::from(dram.burst_bytes),

@@ -175,7 +175,7 @@ fn origami(machine: &MachineConfig) -> Vec<Storage> {
     let sm = &machine.sm;
     let warps = u64::from(sm.threads / sm.warp_width.max(1));
     let schedulers = u64::from(sm.schedulers().max(1));
-    let (lanes, decoded) = (u64::from(sm.units.sp * sm.units.sp_lanes), warps * u64::from(sm.fetch.ibuffer));
+    let (lanes, decoded) = (u64::from(sm.sps() * sm.units.sp_lanes), warps * u64::from(sm.fetch.ibuffer));
     let storage = |name, about: String, entries, bits| Storage { name, about, entries, bits };
     vec![
         storage("idle counters", "idle-detect of up to 7 cycles for each lane".to_owned(), lanes, 3),

@@ -34,6 +34,8 @@ pub enum Work {
     Shuffle,
     /// What the load-store unit does: the time is that of memory.
     Memory,
+    /// Products of matrices.
+    Matrix,
     /// Executed by the engines without time only; a launch is refused.
     Untimed,
     /// Not executed, see the instruction table.
@@ -42,7 +44,7 @@ pub enum Work {
 
 impl Work {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Simple,
         Self::Add,
         Self::Max,
@@ -55,6 +57,7 @@ impl Work {
         Self::Transcendental,
         Self::Shuffle,
         Self::Memory,
+        Self::Matrix,
         Self::Untimed,
         Self::Unsupported,
     ];
@@ -152,14 +155,17 @@ pub fn timing(l: &LatencyConfig, work: Work, numbers: Numbers) -> OpTiming {
         Work::Div => pick(l.int_div, l.f32_div, l.f64_div),
         Work::Transcendental => l.transcendental,
         Work::Shuffle => l.shuffle,
+        Work::Matrix => l.tensor,
     }
 }
 
 /// The unit a kind of work is done on.
 #[must_use]
 pub fn unit(sm: &SmConfig, work: Work, numbers: Numbers) -> UnitKind {
+    let has = |pipelines: u32, unit: UnitKind, other: UnitKind| if pipelines > 0 { unit } else { other };
     let on_sfu = match work {
         Work::Memory => return UnitKind::Mem,
+        Work::Matrix => return UnitKind::Tensor,
         Work::Simple | Work::Shuffle | Work::Untimed | Work::Unsupported => false,
         Work::Div | Work::Transcendental => true,
         Work::Mul | Work::Mul24 | Work::Mad | Work::Mad24 if numbers == Numbers::Int => sm.units.sfu_int_mul,
@@ -167,7 +173,18 @@ pub fn unit(sm: &SmConfig, work: Work, numbers: Numbers) -> UnitKind {
             numbers == Numbers::F64
         }
     };
-    if on_sfu && sm.units.sfu > 0 { UnitKind::Sfu } else { UnitKind::Sp }
+    let sfu = has(sm.units.sfu, UnitKind::Sfu, UnitKind::Sp);
+    match work {
+        Work::Div | Work::Transcendental => sfu,
+        // Comparisons, moves and conversions of numbers of any type are integers' too.
+        Work::Simple | Work::Shuffle | Work::Untimed | Work::Unsupported => {
+            has(sm.units.int, UnitKind::Int, UnitKind::Sp)
+        }
+        _ if numbers == Numbers::F64 => has(sm.units.dp, UnitKind::Dp, sfu),
+        _ if on_sfu => sfu,
+        _ if numbers == Numbers::Int => has(sm.units.int, UnitKind::Int, UnitKind::Sp),
+        _ => UnitKind::Sp,
+    }
 }
 
 #[cfg(test)]

@@ -5,15 +5,20 @@
 
 mod held;
 mod page;
+mod v100;
 
 pub use held::{Held, held, textures};
 pub use page::{Measured, page};
+pub use v100::v100_page;
 
 use crate::timing::{self, Point};
 use std::collections::BTreeMap;
 
 /// The page, from the top folder.
 pub const PAGE: &str = "docs/src/accuracy.md";
+
+/// The page about the V100.
+pub const V100_PAGE: &str = "docs/src/validation/v100.md";
 
 /// Counts of one run that the reference reports too.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,10 +70,16 @@ fn percent(ours: u64, theirs: u64) -> f64 {
     100.0 * (ours as f64 / theirs as f64 - 1.0)
 }
 
-/// Runs a point on the reference machine.
+/// Runs a point on its machine.
 #[must_use]
 pub fn measure(point: &Point) -> Row {
-    let result = timing::run_point(point, &[""; 0]);
+    measure_with(point, &[""; 0])
+}
+
+/// The same with changes to the machine.
+#[must_use]
+pub fn measure_with(point: &Point, set: &[impl AsRef<str>]) -> Row {
+    let result = timing::run_point(point, set);
     let (total, l2) = (result.total(), result.l2_total());
     let number = |key: &str| point.measured[key].as_u64().unwrap_or(0);
     let case = &point.case;

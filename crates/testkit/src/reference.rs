@@ -307,8 +307,8 @@ pub fn micro_case(row: &Value) -> Case {
     // What a thread reads from a counter all threads share depends on their order. And the
     // simulator these figures come from rounds the product of an fma, which is not what the
     // instruction does; the sum shows it.
-    let first = (kernel != "atomic_same").then(|| number("out0") as u32);
-    let sum = (kernel != "fma_chain").then(|| number("out_sum"));
+    let first = row["out0"].as_u64().filter(|_| kernel != "atomic_same").map(|n| n as u32);
+    let sum = row["out_sum"].as_u64().filter(|_| kernel != "fma_chain");
     Case {
         name: row["name"].as_str().unwrap_or_default().to_owned(),
         source: read(&format!("micro/{kernel}.ptx")),

@@ -11,6 +11,8 @@ use serde_json::Value;
 pub struct Point {
     /// The kernel.
     pub case: Case,
+    /// The machine the reference has results of.
+    pub preset: &'static str,
     /// Issue scheduler.
     pub scheduler: String,
     /// Registers per thread the reference used.
@@ -29,7 +31,13 @@ impl Point {
     fn from_row(case: Case, row: &Value) -> Self {
         let scheduler = row["scheduler"].as_str().unwrap_or("gto").to_owned();
         let registers = row["ptxas"]["regs"].as_u64().map(|n| n as u32);
-        Self { case, scheduler, registers, measured: row.clone() }
+        Self { case, preset: "gtx480", scheduler, registers, measured: row.clone() }
+    }
+
+    /// Of a row of the V100's results.
+    fn from_v100(case: Case, row: &Value) -> Self {
+        let registers = row["registers"][&case.kernel].as_u64().map(|n| n as u32);
+        Self { preset: "v100", registers, ..Self::from_row(case, row) }
     }
 }
 
@@ -44,6 +52,38 @@ pub fn kernels() -> Vec<Point> {
 #[must_use]
 pub fn micros() -> Vec<Point> {
     reference::rows("micro.json").iter().map(|r| Point::from_row(reference::micro_case(r), r)).collect()
+}
+
+/// The six kernels on the V100, at full size with both schedulers and at smaller ones.
+#[must_use]
+pub fn v100_kernels() -> Vec<Point> {
+    let point = |row: &Value| {
+        let name = row["kernel"].as_str().unwrap_or_default();
+        let case = match row["size"].as_u64() {
+            Some(size) => {
+                let case = reference::sized(name, size as usize);
+                Case { name: format!("{name} {size}"), ..case }
+            }
+            None => Case { thread_insts: row["thread_insts"].as_u64(), ..reference::full(name) },
+        };
+        Point::from_v100(case, row)
+    };
+    reference::rows_of("v100", "kernels.json").iter().map(point).collect()
+}
+
+/// The micro runs on the V100.
+#[must_use]
+pub fn v100_micros() -> Vec<Point> {
+    let known = reference::rows("micro.json");
+    let point = |row: &Value| {
+        // What they compute is written down in the other machine's results.
+        let mut row = row.clone();
+        if let Some(same) = known.iter().find(|other| other["name"] == row["name"]) {
+            (row["out0"], row["out_sum"]) = (same["out0"].clone(), same["out_sum"].clone());
+        }
+        Point::from_v100(reference::micro_case(&row), &row)
+    };
+    reference::rows_of("v100", "micro.json").iter().map(point).collect()
 }
 
 /// The smaller sizes of the six kernels.
@@ -69,7 +109,7 @@ pub fn small() -> Vec<Point> {
             let registers = row.and_then(|r| r["ptxas"]["regs"].as_u64()).map(|n| n as u32);
             case.name = format!("{} {size}", case.name);
             let measured = serde_json::json!({ "cycles": cycles });
-            points.push(Point { case, scheduler: scheduler.to_owned(), registers, measured });
+            points.push(Point { case, preset: "gtx480", scheduler: scheduler.to_owned(), registers, measured });
         }
     }
     points
@@ -149,5 +189,7 @@ pub fn try_run_with(
 /// Runs a point on the reference machine, with changes to it.
 #[must_use]
 pub fn run_point(point: &Point, set: &[impl AsRef<str>]) -> LaunchResult {
-    run(&point.case, &gtx480(&point.scheduler, set), RunOptions { registers: point.registers, ..RunOptions::default() })
+    let mut config = machine(point.preset, set);
+    config.mechanism.issue = Choice::Name(point.scheduler.clone());
+    run(&point.case, &config, RunOptions { registers: point.registers, ..RunOptions::default() })
 }

@@ -1,6 +1,8 @@
 //! The timing model against the reference simulator, and against the page of the book that says how close it is.
 
-use raddle_testkit::accuracy::{Held, PAGE, Row, differences, goldens, held, mean_and_max, measure, textures};
+use raddle_testkit::accuracy::{
+    Held, PAGE, Row, V100_PAGE, differences, goldens, held, mean_and_max, measure, textures,
+};
 use raddle_testkit::timing::{self, Point};
 use std::path::Path;
 
@@ -20,19 +22,27 @@ const ODD: [(&str, &str); 3] = [("const_table", "lrr"), ("page-view-count", "gto
 const SAMPLE: usize = 5;
 
 fn page() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PAGE);
+    read(PAGE)
+}
+
+fn read(page: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
 /// What is wrong with runs: cycles that are not the page's, errors larger than `most`.
 fn wrong(rows: &[Row], most: f64) -> String {
-    let goldens = goldens(&page());
+    wrong_on(PAGE, rows, most)
+}
+
+fn wrong_on(page: &str, rows: &[Row], most: f64) -> String {
+    let goldens = goldens(&read(page));
     let mut wrong = String::new();
     for row in rows {
         let key = (row.name.clone(), row.scheduler.clone());
         let (cycles, golden) = (row.ours.cycles, goldens.get(&key));
         if golden != Some(&cycles) {
-            wrong += &format!("{} {}: {cycles} cycles, {PAGE} says {golden:?}\n", row.name, row.scheduler);
+            wrong += &format!("{} {}: {cycles} cycles, {page} says {golden:?}\n", row.name, row.scheduler);
         }
         if row.error().abs() > most && !ODD.contains(&(&row.name, &row.scheduler)) {
             wrong += &format!("{} {}: {:.1} % off the reference\n", row.name, row.scheduler, row.error());
@@ -108,6 +118,43 @@ fn the_page_keeps_the_bounds() {
         .collect();
     assert_eq!(errors.len(), 12);
     assert!(errors.iter().sum::<f64>() / 12.0 <= MEAN && errors.iter().all(|e| *e <= EACH), "{errors:?}");
+}
+
+/// Most the mean of the kernels on the V100 may be, one of them, and the mean of the micro runs.
+const V100: [f64; 3] = [8.0, 15.0, 5.0];
+
+#[test]
+fn small_runs_on_the_v100_take_the_cycles_of_the_page() {
+    let small = timing::v100_kernels().into_iter().filter(|point| point.case.name.contains(' '));
+    // Long ones take a minute.
+    let micro = timing::v100_micros().into_iter().filter(|point| point.cycles() < 20_000);
+    let rows: Vec<Row> = small.chain(micro).map(|point| measure(&point)).collect();
+    let wrong = wrong_on(V100_PAGE, &rows, V100[1]);
+    assert!(wrong.is_empty(), "{wrong}if this is meant, run `cargo xtask accuracy` and commit the page");
+    assert!(rows.len() > 40, "{} runs", rows.len());
+}
+
+/// The page's own figures of the V100 keep the bounds, and the direction of the schedulers.
+#[test]
+fn the_page_of_the_v100_keeps_the_bounds() {
+    let goldens = goldens(&read(V100_PAGE));
+    let ours = |point: &Point| goldens[&(point.case.name.clone(), point.scheduler.clone())];
+    let error = |point: &Point| 100.0 * (ours(point) as f64 / point.cycles() as f64 - 1.0).abs();
+    let mean = |errors: &[f64]| errors.iter().sum::<f64>() / errors.len() as f64;
+    let kernels = timing::v100_kernels();
+    let errors: Vec<f64> = kernels.iter().map(error).collect();
+    assert!(mean(&errors) <= V100[0] && errors.iter().all(|e| *e <= V100[1]), "{errors:?}");
+    let micro: Vec<f64> = timing::v100_micros().iter().map(error).collect();
+    assert!(mean(&micro) <= V100[2], "{micro:?}");
+    let of = |name: &str, scheduler: &str| {
+        let found = kernels.iter().find(|p| p.case.name == name && p.scheduler == scheduler).expect("a run");
+        [ours(found) as f64, found.cycles() as f64]
+    };
+    for name in raddle_testkit::reference::KERNELS {
+        let (gto, lrr) = (of(name, "gto"), of(name, "lrr"));
+        let [ours, theirs] = [0, 1].map(|n| 100.0 * (lrr[n] / gto[n] - 1.0));
+        assert!(theirs.abs() <= 3.0 || (ours > 0.0) == (theirs > 0.0), "{name}: {ours:.1} % and {theirs:.1} %");
+    }
 }
 
 #[test]

@@ -252,7 +252,7 @@ impl Folding {
     #[must_use]
     pub fn new(config: FoldingConfig, machine: &MachineConfig) -> Self {
         let FoldingConfig { idle_detect, break_even, wake_up, phase, .. } = config;
-        let most = u64::from(phase) * u64::from(machine.sm.units.sp * machine.sm.slices.max(1)) / 2;
+        let most = u64::from(phase) * u64::from(machine.sm.sps() * machine.sm.slices.max(1)) / 2;
         let power = Power::new(Times { idle_detect, break_even, wake_up }, machine, true);
         let lanes = power.lanes();
         let clusters = Clusters::new(lanes as u32);

@@ -193,7 +193,7 @@ impl Power {
     #[must_use]
     pub fn new(times: Times, machine: &MachineConfig, by_lane: bool) -> Self {
         let units = &machine.sm.units;
-        let (sps, lanes) = (units.sp as usize, units.sp_lanes.clamp(1, 32) as usize);
+        let (sps, lanes) = (machine.sm.sps() as usize, units.sp_lanes.clamp(1, 32) as usize);
         let groups = if by_lane { lanes } else { 1 };
         Self {
             times,

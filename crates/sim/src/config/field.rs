@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(kind("sm.fetch.ideal"), Kind::Flag);
         assert_eq!(kind("dram.address.fields"), Kind::Text);
         assert_eq!(kind("mechanism.issue"), Kind::Mechanism);
-        assert_eq!(kind("sm.l1d.index").expected(), "\"linear\" or \"fermi\"");
+        assert_eq!(kind("sm.l1d.index").expected(), "\"linear\", \"fermi\" or \"polynomial\"");
         assert_eq!(keys().names_in("sm.shared").collect::<Vec<_>>(), ["banks", "latency", "groups"]);
     }
 }

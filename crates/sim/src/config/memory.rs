@@ -1,5 +1,6 @@
 //! Parameters of the memory side: networks, L2, DRAM.
 
+use super::SetIndex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,8 @@ pub struct InterconnectConfig {
     pub output_buffer: u32,
     /// Flits an input may send and an output take in a cycle inside the crossbar; outputs pass on one.
     pub speedup: u32,
+    /// An input whose packet has left may send the next one in the same cycle, to an output that has not had its turn.
+    pub several_outputs: bool,
     /// Interconnect cycles from leaving the crossbar to the far side. In core cycles, at least `gpu.window`.
     pub latency: u32,
 }
@@ -41,6 +44,8 @@ pub struct L2Config {
     pub sector: u32,
     /// Lines of a set.
     pub ways: u32,
+    /// How the part of an address that its slice sees selects a set.
+    pub index: SetIndex,
     /// Misses that can be outstanding: sectors asked of DRAM.
     pub mshr_entries: u32,
     /// Accesses that can wait for one sector.
@@ -106,9 +111,22 @@ pub enum DramScheduler {
 pub struct AddressConfig {
     /// Low bits that stay inside a channel.
     pub channel_shift: u32,
+    /// How channel and slice are told from the address.
+    pub slice_hash: SliceHash,
     /// Fields from the lowest bit up, one letter a bit: `S` inside a burst, `C` column, `B` bank, `R` row; written
     /// highest bit first, dots ignored. The lowest bank bits also select the L2 slice.
     pub fields: String,
+}
+
+/// How channel and slice are told from an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SliceHash {
+    /// As the address says.
+    None,
+    /// What the address says, and the 19 bits above it, as a polynomial modulo one of the degree of their number of bits
+    /// (x^6 + x + 1 for 64 slices). The numbers of channels and slices are powers of two.
+    Polynomial,
 }
 
 /// DRAM command timing in cycles of the command clock.

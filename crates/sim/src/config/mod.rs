@@ -16,13 +16,13 @@ mod validate;
 pub use field::{Field, Keys, Kind, Section, file_schema, keys, schema};
 pub use import::{Imported, Left, import};
 pub use load::{Machine, Source};
-pub use memory::{AddressConfig, DramConfig, DramScheduler, DramTiming, InterconnectConfig, L2Config};
+pub use memory::{AddressConfig, DramConfig, DramScheduler, DramTiming, InterconnectConfig, L2Config, SliceHash};
 pub use preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
 pub use problem::{Origin, Problem};
 pub use random::random;
 pub use sm::{
-    CacheConfig, Coalescing, CollectorConfig, FetchConfig, FirstSide, IdealConfig, IssueConfig, LatencyConfig,
-    OpTiming, SetIndex, SharedConfig, SmConfig, TextureCacheConfig, UnitsConfig, WritePolicy,
+    CacheConfig, Coalescing, CollectorConfig, DataCacheConfig, FetchConfig, FirstSide, IdealConfig, IssueConfig,
+    LatencyConfig, OpTiming, SetIndex, SharedConfig, SmConfig, TextureCacheConfig, UnitsConfig, WritePolicy,
 };
 pub use validate::validate;
 

@@ -101,6 +101,7 @@ fn fetch(pick: &mut Pick) -> FetchConfig {
         ibuffer,
         width: pick.from(1, ibuffer),
         warps_per_cycle: pick.from(1, 2),
+        decode_at_once: false,
         only_when_empty: pick.once_in(2),
         instruction_bytes: pick.of(&[4, 8, 16]),
         refetch: false,
@@ -113,6 +114,9 @@ fn units(pick: &mut Pick) -> UnitsConfig {
         sp: pick.from(1, 3),
         sp_lanes: 1,
         sfu: pick.from(0, 2),
+        int: 0,
+        dp: 0,
+        tensor: 0,
         sp_issue: pick.from(1, 3),
         sfu_issue: pick.from(1, 2),
         mem_issue: pick.from(1, 2),
@@ -132,6 +136,8 @@ fn collector(pick: &mut Pick) -> CollectorConfig {
         sp_ports: pick.from(1, 2),
         sfu_ports: pick.from(1, 2),
         mem_ports: pick.from(1, 2),
+        any_units: 0,
+        steps: 1,
     }
 }
 

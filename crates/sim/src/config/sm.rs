@@ -14,6 +14,9 @@ pub struct SmConfig {
     /// Slices of the datapath, each with the lanes of a narrow warp and with schedulers, units and a fetch scheduler of its
     /// own; 1, or as many as warps make 32 lanes. What slices want of memory in a cycle is one access.
     pub slices: u32,
+    /// Sub-cores: each has registers, collector units and arithmetic units of its own, for the warps of its schedulers; 1 where
+    /// all schedulers share them. What `sm.collector` and `sm.units` say is of each. Warp `w` is of sub-core `w` modulo this.
+    pub subcores: u32,
     /// Resident threads at most.
     pub threads: u32,
     /// Resident thread blocks at most.
@@ -48,6 +51,8 @@ pub struct SmConfig {
     pub l1i: CacheConfig,
     /// L1 data cache.
     pub l1d: CacheConfig,
+    /// What only the data cache has.
+    pub data: DataCacheConfig,
     /// Constant cache; kernel parameters go through it.
     pub l1c: CacheConfig,
     /// Texture cache.
@@ -67,6 +72,12 @@ impl SmConfig {
     #[must_use]
     pub fn schedulers(&self) -> u32 {
         self.issue.schedulers * self.slices.max(1)
+    }
+
+    /// SPs of all sub-cores.
+    #[must_use]
+    pub fn sps(&self) -> u32 {
+        self.units.sp * self.subcores.max(1)
     }
 }
 
@@ -92,6 +103,8 @@ pub struct FetchConfig {
     pub width: u32,
     /// Warps fetched for in a cycle: the ports of the L1 instruction cache.
     pub warps_per_cycle: u32,
+    /// What is fetched is decoded in the same cycle, the last fetch of a cycle aside; otherwise all in the next.
+    pub decode_at_once: bool,
     /// Fetch for a warp only when its buffer is empty; otherwise as soon as one fetch fits.
     pub only_when_empty: bool,
     /// Bytes an instruction takes in memory.
@@ -136,6 +149,10 @@ pub struct CollectorConfig {
     pub sfu_ports: u32,
     /// Instructions the load-store collectors take and send in a cycle.
     pub mem_ports: u32,
+    /// Collector units that serve every pipeline; 0 where each pipeline has its own, as the keys above say.
+    pub any_units: u32,
+    /// Steps in a cycle: in each a bank delivers once, and instructions come and leave.
+    pub steps: u32,
 }
 
 /// Execution units.
@@ -149,9 +166,15 @@ pub struct UnitsConfig {
     pub sp_lanes: u32,
     /// SFU pipelines; 0 sends their instructions to the SPs.
     pub sfu: u32,
-    /// Instructions for the SPs that can be issued before one leaves for the collectors.
+    /// Pipelines for integers, logic, moves and control; 0 sends these instructions to the SPs.
+    pub int: u32,
+    /// Pipelines for double precision; 0 sends these instructions to the SFUs.
+    pub dp: u32,
+    /// Tensor cores: matrix instructions need them.
+    pub tensor: u32,
+    /// Instructions for the SPs that can be issued before one leaves for the collectors, and for the INT pipelines.
     pub sp_issue: u32,
-    /// The same for the SFUs.
+    /// The same for the SFUs, and for those of double precision and tensor cores.
     pub sfu_issue: u32,
     /// The same for the load-store unit.
     pub mem_issue: u32,
@@ -219,6 +242,9 @@ pub struct LatencyConfig {
     pub transcendental: OpTiming,
     /// Shuffles.
     pub shuffle: OpTiming,
+    /// Products of matrices of 16 by 8 and 8 by 8 elements (on the tensor cores): larger ones take as much more as they have more
+    /// products.
+    pub tensor: OpTiming,
 }
 
 /// Shared memory timing.
@@ -255,6 +281,8 @@ pub struct IdealConfig {
 pub enum Coalescing {
     /// One request for each cache line the warp touches.
     WholeWarp,
+    /// One request for each sector the warp touches: compute capability 7.0.
+    Sectors,
     /// Half warp by half warp, segments of 32, 64 or 128 bytes by element size, shrunk to what is touched: compute
     /// capability 1.3.
     HalfWarp,
@@ -271,6 +299,8 @@ pub enum WritePolicy {
     GlobalThroughLocalBack,
     /// Stores stay until the line is replaced; a miss takes a line and its bytes are fetched when read.
     Back,
+    /// Stores go through, and their bytes stay too: a miss takes a line, whose other bytes are fetched when read.
+    ThroughAllocate,
 }
 
 /// How an address selects a set.
@@ -281,13 +311,15 @@ pub enum SetIndex {
     Linear,
     /// For 32 sets of 128 bytes: bits 7 to 11 with bits 13, 14, 15, 17, 19 by exclusive or.
     Fermi,
+    /// For 32 sets: the bits above the line offset as a polynomial, modulo x^5 + x^2 + 1.
+    Polynomial,
 }
 
 /// A cache of the SM.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CacheConfig {
-    /// Sets; 0 for no cache.
+    /// Sets; 0 for no cache: data then come from the L2, instructions and constants are there at once.
     pub sets: u32,
     /// Bytes of a line.
     pub line: u32,
@@ -307,6 +339,45 @@ pub struct CacheConfig {
     pub latency: u32,
     /// A line is reserved when the miss is sent (and a set can be full of reserved lines); otherwise when it comes.
     pub allocate_on_miss: bool,
+}
+
+/// What only the data cache has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DataCacheConfig {
+    /// Bytes a miss fetches: the line, or a sector of it.
+    pub sector: u32,
+    /// Banks, by the sector of an address. Each looks up one request in a cycle.
+    pub banks: u32,
+    /// Bytes that data cache and shared memory share; 0 where each has its own. A launch takes what its blocks need for shared
+    /// memory, and `sm.l1d.ways` is what the cache has when that is nothing.
+    pub unified_bytes: u32,
+    /// How many of them shared memory can have, in kilobytes, ascending, as in "0 8 16".
+    pub shared_options: String,
+    /// Lines with stored bytes are not replaced while they are fewer than this many in a hundred.
+    pub modified_percent: u32,
+}
+
+impl DataCacheConfig {
+    /// What shared memory can have, in bytes; nothing where the text is none of numbers.
+    #[must_use]
+    pub fn options(&self) -> Option<Vec<u32>> {
+        let bytes = |word: &str| word.parse().ok().and_then(|n: u32| n.checked_mul(1024));
+        self.shared_options.split_whitespace().map(bytes).collect()
+    }
+
+    /// The ways of a cache that has `ways` when nothing is taken for shared memory, in a launch that needs this many bytes for it.
+    #[must_use]
+    pub fn ways(&self, ways: u32, shared_bytes: u32) -> u32 {
+        if self.unified_bytes == 0 {
+            return ways;
+        }
+        let taken = self.options().and_then(|all| all.into_iter().find(|bytes| *bytes >= shared_bytes));
+        let left = self.unified_bytes.saturating_sub(taken.unwrap_or(shared_bytes));
+        let ways =
+            (u64::from(ways) * u64::from(left) + u64::from(self.unified_bytes) / 2) / u64::from(self.unified_bytes);
+        u32::try_from(ways).unwrap_or(u32::MAX).max(1)
+    }
 }
 
 /// The texture cache: fetches leave it in the order in which they came.

@@ -6,16 +6,29 @@ use raddle_exec::op::MemSpace;
 /// Where an instruction is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnitKind {
-    /// Integer and single-precision pipelines.
+    /// Single precision; integers too, where they have no pipelines of their own.
     Sp,
-    /// Special functions, division, double precision.
+    /// Special functions, division; double precision where it has no pipelines of its own.
     Sfu,
     /// Load-store unit.
     Mem,
+    /// Tensor cores.
+    Tensor,
+    /// Double precision.
+    Dp,
+    /// Integers, logic, moves, control.
+    Int,
 }
 
 /// Units there are.
-pub const UNITS: usize = 3;
+pub const UNITS: usize = 6;
+
+impl UnitKind {
+    /// All of them, in the order in which the collectors look at what was issued.
+    pub const ALL: [Self; UNITS] = [Self::Sp, Self::Sfu, Self::Mem, Self::Tensor, Self::Dp, Self::Int];
+    /// Those of a machine without pipelines for integers, double precision and matrices.
+    pub const BASIC: [Self; 3] = [Self::Sp, Self::Sfu, Self::Mem];
+}
 
 /// Which pipelines of an SP's lanes an instruction uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -167,8 +180,8 @@ impl TimedOp {
     #[must_use]
     pub fn pipe(&self) -> Option<Pipe> {
         match (self.unit, self.data) {
-            (UnitKind::Sp, DataKind::F32 | DataKind::F64) => Some(Pipe::Fp),
-            (UnitKind::Sp, _) => Some(Pipe::Int),
+            (UnitKind::Sp | UnitKind::Int, DataKind::F32 | DataKind::F64) => Some(Pipe::Fp),
+            (UnitKind::Sp | UnitKind::Int, _) => Some(Pipe::Int),
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 //! Where an address lives: channel, slice, bank, row, column.
 
-use crate::config::{AddressConfig, DramConfig, L2Config};
+use super::cache::remainder;
+use crate::config::{AddressConfig, DramConfig, L2Config, SliceHash};
 use raddle_ptx::num::fit;
 
 /// Why an address map cannot be made.
@@ -20,10 +21,16 @@ pub enum AddressError {
         /// Banks configured.
         banks: u32,
     },
+    /// Channels whose numbers cannot be hashed.
+    #[error("{0} channels cannot be hashed: their number must be a power of two")]
+    Hash(u32),
     /// No channel.
     #[error("there must be a DRAM channel")]
     Channels,
 }
+
+/// Bits of an address above those of its slice that take part in a hash.
+const HASHED_BITS: u32 = 19;
 
 /// Where an address lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +82,8 @@ pub struct AddressMap {
     channels: u64,
     slices: u32,
     shift: u32,
+    /// Bits of the number of a slice, where they are hashed.
+    hashed: Option<u32>,
     bank: Vec<Run>,
     /// The lowest bits of the bank, which select the slice.
     slice: Vec<Run>,
@@ -109,6 +118,11 @@ impl AddressMap {
             channels: u64::from(dram.channels),
             slices: l2.slices,
             shift: dram.address.channel_shift,
+            hashed: match dram.address.slice_hash {
+                SliceHash::None => None,
+                SliceHash::Polynomial if dram.channels.is_power_of_two() => Some((dram.channels * l2.slices).ilog2()),
+                SliceHash::Polynomial => return Err(AddressError::Hash(dram.channels)),
+            },
             bank,
             slice: runs(|bit| slice_bits >> bit & 1 != 0),
             row: field('R'),
@@ -117,7 +131,14 @@ impl AddressMap {
         })
     }
 
-    /// The channel, and the address inside it.
+    /// The number of a slice over the whole GPU, from its channel and its number there as the address says.
+    fn hash(&self, address: u64, slice: u32) -> u32 {
+        let Some(bits) = self.hashed.filter(|bits| *bits > 0) else { return slice };
+        let above = address >> (self.shift + bits) & ((1 << HASHED_BITS) - 1);
+        fit(remainder(above << bits | u64::from(slice), bits))
+    }
+
+    /// The channel as the address says, and the address inside it.
     fn split(&self, address: u64) -> (u32, u64) {
         let unit = address >> self.shift;
         let quotient = unit / self.channels;
@@ -130,9 +151,10 @@ impl AddressMap {
     pub fn place(&self, address: u64) -> Place {
         let (channel, rest) = self.split(address);
         let bank = field(&self.bank, rest);
+        let slice = self.hash(address, channel * self.slices + (bank & (self.slices - 1)));
         Place {
-            channel,
-            slice: channel * self.slices + (bank & (self.slices - 1)),
+            channel: slice / self.slices,
+            slice,
             bank,
             row: field(&self.row, rest),
             column: field(&self.column, rest),
@@ -143,7 +165,7 @@ impl AddressMap {
     #[must_use]
     pub fn slice(&self, address: u64) -> u32 {
         let (channel, rest) = self.split(address);
-        channel * self.slices + field(&self.slice, rest)
+        self.hash(address, channel * self.slices + field(&self.slice, rest))
     }
 
     /// Bank and row of an address.
@@ -204,6 +226,25 @@ mod tests {
             let place = map.place(address);
             assert_eq!((map.slice(address), map.bank_and_row(address)), (place.slice, (place.bank, place.row)));
         }
+    }
+
+    #[test]
+    fn hashed_slices_are_as_many_and_as_large() {
+        let mut machine = gtx480();
+        (machine.dram.channels, machine.l2.slices) = (32, 2);
+        machine.dram.address.slice_hash = crate::config::SliceHash::Polynomial;
+        let map = AddressMap::new(&machine.dram, &machine.l2).unwrap();
+        // 64 pieces of 256 bytes each have a slice of their own, wherever they are.
+        for base in [0u64, 0xC000_0000, 0xC123_4000] {
+            let slices: std::collections::BTreeSet<u32> = (0..64).map(|n| map.slice(base & !0x3fff | n << 8)).collect();
+            assert_eq!(slices.len(), 64);
+        }
+        // x^6 = x + 1.
+        assert_eq!(map.slice(1 << 14), 3);
+        let place = map.place(1 << 14);
+        assert_eq!((place.channel, place.slice), (1, 3));
+        machine.dram.channels = 6;
+        assert_eq!(AddressMap::new(&machine.dram, &machine.l2).unwrap_err(), AddressError::Hash(6));
     }
 
     #[test]

@@ -72,11 +72,15 @@ pub struct TagArray {
     lines: Vec<Line>,
     /// Bytes written, for each line.
     bytes: Vec<u128>,
+    /// Lines with written bytes are not replaced while they are fewer than this many in a hundred.
+    modified_percent: u32,
+    /// Lines with written bytes; counted where that matters.
+    modified: u32,
     /// The line that was found or replaced last: sectors of a line are looked for one after the other.
     last: u32,
 }
 
-saved!(TagArray { values: addresses, lines, bytes, last; fixed: sets, ways, sector_bytes });
+saved!(TagArray { values: addresses, lines, bytes, modified, last; fixed: sets, ways, sector_bytes, modified_percent });
 
 /// No line has this address: lines are aligned.
 pub const NO_LINE: u64 = u64::MAX;
@@ -92,8 +96,22 @@ pub fn set_of(index: SetIndex, sets: u32, line_bytes: u32, address: u64) -> u32 
                 [13, 14, 15, 17, 19].iter().enumerate().fold(0, |sum, (to, from)| sum | (address >> from & 1) << to);
             line & 31 ^ high
         }
+        SetIndex::Polynomial => remainder(line & 0xf_ffff, 5),
     };
     if sets.is_power_of_two() { low32(hashed) & (sets - 1) } else { fit(hashed % u64::from(sets)) }
+}
+
+/// The remainder of a polynomial over the field of two elements, its coefficients the bits of `value`, by a primitive one of a degree up to 10.
+#[must_use]
+pub fn remainder(value: u64, degree: u32) -> u64 {
+    /// By degree: the coefficients below the highest.
+    const PRIMITIVE: [u64; 11] = [0, 1, 3, 3, 3, 5, 3, 3, 29, 17, 9];
+    let by = 1 << degree | PRIMITIVE[degree as usize];
+    let mut left = value;
+    while left >> degree != 0 {
+        left ^= by << (left.ilog2() - degree);
+    }
+    left
 }
 
 impl TagArray {
@@ -108,7 +126,18 @@ impl TagArray {
         let lines = (sets * ways) as usize;
         let addresses = vec![NO_LINE; lines.max(1)];
         let (lines, bytes) = (vec![Line::default(); lines.max(1)], vec![0; lines]);
-        Self { sets, ways, sector_bytes, addresses, lines, bytes, last: 0 }
+        Self { sets, ways, sector_bytes, addresses, lines, bytes, modified_percent: 0, modified: 0, last: 0 }
+    }
+
+    /// Lines with written bytes are not replaced while they are fewer than this many in a hundred.
+    pub fn keep_modified(&mut self, percent: u32) {
+        self.modified_percent = percent;
+    }
+
+    /// Whether lines with written bytes are kept.
+    fn keeps_modified(&self) -> bool {
+        self.modified_percent > 0
+            && u64::from(self.modified) * 100 < u64::from(self.modified_percent) * u64::from(self.sets * self.ways)
     }
 
     /// Sets.
@@ -179,8 +208,9 @@ impl TagArray {
         let first = set * self.ways;
         let mut empty = None;
         let mut oldest: Option<(Cycle, u32)> = None;
+        let keeps_modified = self.keeps_modified();
         for (number, entry) in (first..).zip(&self.lines[first as usize..(first + self.ways) as usize]) {
-            if entry.reserved | entry.coming != 0 {
+            if entry.reserved | entry.coming != 0 || keeps_modified && entry.dirty != 0 {
                 continue;
             }
             if entry.is_empty() {
@@ -209,6 +239,7 @@ impl TagArray {
         let entry = &mut self.lines[number as usize];
         let old = std::mem::replace(&mut self.addresses[number as usize], line);
         let evicted = (entry.dirty != 0).then_some(Evicted { line: old, dirty: entry.dirty });
+        self.modified -= u32::from(self.modified_percent > 0 && entry.dirty != 0);
         *entry = Line { used: now, ..Line::default() };
         self.bytes[number as usize] = 0;
         self.last = number;
@@ -268,6 +299,7 @@ impl TagArray {
         }
         entry.clean &= !sector;
         entry.reserved &= !sector;
+        self.modified += u32::from(self.modified_percent > 0 && entry.dirty == 0);
         entry.dirty |= sector;
         if entry.coming & sector != 0 {
             entry.dirty_on_fill |= sector;
@@ -292,15 +324,18 @@ impl TagArray {
 
     /// Drops the lines that wait for data, or all others.
     pub fn drop_lines(&mut self, waiting: bool) {
+        self.modified = 0;
         for (entry, address) in self.lines.iter_mut().zip(&mut self.addresses) {
             if (entry.coming != 0) == waiting {
                 (*entry, *address) = (Line::default(), NO_LINE);
             }
+            self.modified += u32::from(self.modified_percent > 0 && entry.dirty != 0);
         }
     }
 
     /// Drops everything.
     pub fn clear(&mut self) {
+        self.modified = 0;
         self.lines.fill(Line::default());
         self.addresses.fill(NO_LINE);
     }
@@ -383,5 +418,11 @@ mod tests {
         assert_eq!(set_of(SetIndex::Linear, 6, 64, 64 * 7), 1);
         assert_eq!(set_of(SetIndex::Fermi, 32, 128, 0x80 | 1 << 13), 0);
         assert_eq!(set_of(SetIndex::Fermi, 32, 128, 1 << 19 | 1 << 17), 0b11000);
+        // x^5 = x^2 + 1, x^6 = x^3 + x.
+        assert_eq!(set_of(SetIndex::Polynomial, 32, 128, 1 << 12), 0b00101);
+        assert_eq!(set_of(SetIndex::Polynomial, 32, 128, 1 << 13 | 1 << 7), 0b01011);
+        let sets: std::collections::BTreeSet<u32> =
+            (0..32u64).map(|n| set_of(SetIndex::Polynomial, 32, 128, 0xABC_D000 | n << 7)).collect();
+        assert_eq!(sets.len(), 32, "neighbours are in different sets");
     }
 }

@@ -22,7 +22,7 @@ pub use replies::ReplyFlits;
 use raddle_exec::memory::Global;
 use raddle_ptx::num::{fit, low8, low32};
 
-use crate::config::{L2Config, MachineConfig, SetIndex};
+use crate::config::{L2Config, MachineConfig};
 use crate::counters;
 use crate::mem::address::AddressMap;
 use crate::mem::cache::{TagArray, set_of};
@@ -186,7 +186,7 @@ impl Slice {
         debug_assert!(self.inbox.back().is_none_or(|last| last.0 <= at), "requests come in order of time");
         let line = request.address & !u64::from(self.config.line - 1);
         let left = request.bytes / self.config.sector;
-        let set = set_of(SetIndex::Linear, self.config.sets.max(1), self.config.line, self.map.local(line));
+        let set = set_of(self.config.index, self.config.sets.max(1), self.config.line, self.map.local(line));
         let served = Served { request, line, set, left };
         let index = self.free.pop().unwrap_or_else(|| fit(self.served.len()));
         match self.served.get_mut(index as usize) {

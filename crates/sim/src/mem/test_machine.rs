@@ -1,10 +1,10 @@
 //! The machine of unit tests.
 
 use crate::config::{
-    AddressConfig, CacheConfig, Choice, ClockConfig, Coalescing, CollectorConfig, DramConfig, DramScheduler,
-    DramTiming, FetchConfig, FirstSide, GpuConfig, IdealConfig, InterconnectConfig, IssueConfig, L2Config,
-    LatencyConfig, MachineConfig, MechanismConfig, OpTiming, SetIndex, SharedConfig, SmConfig, TextureCacheConfig,
-    UnitsConfig, WritePolicy,
+    AddressConfig, CacheConfig, Choice, ClockConfig, Coalescing, CollectorConfig, DataCacheConfig, DramConfig,
+    DramScheduler, DramTiming, FetchConfig, FirstSide, GpuConfig, IdealConfig, InterconnectConfig, IssueConfig,
+    L2Config, LatencyConfig, MachineConfig, MechanismConfig, OpTiming, SetIndex, SharedConfig, SliceHash, SmConfig,
+    TextureCacheConfig, UnitsConfig, WritePolicy,
 };
 
 /// GTX 480 on the memory side; the SM is a plausible one.
@@ -23,6 +23,7 @@ pub(crate) fn gtx480() -> MachineConfig {
             input_buffer: 64,
             output_buffer: 64,
             speedup: 2,
+            several_outputs: false,
             latency: 5,
         },
         l2: L2Config {
@@ -31,6 +32,7 @@ pub(crate) fn gtx480() -> MachineConfig {
             line: 128,
             sector: 32,
             ways: 8,
+            index: SetIndex::Linear,
             mshr_entries: 256,
             mshr_merges: 4,
             miss_queue: 4,
@@ -51,7 +53,11 @@ pub(crate) fn gtx480() -> MachineConfig {
             scheduler: DramScheduler::FrFcfs,
             banks: 16,
             bank_groups: 4,
-            address: AddressConfig { channel_shift: 8, fields: "RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS".into() },
+            address: AddressConfig {
+                channel_shift: 8,
+                slice_hash: SliceHash::None,
+                fields: "RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS".into(),
+            },
             timing: DramTiming {
                 ccd: 2,
                 ccdl: 3,
@@ -87,6 +93,7 @@ fn sm() -> SmConfig {
         warp_width: 32,
         simd_width: 32,
         slices: 1,
+        subcores: 1,
         threads: 1536,
         ctas: 8,
         registers: 32768,
@@ -101,6 +108,7 @@ fn sm() -> SmConfig {
             ibuffer: 2,
             width: 2,
             warps_per_cycle: 1,
+            decode_at_once: false,
             only_when_empty: true,
             instruction_bytes: 8,
             refetch: false,
@@ -117,11 +125,16 @@ fn sm() -> SmConfig {
             sp_ports: 2,
             sfu_ports: 1,
             mem_ports: 1,
+            any_units: 0,
+            steps: 1,
         },
         units: UnitsConfig {
             sp: 2,
             sp_lanes: 16,
             sfu: 1,
+            int: 0,
+            dp: 0,
+            tensor: 0,
             sp_issue: 2,
             sfu_issue: 1,
             mem_issue: 1,
@@ -150,11 +163,19 @@ fn sm() -> SmConfig {
             f64_div: op,
             transcendental: op,
             shuffle: op,
+            tensor: op,
         },
         shared: SharedConfig { banks: 32, latency: 26, groups: 1 },
         coalescing: Coalescing::WholeWarp,
         l1i: cache(4, 128, 4),
         l1d: cache(32, 128, 4),
+        data: DataCacheConfig {
+            sector: 0,
+            banks: 1,
+            unified_bytes: 0,
+            shared_options: String::new(),
+            modified_percent: 0,
+        },
         l1c: cache(64, 64, 2),
         l1t: TextureCacheConfig { sets: 4, line: 128, ways: 24, fragments: 128, requests: 4, reorder: 128, results: 2 },
         response_queue: 2,

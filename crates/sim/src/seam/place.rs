@@ -15,6 +15,12 @@ pub enum Place {
     ReadySfu,
     /// Can issue to the load-store unit.
     ReadyMem,
+    /// Can issue to the tensor cores.
+    ReadyTensor,
+    /// Can issue to the pipelines of double precision.
+    ReadyDp,
+    /// Can issue to the pipelines for integers.
+    ReadyInt,
     /// The decoded instruction is not the one the warp is at.
     Hazard,
     /// Waits for a register from memory.
@@ -47,7 +53,8 @@ impl Place {
     #[must_use]
     pub fn cause(self) -> Option<Cause> {
         match self {
-            Self::Free | Self::ReadySp | Self::ReadySfu | Self::ReadyMem => None,
+            Self::Free => None,
+            ready if ready.is_ready() => None,
             Self::Hazard | Self::Redirected => Some(Cause::Control),
             Self::DataMemory => Some(Cause::DataMemory),
             Self::DataAlu => Some(Cause::DataAlu),
@@ -56,7 +63,7 @@ impl Place {
             Self::Held => Some(Cause::Mechanism),
             Self::Sibling => Some(Cause::Sibling),
             Self::Barrier => Some(Cause::Barrier),
-            Self::Ended | Self::Drained => Some(Cause::ExitWait),
+            _ => Some(Cause::ExitWait),
         }
     }
 
@@ -68,6 +75,9 @@ impl Place {
             UnitKind::Sp => Self::ReadySp,
             UnitKind::Sfu => Self::ReadySfu,
             UnitKind::Mem => Self::ReadyMem,
+            UnitKind::Tensor => Self::ReadyTensor,
+            UnitKind::Dp => Self::ReadyDp,
+            UnitKind::Int => Self::ReadyInt,
         }
     }
 
@@ -75,7 +85,7 @@ impl Place {
     #[inline]
     #[must_use]
     pub fn is_ready(self) -> bool {
-        matches!(self, Self::ReadySp | Self::ReadySfu | Self::ReadyMem)
+        UnitKind::ALL.iter().any(|unit| self == Self::ready(*unit))
     }
 
     /// Whether the end of an instruction may move it.

@@ -136,8 +136,8 @@ impl<B: Build> Account<B> {
         counts[0] += 1;
         counts[1] += threads;
         match unit {
-            UnitKind::Sp => self.counters.sp_insts += 1,
-            UnitKind::Sfu => self.counters.sfu_insts += 1,
+            UnitKind::Sp | UnitKind::Int => self.counters.sp_insts += 1,
+            UnitKind::Sfu | UnitKind::Dp | UnitKind::Tensor => self.counters.sfu_insts += 1,
             UnitKind::Mem => self.counters.mem_insts += 1,
         }
     }

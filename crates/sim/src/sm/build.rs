@@ -6,14 +6,14 @@
 
 use super::blocks::takes_logical_blocks;
 use crate::config::MachineConfig;
-use crate::kernel::TimedKernel;
+use crate::kernel::{TimedKernel, UnitKind};
 use crate::seam::SmMechanisms;
 use raddle_exec::Launch;
 use std::marker::PhantomData;
 
 /// What is compiled into an SM.
 pub trait Build: Send + 'static {
-    /// Only static warps, at most 64 of them, one slice, no gangs, no gating, no virtual blocks, units of their
+    /// Only static warps, at most 64 of them, one slice, no sub-cores, no pipelines but SPs and SFUs, no gangs, no gating, no virtual blocks, units of their
     /// own, no mechanism that watches the data cache, and nobody listens.
     const PLAIN: bool;
     /// What happens is charged to the operations of the kernel too.
@@ -44,6 +44,12 @@ impl<B: Build> Build for Profiled<B> {
     const PROFILED: bool = true;
 }
 
+/// The units an SM can have.
+#[inline(always)]
+pub(super) fn units<B: Build>() -> &'static [UnitKind] {
+    if B::PLAIN { &UnitKind::BASIC } else { &UnitKind::ALL }
+}
+
 /// Whether a launch to which nobody listens can do with plain SMs.
 pub(crate) fn is_plain(
     config: &MachineConfig,
@@ -55,6 +61,8 @@ pub(crate) fn is_plain(
     let slots = (config.sm.threads / config.sm.warp_width) as usize;
     slots <= 64
         && config.sm.slices <= 1
+        && config.sm.subcores <= 1
+        && [config.sm.units.int, config.sm.units.dp, config.sm.units.tensor] == [0; 3]
         && !config.sm.units.unified
         && !divergence.regroups()
         && divergence.pool(slots).is_none()

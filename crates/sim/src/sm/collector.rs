@@ -89,6 +89,14 @@ pub struct Collector {
     units: [InstId; MOST],
     /// Its operands still to come.
     missing: [u8; MOST],
+    /// The pipeline of its instruction.
+    pipeline: [u8; MOST],
+    /// Units serve every pipeline.
+    serves_any: bool,
+    /// Steps in a cycle.
+    steps: u32,
+    /// The unit whose instruction was sent last, where units serve every pipeline.
+    last_sent: u32,
     /// Units with an instruction.
     busy: u64,
     /// Units whose instruction has all its operands.
@@ -116,26 +124,40 @@ pub struct Collector {
 }
 
 saved!(Collector {
-    values: busy, ready, requested, written, input, output, issued, open, collected, occupied, conflicts;
-    parts: units, missing, groups, operands;
-    fixed: enabled, banks, bank_bits, width;
+    values: busy, ready, requested, written, input, output, issued, open, collected, occupied, conflicts, last_sent;
+    parts: units, missing, pipeline, groups, operands;
+    fixed: enabled, banks, bank_bits, width, serves_any, steps;
 });
 
 impl Collector {
     /// An empty collector.
     #[must_use]
     pub fn new(config: &CollectorConfig, units: &UnitsConfig) -> Self {
-        let counts = [config.sp_units, config.sfu_units, config.mem_units];
-        let ports = [config.sp_ports, config.sfu_ports, config.mem_ports];
+        // Double precision and matrices take the places of the SFUs, integers those of the SPs.
+        let of = |sp: u32, sfu: u32, mem: u32| {
+            UnitKind::ALL.map(|kind| match kind {
+                UnitKind::Sp => sp,
+                UnitKind::Int => sp * u32::from(units.int > 0),
+                UnitKind::Sfu => sfu,
+                UnitKind::Dp => sfu * u32::from(units.dp > 0),
+                UnitKind::Tensor => sfu * u32::from(units.tensor > 0),
+                UnitKind::Mem => mem,
+            })
+        };
+        let serves_any = config.any_units > 0;
+        let counts = of(config.sp_units, config.sfu_units, config.mem_units);
+        let ports = of(config.sp_ports, config.sfu_ports, config.mem_ports);
         let mut first = 0;
         let groups = std::array::from_fn(|n| {
-            let units = if counts[n] == 0 { 0 } else { (u64::MAX >> (64 - counts[n])) << first };
-            let ports = fit(ports[n].min(MAX_WIDTH.into()));
+            let count = if serves_any { config.any_units } else { counts[n] };
+            let units = if count == 0 { 0 } else { (u64::MAX >> (64 - count)) << first };
+            let ports = fit(if serves_any { MAX_WIDTH.into() } else { ports[n].min(MAX_WIDTH.into()) });
             let group = Group { units, ports, last: [fit(first.min(63)); MAX_WIDTH as usize] };
-            first += counts[n];
+            first += if serves_any { 0 } else { count };
             group
         });
-        let width = [units.sp_issue, units.sfu_issue, units.mem_issue].map(|n| n.min(MAX_WIDTH.into()) as usize);
+        let first = if serves_any { config.any_units } else { first };
+        let width = of(units.sp_issue, units.sfu_issue, units.mem_issue).map(|n| n.min(MAX_WIDTH.into()) as usize);
         let open = (0..UNITS).filter(|n| width[*n] > 0).fold(0, |open, n| open | 1 << n);
         Self {
             enabled: config.enabled,
@@ -143,6 +165,10 @@ impl Collector {
             bank_bits: config.banks.is_power_of_two().then(|| config.banks as usize - 1),
             units: [InstId::default(); MOST],
             missing: [0; MOST],
+            pipeline: [0; MOST],
+            serves_any,
+            steps: config.steps.max(1),
+            last_sent: 0,
             busy: 0,
             ready: 0,
             groups,
@@ -246,21 +272,46 @@ impl Collector {
 
     /// One cycle. `reads` gives the registers an instruction reads, and its warp.
     #[inline]
-    pub fn step<'a>(&mut self, reads: impl Fn(InstId) -> (&'a [u16], u16)) {
-        if self.enabled {
-            if self.ready != 0 {
-                self.send();
-            }
-            if self.requested != 0 {
-                self.deliver();
-            }
+    pub fn cycle<'a>(&mut self, reads: impl Fn(InstId) -> (&'a [u16], u16)) {
+        if !self.enabled {
             if self.issued != 0 {
-                self.accept(reads);
+                self.pass_on();
             }
-        } else if self.issued != 0 {
-            self.pass_on();
+            self.written = 0;
+            return;
         }
-        self.written = 0;
+        for _ in 0..self.steps {
+            self.move_out();
+            if self.issued != 0 {
+                self.accept(&reads);
+            }
+            self.written = 0;
+        }
+    }
+
+    /// Steps in a cycle; none where nothing is collected.
+    #[inline]
+    #[must_use]
+    pub fn steps(&self) -> u32 {
+        if self.enabled { self.steps } else { 0 }
+    }
+
+    /// The first part of a step: instructions leave, and banks deliver.
+    #[inline]
+    pub fn move_out(&mut self) {
+        if self.ready != 0 {
+            self.send();
+        }
+        if self.requested != 0 {
+            self.deliver();
+        }
+    }
+
+    /// The instruction that was issued first of those for a pipeline.
+    #[inline]
+    #[must_use]
+    pub fn issued(&self, number: usize) -> Option<InstId> {
+        self.input[number].front()
     }
 
     /// Ends a cycle in which nothing in it could move.
@@ -325,6 +376,9 @@ impl Collector {
     /// Instructions with all operands go on.
     #[inline]
     fn send(&mut self) {
+        if self.serves_any {
+            return self.send_any();
+        }
         for number in 0..UNITS {
             let Group { units, ports, .. } = self.groups[number];
             let mut ready = self.ready & units;
@@ -338,6 +392,23 @@ impl Collector {
                 let found = if behind == 0 { ready } else { behind }.trailing_zeros();
                 *last = fit(found);
                 ready &= !(1 << found);
+                self.busy &= !(1 << found);
+                self.ready &= !(1 << found);
+                self.put_out(number, self.units[found as usize % MOST]);
+            }
+        }
+    }
+
+    /// The same where units serve every pipeline: from the one after that which was served last.
+    fn send_any(&mut self) {
+        let (mut ready, last) = (self.ready, self.last_sent);
+        while ready != 0 {
+            let behind = ready & (u64::MAX - 1) << (last % 64);
+            let found = if behind == 0 { ready } else { behind }.trailing_zeros();
+            ready &= !(1 << found);
+            let number = usize::from(self.pipeline[found as usize % MOST]);
+            if self.has_room(number) {
+                self.last_sent = found;
                 self.busy &= !(1 << found);
                 self.ready &= !(1 << found);
                 self.put_out(number, self.units[found as usize % MOST]);
@@ -365,28 +436,38 @@ impl Collector {
 
     /// Issued instructions take free collector units and ask for their operands.
     #[inline]
-    fn accept<'a>(&mut self, reads: impl Fn(InstId) -> (&'a [u16], u16)) {
+    fn accept<'a>(&mut self, reads: &impl Fn(InstId) -> (&'a [u16], u16)) {
         for number in 0..UNITS {
-            let Group { units, ports, .. } = self.groups[number];
-            for _ in 0..ports {
-                let free = units & !self.busy;
-                if free == 0 || self.issued >> number & 1 == 0 {
+            for _ in 0..self.groups[number].ports {
+                if !self.accept_one(number, reads) {
                     break;
-                }
-                let Some(inst) = self.take_in(number) else { break };
-                let unit = free.trailing_zeros();
-                let (registers, warp) = reads(inst);
-                self.units[unit as usize % MOST] = inst;
-                self.missing[unit as usize % MOST] = fit(registers.len());
-                self.busy |= 1 << unit;
-                self.ready |= u64::from(registers.is_empty()) << unit;
-                for register in registers {
-                    let bank = self.bank(*register, warp);
-                    self.operands.push(bank, fit(unit));
-                    self.requested |= 1 << (bank % 64);
                 }
             }
         }
+    }
+
+    /// The first instruction that was issued to a pipeline takes a free collector unit and asks for its operands; false when there is no
+    /// instruction or no unit.
+    #[inline]
+    pub fn accept_one<'a>(&mut self, number: usize, reads: &impl Fn(InstId) -> (&'a [u16], u16)) -> bool {
+        let free = self.groups[number].units & !self.busy;
+        if free == 0 || self.issued >> number & 1 == 0 {
+            return false;
+        }
+        let Some(inst) = self.take_in(number) else { return false };
+        let unit = free.trailing_zeros();
+        let (registers, warp) = reads(inst);
+        self.units[unit as usize % MOST] = inst;
+        self.pipeline[unit as usize % MOST] = fit(number);
+        self.missing[unit as usize % MOST] = fit(registers.len());
+        self.busy |= 1 << unit;
+        self.ready |= u64::from(registers.is_empty()) << unit;
+        for register in registers {
+            let bank = self.bank(*register, warp);
+            self.operands.push(bank, fit(unit));
+            self.requested |= 1 << (bank % 64);
+        }
+        true
     }
 }
 

@@ -1,7 +1,7 @@
 //! The way of arithmetic instructions: operands are collected, pipelines entered, results written back.
 //!
 //! A machine with narrow warps has a slice of the datapath for the lanes of each warp of a row, so that together they are as
-//! wide as a wide warp; any other machine has one.
+//! wide as a wide warp. A machine with sub-cores has one for the warps of each. Any other machine has one.
 
 use super::build::Build;
 use super::collector::Collector;
@@ -10,7 +10,7 @@ use super::power::Power;
 use super::shared::Shared;
 use super::units::{HORIZON, Units, place};
 use crate::config::SmConfig;
-use crate::kernel::UnitKind;
+use crate::kernel::{UNITS, UnitKind};
 use crate::packet::Cycle;
 use crate::saved;
 use crate::seam::{Shape, WarpId};
@@ -58,30 +58,49 @@ pub(super) struct Datapath {
     first: Slice,
     others: Vec<Slice>,
     agenda: Agenda,
+    /// They are of the lanes of narrow warps; otherwise sub-cores.
+    are_of_lanes: bool,
+    /// How many instructions sub-cores have issued, and which in this order each of those in flight was.
+    issued: u64,
+    order: Vec<u64>,
     /// When the one pipeline that all instructions enter takes the next, where there is one (`sm.units.unified`).
     unified: Option<Cycle>,
 }
 
-saved!(Datapath { values: unified; parts: first, others, agenda });
+saved!(Datapath { values: unified, issued, order; parts: first, others, agenda; fixed: are_of_lanes });
 
 impl Datapath {
     pub(super) fn new(sm: &SmConfig) -> Self {
         let slice = |_| Slice { collector: Collector::new(&sm.collector, &sm.units), units: Units::new(&sm.units) };
         let agenda = Agenda { due: Box::new([0; HORIZON]), collected: 0 };
         let unified = sm.units.unified.then_some(0);
-        Self { first: slice(0), others: (1..sm.slices.max(1)).map(slice).collect(), agenda, unified }
+        let count = sm.slices.max(1) * sm.subcores.max(1);
+        let others = (1..count).map(slice).collect();
+        Self { first: slice(0), others, agenda, are_of_lanes: sm.slices > 1, issued: 0, order: Vec::new(), unified }
     }
 
-    /// Slices.
+    /// Slices, or sub-cores.
+    #[inline]
+    pub(super) fn count(&self) -> usize {
+        self.others.len() + 1
+    }
+
+    /// Slices for the lanes of narrow warps.
     #[inline]
     pub(super) fn slices(&self) -> usize {
-        self.others.len() + 1
+        if self.are_of_lanes { self.count() } else { 1 }
+    }
+
+    /// Whether there are sub-cores.
+    #[inline]
+    pub(super) fn has_subcores<B: Build>(&self) -> bool {
+        !B::PLAIN && !self.are_of_lanes && !self.others.is_empty()
     }
 
     /// Which slice a warp is of, and a scheduler: their number is a multiple of that of the slices.
     #[inline]
     fn slice_of<B: Build>(&self, index: usize) -> usize {
-        if B::PLAIN || self.others.is_empty() { 0 } else { index % self.slices() }
+        if B::PLAIN || self.others.is_empty() { 0 } else { index % self.count() }
     }
 
     #[inline]
@@ -111,6 +130,13 @@ impl Datapath {
     /// Takes an instruction that a warp has issued.
     #[inline]
     pub(super) fn push<B: Build>(&mut self, warp: WarpId, unit: UnitKind, inst: InstId) {
+        if self.has_subcores::<B>() {
+            self.issued += 1;
+            if self.order.len() <= inst.index() {
+                self.order.resize(inst.index() + 1, 0);
+            }
+            self.order[inst.index()] = self.issued;
+        }
         self.collector::<B>(warp).push(unit, inst);
     }
 
@@ -233,16 +259,18 @@ impl Datapath {
     pub(super) fn execute<B: Build>(&mut self, on: &Shared<'_, B>, power: &mut Power, now: Cycle) {
         if B::PLAIN {
             if self.first.collector.has_collected_arithmetic() {
-                self.first.execute(on, power, now, |_| {});
+                self.first.execute(on, power, 0, now, |_| {});
             }
             return;
         }
+        let sps = if self.has_subcores::<B>() { on.facts.config.sm.units.sp as usize } else { 0 };
+        let first_sp = |slice: usize| slice * sps;
         let mut collected = self.agenda.collected;
         while collected != 0 {
             let slice = collected.trailing_zeros() as usize;
             collected &= collected - 1;
             let (own, agenda) = self.with_agenda::<B>(slice);
-            own.execute(on, power, now, |written| agenda.set_due(slice, written));
+            own.execute(on, power, first_sp(slice), now, |written| agenda.set_due(slice, written));
             agenda.set_collected(slice, own.collector.has_collected_arithmetic());
         }
     }
@@ -250,13 +278,16 @@ impl Datapath {
     /// One cycle of the operand collectors.
     #[inline]
     pub(super) fn collect<B: Build>(&mut self, on: &Shared<'_, B>) {
-        for slice in 0..if B::PLAIN { 1 } else { self.slices() } {
+        if self.has_subcores::<B>() {
+            return self.collect_in_subcores(on);
+        }
+        for slice in 0..if B::PLAIN { 1 } else { self.count() } {
             let (Slice { collector, .. }, agenda) = self.with_agenda::<B>(slice);
             if collector.is_empty() {
                 collector.end_cycle();
                 continue;
             }
-            collector.step(|inst| {
+            collector.cycle(|inst| {
                 let entry = on.insts.get(inst);
                 (on.op(entry.pc).reads(), entry.warp)
             });
@@ -264,6 +295,57 @@ impl Datapath {
                 agenda.set_collected(slice, collector.has_collected_arithmetic());
             }
         }
+    }
+}
+
+impl Datapath {
+    /// One cycle of the operand collectors of sub-cores. What was issued to a kind of pipeline leaves in order of time: an instruction that
+    /// finds no free unit in its sub-core keeps those of other sub-cores that were issued after it.
+    fn collect_in_subcores<B: Build>(&mut self, on: &Shared<'_, B>) {
+        let reads = |inst| {
+            let entry = on.insts.get(inst);
+            (on.op(entry.pc).reads(), entry.warp)
+        };
+        let steps = self.first.collector.steps();
+        for _ in 0..steps {
+            self.for_each(|_, slice| slice.collector.move_out());
+            let mut open = u8::MAX;
+            while open != 0 {
+                let before = open;
+                for number in (0..UNITS).filter(|n| before >> n & 1 != 0) {
+                    let issued = |slice| Some((self.order_of(self.at::<B>(slice).collector.issued(number)?), slice));
+                    let first = (0..self.count()).filter_map(issued).min();
+                    let took = first
+                        .is_some_and(|(_, slice)| self.with_agenda::<B>(slice).0.collector.accept_one(number, &reads));
+                    open &= !(u8::from(!took) << number);
+                }
+                open &= (1 << UNITS) - 1;
+            }
+            self.for_each(|_, slice| slice.collector.end_cycle());
+        }
+        if steps == 0 {
+            self.for_each(|_, slice| slice.collector.cycle(reads));
+        }
+        for slice in 0..self.count() {
+            let (own, agenda) = self.with_agenda::<B>(slice);
+            agenda.set_collected(slice, own.collector.has_collected_arithmetic());
+        }
+    }
+
+    /// Which of the instructions that sub-cores have issued one was.
+    fn order_of(&self, inst: InstId) -> u64 {
+        self.order[inst.index()]
+    }
+
+    /// The sub-core whose instruction for the load-store unit was issued first, of those that have their operands.
+    pub(super) fn first_with_memory<B: Build>(&self) -> Option<usize> {
+        let issued = |slice| Some((self.order_of(self.memory_head::<B>(slice)?), slice));
+        (0..self.count()).filter_map(issued).min().map(|(_, slice)| slice)
+    }
+
+    fn for_each(&mut self, mut f: impl FnMut(usize, &mut Slice)) {
+        f(0, &mut self.first);
+        self.others.iter_mut().enumerate().for_each(|(n, slice)| f(n + 1, slice));
     }
 }
 
@@ -280,9 +362,17 @@ impl Slice {
         }
     }
 
-    /// Its instructions with their operands enter its arithmetic units; `due` is told when they are written back.
+    /// Its instructions with their operands enter its arithmetic units, the first of its SPs being this one of the SM's; `due` is told when
+    /// they are written back.
     #[inline]
-    fn execute<B: Build>(&mut self, on: &Shared<'_, B>, power: &mut Power, now: Cycle, mut due: impl FnMut(Cycle)) {
+    fn execute<B: Build>(
+        &mut self,
+        on: &Shared<'_, B>,
+        power: &mut Power,
+        first_sp: usize,
+        now: Cycle,
+        mut due: impl FnMut(Cycle),
+    ) {
         let Self { collector, units } = self;
         for pipeline in 0..units.len() {
             let kind = units.kind(pipeline);
@@ -290,7 +380,9 @@ impl Slice {
             let entry = on.insts.get(inst);
             let (op, shape) = (on.op(entry.pc), if B::PLAIN { Shape::PLAIN } else { entry.shape });
             let latency = op.timing.latency + shape.extra_latency;
-            if units.accepts(pipeline, latency, now) && power.enters::<B>(op, shape, pipeline, now) {
+            if units.accepts(pipeline, latency, now)
+                && power.enters::<B>(op, shape, first_sp + units.number(pipeline), now)
+            {
                 collector.take(kind);
                 due(units.enter(pipeline, inst, latency, op.timing.interval * shape.passes, now));
             }

@@ -100,6 +100,8 @@ pub(super) struct Fetch {
     width: u32,
     /// Look-ups in a cycle.
     ports: u32,
+    /// All but the last of a cycle are decoded in it.
+    decode_at_once: bool,
     /// Whoever waited for a line takes its turn again when it has come.
     refetch: bool,
     l0: Vec<L0>,
@@ -113,7 +115,7 @@ pub(super) struct Fetch {
 saved!(Fetch {
     values: buffer, l0, choices;
     parts: policies, cache;
-    fixed: sector, width, ports, refetch, l0_lines, of_first;
+    fixed: sector, width, ports, decode_at_once, refetch, l0_lines, of_first;
 });
 
 /// What the policies of the fetch stage may look at.
@@ -139,6 +141,7 @@ impl Fetch {
             sector: config.l2.sector,
             width: fetch.width,
             ports: fetch.warps_per_cycle,
+            decode_at_once: fetch.decode_at_once,
             refetch: fetch.refetch,
             l0: vec![L0::default(); config.sm.slices as usize],
             l0_lines: (u64::from(fetch.l0_bytes) / L0_LINE) as usize,
@@ -215,7 +218,7 @@ impl Fetch {
         if self.policies.len() > 1 {
             self.fetch_for_slices(around, gangs);
         } else {
-            for _ in 0..self.ports {
+            for port in 1..=self.ports {
                 if self.serve_waiting(around) {
                     continue;
                 }
@@ -226,6 +229,9 @@ impl Fetch {
                 let Some(warp) = pick(self.policies[0].as_mut(), wanting, around) else { break };
                 let answer = self.look_up(around, Want::one(warp));
                 self.policies[0].fetched(warp, answer == Answer::Hit);
+                if self.decode_at_once && port < self.ports {
+                    self.decode(around.on, around.now + 1);
+                }
             }
         }
         if comes_back && let Some(waiter) = self.cache.next_ready() {

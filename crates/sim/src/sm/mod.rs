@@ -108,6 +108,9 @@ impl<'k, B: Build> Sm<'k, B> {
         kept.start_launch();
         let (sm, slots) = (&config.sm, shared.warps.table().slots());
         let datapath = Datapath::new(sm);
+        let blocks = u64::from(most_ctas).min(launch.ctas().div_ceil(u64::from(config.gpu.sms)));
+        let per_block = u64::from(kernel.program.layout.static_shared) + u64::from(launch.dynamic_shared);
+        let shared_bytes = u32::try_from(blocks * per_block).unwrap_or(u32::MAX);
         let gangs = Gangs::new(ganging, kernel, slots, datapath.slices());
         if gangs.is_active::<B>() {
             shared.warps.news.watch_groups(datapath.slices());
@@ -124,7 +127,7 @@ impl<'k, B: Build> Sm<'k, B> {
             gangs,
             power: Power::new(gating),
             datapath,
-            memory: LoadStore::new(config, id, kept.l1c, kept.l1t),
+            memory: LoadStore::new(config, id, shared_bytes, kept.l1c, kept.l1t),
             port: Port::new(&config.interconnect),
             shared,
         })

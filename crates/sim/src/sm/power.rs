@@ -5,7 +5,7 @@
 use super::build::Build;
 use super::lanes::LaneCounters;
 use super::shared::Shared;
-use crate::config::UnitsConfig;
+use crate::config::SmConfig;
 use crate::kernel::{Pipe, TimedOp};
 use crate::packet::Cycle;
 use crate::saved;
@@ -52,7 +52,7 @@ impl Power {
                 let next = if is_ideal { Some(warps.get(warp).pc) } else { warps.front(warp).head() };
                 let Some(pipe) = next.and_then(|pc| on.facts.kernel.ops.get(pc as usize)?.pipe()) else { continue };
                 census.buffered[pipe as usize] += 1;
-                let waits_for_none = matches!(sets.place(warp), Place::ReadySp | Place::DataAlu);
+                let waits_for_none = matches!(sets.place(warp), Place::ReadySp | Place::ReadyInt | Place::DataAlu);
                 census.active[pipe as usize] += u32::from(waits_for_none);
             }
             census
@@ -111,9 +111,9 @@ impl Power {
     ///
     /// # Panics
     /// When the states of the lanes do not sum up to their cycles, and the launch did not end by a fault.
-    pub(super) fn lanes(&self, units: &UnitsConfig, cycles: Cycle, has_fault: bool) -> [LaneCounters; 2] {
+    pub(super) fn lanes(&self, sm: &SmConfig, cycles: Cycle, has_fault: bool) -> [LaneCounters; 2] {
         let Some(lanes) = self.gating.lanes(cycles) else { return Default::default() };
-        let (pipes, all) = (cycles * u64::from(units.sp), cycles * u64::from(units.sp) * u64::from(units.sp_lanes));
+        let (pipes, all) = (cycles * u64::from(sm.sps()), cycles * u64::from(sm.sps()) * u64::from(sm.units.sp_lanes));
         for (own, pipe) in lanes.iter().zip(Pipe::ALL).filter(|_| !has_fault) {
             let name = pipe.name();
             assert_eq!((own.pipe_cycles, own.lane_cycles), (pipes, all), "the {name} lanes are counted all the time");

@@ -4,7 +4,7 @@
 //! been.
 
 use super::blocks::Blocks;
-use super::build::Build;
+use super::build::{Build, units};
 use super::counters::SmCounters;
 use super::datapath::Datapath;
 use super::fetch::Fetch;
@@ -46,9 +46,7 @@ impl<B: Build> Stages<'_, '_, B> {
         self.fetch.is_busy()
             || !sets.wanting.is_empty()
             || datapath.can_move::<B>(mem_busy)
-            || issues(UnitKind::Sp)
-            || issues(UnitKind::Mem)
-            || issues(UnitKind::Sfu)
+            || units::<B>().iter().any(|unit| issues(*unit))
             || !sets.is_empty(Place::Hazard)
             || !sets.is_empty(Place::Drained)
             || shared.warps.pooled() && self.blocks.are_ending()
@@ -100,7 +98,7 @@ impl<B: Build> Stages<'_, '_, B> {
         if !has_fault {
             assert_eq!(sm.slots(), sm.cycles * schedulers, "every scheduler slot has one cause");
         }
-        let [int, fp] = self.power.lanes(&facts.config.sm.units, sm.cycles, has_fault);
+        let [int, fp] = self.power.lanes(&facts.config.sm, sm.cycles, has_fault);
         let [l1d, l1c, l1t] = self.memory.counters().map(Clone::clone);
         SmResult { sm, int, fp, l1i: self.fetch.counters().clone(), l1d, l1c, l1t, own: Vec::new() }
     }

@@ -74,11 +74,13 @@ impl Ring {
 #[derive(Clone, Debug)]
 struct Pipeline {
     kind: UnitKind,
+    /// Which of its kind it is.
+    number: usize,
     /// When it takes the next instruction.
     free_at: Cycle,
 }
 
-saved!(Pipeline { values: free_at; fixed: kind });
+saved!(Pipeline { values: free_at; fixed: kind, number });
 
 /// Pipelines of an SM or slice at most: sets of them are bits of a word.
 pub const MAX_PIPELINES: u32 = u64::BITS;
@@ -104,9 +106,16 @@ impl Units {
     /// Empty pipelines.
     #[must_use]
     pub fn new(config: &UnitsConfig) -> Self {
-        let pipeline = |kind| Pipeline { kind, free_at: 0 };
-        let mut pipelines = vec![pipeline(UnitKind::Sp); config.sp as usize];
-        pipelines.extend(vec![pipeline(UnitKind::Sfu); config.sfu as usize]);
+        let mut pipelines = Vec::new();
+        for (kind, count) in [
+            (UnitKind::Sp, config.sp),
+            (UnitKind::Sfu, config.sfu),
+            (UnitKind::Dp, config.dp),
+            (UnitKind::Int, config.int),
+            (UnitKind::Tensor, config.tensor),
+        ] {
+            pipelines.extend((0..count as usize).map(|number| Pipeline { kind, number, free_at: 0 }));
+        }
         Self {
             pipelines,
             leaving: [0; HORIZON],
@@ -129,6 +138,13 @@ impl Units {
     #[must_use]
     pub fn kind(&self, pipeline: usize) -> UnitKind {
         self.pipelines[pipeline].kind
+    }
+
+    /// Which of its kind a pipeline is.
+    #[inline]
+    #[must_use]
+    pub fn number(&self, pipeline: usize) -> usize {
+        self.pipelines[pipeline].number
     }
 
     /// Whether a pipeline can take an instruction of this latency now.

@@ -262,7 +262,7 @@ fn rate([accesses, misses]: [u64; 2]) -> f64 {
     100.0 * misses as f64 / accesses.max(1) as f64
 }
 
-fn summary(text: &mut String, kernels: &[Row], small: &[Row], micro: &[Row]) {
+pub(super) fn summary(text: &mut String, kernels: &[Row], small: &[Row], micro: &[Row]) {
     *text += "\n| runs | number | mean absolute error | largest |\n| --- | --: | --: | --: |\n";
     for (name, rows) in [("six kernels, two schedulers", kernels), ("smaller sizes", small), ("micro runs", micro)] {
         let (mean, max) = mean_and_max(rows);
@@ -286,7 +286,7 @@ fn summary(text: &mut String, kernels: &[Row], small: &[Row], micro: &[Row]) {
     };
 }
 
-fn table(text: &mut String, rows: &[Row]) {
+pub(super) fn table(text: &mut String, rows: &[Row]) {
     *text += "| run | issue | ours | reference | cycles more | error |\n| --- | --- | --: | --: | --: | --: |\n";
     for row in rows {
         let (ours, theirs) = (row.ours.cycles, row.theirs.cycles);
@@ -303,7 +303,7 @@ fn tenths(value: f64) -> String {
     if text == "-0.0" { "0.0".to_owned() } else { text }
 }
 
-fn schedulers(text: &mut String, rows: &[Row]) {
+pub(super) fn schedulers(text: &mut String, rows: &[Row]) {
     let found = differences(rows);
     let relevant: Vec<&Difference> = found.iter().filter(|d| d.is_relevant()).collect();
     let agree = relevant.iter().filter(|d| d.agrees()).count();
@@ -319,7 +319,7 @@ fn schedulers(text: &mut String, rows: &[Row]) {
     }
 }
 
-fn rates(text: &mut String, rows: &[Row]) {
+pub(super) fn rates(text: &mut String, rows: &[Row]) {
     *text += "\n| kernel | issue | L1D ours | reference | points | L2 ours | reference | points |\n";
     *text += "| --- | --- | --: | --: | --: | --: | --: | --: |\n";
     for row in rows {

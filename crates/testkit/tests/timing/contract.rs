@@ -430,7 +430,7 @@ impl IssueScheduler for Watchful {
 
     fn pick(&mut self, view: &SchedulerView<'_>, eligible: &WarpSet, scratch: &mut Vec<WarpId>) -> Option<WarpId> {
         // Each warp that can issue is said to be ready, and each other one waits for something that is named.
-        let is_ready = |w: WarpId| matches!(view.place(w), Place::ReadySp | Place::ReadySfu | Place::ReadyMem);
+        let is_ready = |w: WarpId| view.place(w).is_ready();
         assert!(eligible.iter().all(is_ready), "cycle {}", view.now);
         for warp in view.warps.iter() {
             let at_barrier = view.table.get(warp).blocked == Some(raddle_sim::seam::Cause::Barrier);

@@ -19,11 +19,17 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Kernel, size, preset, issue scheduler; behind a `+` the fetch scheduler, where it is not the preset's.
-const RUNS: [(&str, usize, &str, &str); 28] = [
+const RUNS: [(&str, usize, &str, &str); 34] = [
     ("vecadd", 4096, "gtx480", "gto"),
     ("vecadd", 4096, "gtx480", "lrr"),
     ("vecadd", 4096, "fx5800", "lrr"),
     ("vecadd", 4096, "vws-sm", "gto"),
+    ("vecadd", 4096, "v100", "gto"),
+    ("matmul", 48, "v100", "lrr"),
+    ("diverge", 2048, "v100", "gto"),
+    ("bfs", 2048, "v100", "two-level"),
+    ("stencil", 64, "v100", "lrr"),
+    ("reduce", 8192, "v100", "gto"),
     ("matmul", 64, "gtx480", "gto"),
     ("matmul", 64, "gtx480", "two-level"),
     ("matmul", 48, "fx5800", "oldest"),

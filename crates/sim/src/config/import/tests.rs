@@ -65,7 +65,7 @@ fn a_sample_becomes_a_machine() {
 fn a_machine_that_cannot_work_is_refused() {
     let problems = import(SAMPLE).unwrap_err();
     let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    assert_eq!(messages, ["-gpgpu_tex_cache:l1: `sm.l1t.sets` is 0, and only the data cache can be left out"]);
+    assert_eq!(messages, ["-gpgpu_tex_cache:l1: `sm.l1t.sets` is 0, and only the others can be left out"]);
 }
 
 /// The options behind the preset give the preset.

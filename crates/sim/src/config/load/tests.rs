@@ -93,9 +93,9 @@ fn mistakes_in_files_have_a_place() {
         &[],
         "m.toml:2:10: `sm.l1d` is a table, not a value (it holds sets, line, ways, index, write, mshr_entries, \
          mshr_merges, miss_queue, latency, allocate_on_miss)\n\
-         m.toml:3:16: `sm.l1c.index` must be \"linear\" or \"fermi\", not \"liner\"\n\
+         m.toml:3:16: `sm.l1c.index` must be \"linear\", \"fermi\" or \"polynomial\", not \"liner\"\n\
          m.toml:4:4: there is no key `sm.warps` (`sm` holds fetch, issue, collector, units, latency, shared, ideal, l1i, \
-         l1d, l1c, l1t, warp_width, simd_width, slices, threads, ctas, registers, register_grain, shared_bytes, \
+         l1d, data, l1c, l1t, warp_width, simd_width, slices, subcores, threads, ctas, registers, register_grain, shared_bytes, \
          single_in_flight, first_side, coalescing, fence_waits_for_stores, \
          fence_empties_l1d, response_queue, ejection_buffer)",
     );
@@ -137,7 +137,7 @@ fn mistakes_in_overrides_are_named() {
     let problem = Machine::load(Source::Preset("fermi"), &[""; 0]).unwrap_err().remove(0);
     assert_eq!(
         problem.to_string(),
-        "there is no preset `fermi` (presets: gtx480, gtx480-v3, fx5800, fx5800-deep, vws-sm)"
+        "there is no preset `fermi` (presets: gtx480, gtx480-v3, fx5800, fx5800-deep, v100, vws-sm)"
     );
 }
 

@@ -2,7 +2,8 @@
 
 use super::{Check, MAX_LATENCY, MAX_LINE, MIN_LINE};
 use crate::config::{
-    CacheConfig, FetchConfig, LatencyConfig, MachineConfig, OpTiming, SetIndex, TextureCacheConfig, WritePolicy,
+    CacheConfig, Coalescing, FetchConfig, LatencyConfig, MachineConfig, OpTiming, SetIndex, TextureCacheConfig,
+    WritePolicy,
 };
 use crate::seam::MAX_WARPS;
 use crate::sm::collector::MAX_WIDTH;
@@ -30,6 +31,7 @@ pub fn check(check: &mut Check, config: &MachineConfig) {
             format!("must divide `sm.warp_width`, {}, and {} does not", sm.warp_width, sm.shared.groups)
         });
     }
+    subcores(check, config);
     check.range("sm.ctas", sm.ctas, 1, 4096);
     check.range("sm.registers", sm.registers, 1, 1 << 24);
     check.range("sm.register_grain", sm.register_grain, 1, 256);
@@ -74,6 +76,23 @@ fn slices(check: &mut Check, config: &MachineConfig) {
     });
 }
 
+/// Sub-cores, and what does not go with them.
+fn subcores(check: &mut Check, config: &MachineConfig) {
+    let sm = &config.sm;
+    if !check.range("sm.subcores", sm.subcores, 1, 16) || sm.subcores == 1 {
+        return;
+    }
+    check.rule(sm.issue.schedulers.is_multiple_of(sm.subcores), "sm.subcores", || {
+        format!("must divide `sm.issue.schedulers`, {}, and {} does not", sm.issue.schedulers, sm.subcores)
+    });
+    check.rule(sm.slices == 1, "sm.subcores", || {
+        format!("is {}, and `sm.slices` is {}: warps are either of slices or of sub-cores", sm.subcores, sm.slices)
+    });
+    check.rule(!sm.units.unified, "sm.units.unified", || {
+        format!("is one pipeline for all warps, and `sm.subcores` is {}", sm.subcores)
+    });
+}
+
 fn fetch(check: &mut Check, fetch: &FetchConfig, l1i: &CacheConfig) {
     check.range("sm.fetch.warps_per_cycle", fetch.warps_per_cycle, 1, 64);
     check.range("sm.fetch.l0_bytes", fetch.l0_bytes, 0, 1 << 20);
@@ -103,9 +122,16 @@ fn units(check: &mut Check, config: &MachineConfig) {
     check.range("sm.units.sp", units.sp, 1, 64);
     check.range("sm.units.sp_lanes", units.sp_lanes, 1, 32);
     check.range("sm.units.sfu", units.sfu, 0, 64);
-    check.rule(units.sp.saturating_add(units.sfu) <= MAX_PIPELINES, "sm.units.sp", || {
-        format!("is {}, which is more than {MAX_PIPELINES} pipelines with the {} SFUs", units.sp, units.sfu)
+    let others = [("sfu", units.sfu), ("int", units.int), ("dp", units.dp), ("tensor", units.tensor)];
+    for (name, count) in &others[1..] {
+        check.range(&format!("sm.units.{name}"), *count, 0, 64);
+    }
+    let all = others.iter().fold(units.sp, |all, (_, count)| all.saturating_add(*count));
+    check.rule(all <= MAX_PIPELINES, "sm.units.sp", || {
+        format!("is {}, which makes {all} pipelines with the others, more than {MAX_PIPELINES}", units.sp)
     });
+    check.range("sm.collector.any_units", collector.any_units, 0, 64);
+    check.range("sm.collector.steps", collector.steps, 1, 4);
     check.rule(!units.sfu_int_mul || units.sfu > 0, "sm.units.sfu_int_mul", || {
         "sends integer multiplications to the SFUs, and `sm.units.sfu` is 0".to_owned()
     });
@@ -118,24 +144,28 @@ fn units(check: &mut Check, config: &MachineConfig) {
             format!("is one pipeline for the whole warp, and `sm.slices` is {}", config.sm.slices)
         });
     }
+    let has_sfus = [units.sfu, units.dp, units.tensor] != [0; 3];
     check.range("sm.units.sp_issue", units.sp_issue, 1, MAX_WIDTH.into());
     check.range("sm.units.mem_issue", units.mem_issue, 1, MAX_WIDTH.into());
-    check.range("sm.units.sfu_issue", units.sfu_issue, u32::from(units.sfu > 0), MAX_WIDTH.into());
+    check.range("sm.units.sfu_issue", units.sfu_issue, u32::from(has_sfus), MAX_WIDTH.into());
     check.range("sm.units.writeback", units.writeback, 1, 64);
+    let has_own = collector.enabled && collector.any_units == 0;
     let least = u32::from(collector.enabled);
-    let least_sfu = u32::from(collector.enabled && units.sfu > 0);
+    let (least_own, least_sfu) = (u32::from(has_own), u32::from(has_own && has_sfus));
     check.range("sm.collector.banks", collector.banks, least, 64);
     for (name, value, least) in [
-        ("sp_units", collector.sp_units, least),
+        ("sp_units", collector.sp_units, least_own),
         ("sfu_units", collector.sfu_units, least_sfu),
-        ("mem_units", collector.mem_units, least),
-        ("sp_ports", collector.sp_ports, least),
+        ("mem_units", collector.mem_units, least_own),
+        ("sp_ports", collector.sp_ports, least_own),
         ("sfu_ports", collector.sfu_ports, least_sfu),
-        ("mem_ports", collector.mem_ports, least),
+        ("mem_ports", collector.mem_ports, least_own),
     ] {
         check.range(&format!("sm.collector.{name}"), value, least, 64);
     }
-    let all = collector.sp_units.saturating_add(collector.sfu_units).saturating_add(collector.mem_units);
+    let (sps, sfus) = (1 + u32::from(units.int > 0), 1 + u32::from(units.dp > 0) + u32::from(units.tensor > 0));
+    let all = collector.sp_units.saturating_mul(sps).saturating_add(collector.sfu_units.saturating_mul(sfus));
+    let all = if collector.any_units == 0 { all.saturating_add(collector.mem_units) } else { 0 };
     check.rule(all <= 64, "sm.collector.sp_units", || {
         format!("`sp_units`, `sfu_units` and `mem_units` are {all} together, more than 64")
     });
@@ -159,7 +189,7 @@ fn latencies(check: &mut Check, latency: &LatencyConfig) {
 impl LatencyConfig {
     /// Every kind of instruction with its key.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, OpTiming); 20] {
+    pub fn named(&self) -> [(&'static str, OpTiming); 21] {
         [
             ("simple", self.simple),
             ("int_add", self.int_add),
@@ -181,6 +211,7 @@ impl LatencyConfig {
             ("f64_div", self.f64_div),
             ("transcendental", self.transcendental),
             ("shuffle", self.shuffle),
+            ("tensor", self.tensor),
         ]
     }
 }
@@ -191,11 +222,8 @@ fn caches(check: &mut Check, config: &MachineConfig) {
     cache(check, "l1d", &sm.l1d, config);
     cache(check, "l1c", &sm.l1c, config);
     texture_cache(check, &sm.l1t, config);
+    data_cache(check, config);
     for (name, cache) in [("l1i", &sm.l1i), ("l1c", &sm.l1c)] {
-        let needed = name != "l1i" || !sm.fetch.ideal;
-        check.rule(!needed || cache.sets > 0, &format!("sm.{name}.sets"), || {
-            "is 0, and only the data cache can be left out".to_owned()
-        });
         check.rule(cache.write == WritePolicy::ReadOnly, &format!("sm.{name}.write"), || {
             "must be \"read-only\": nothing is stored through this cache".to_owned()
         });
@@ -203,6 +231,41 @@ fn caches(check: &mut Check, config: &MachineConfig) {
     check.rule(sm.l1d.write != WritePolicy::ReadOnly, "sm.l1d.write", || {
         "is \"read-only\", but stores go through this cache".to_owned()
     });
+}
+
+/// What only the data cache has.
+fn data_cache(check: &mut Check, config: &MachineConfig) {
+    let (data, l1d) = (&config.sm.data, &config.sm.l1d);
+    check.power("sm.data.banks", data.banks, 1, 32);
+    check.range("sm.data.modified_percent", data.modified_percent, 0, 100);
+    let has_sectors = data.sector > 0 && data.sector < l1d.line;
+    if data.sector > 0 {
+        check.rule(data.sector == config.l2.sector || data.sector == l1d.line, "sm.data.sector", || {
+            let (line, sector) = (l1d.line, config.l2.sector);
+            format!("must be 0, the line, {line}, or a sector of the L2 (`l2.sector`), {sector}, not {}", data.sector)
+        });
+    }
+    let stays = l1d.write == WritePolicy::ThroughAllocate;
+    check.rule(l1d.sets == 0 || stays == has_sectors, "sm.l1d.write", || match stays {
+        true => "is \"through-allocate\", which needs sectors (`sm.data.sector`)".to_owned(),
+        false => "must be \"through-allocate\" where a miss fetches a sector (`sm.data.sector`)".to_owned(),
+    });
+    check.rule(!has_sectors || config.sm.coalescing == Coalescing::Sectors, "sm.coalescing", || {
+        "must be \"sectors\" where the data cache has them (`sm.data.sector`)".to_owned()
+    });
+    check.rule(!has_sectors || l1d.allocate_on_miss, "sm.l1d.allocate_on_miss", || {
+        "must be true where a miss fetches a sector (`sm.data.sector`)".to_owned()
+    });
+    let options = data.options();
+    check.rule(options.as_ref().is_some_and(|all| all.is_sorted()), "sm.data.shared_options", || {
+        format!("must be kilobytes, ascending, as in \"0 8 16\", not \"{}\"", data.shared_options)
+    });
+    check.range("sm.data.unified_bytes", data.unified_bytes, 0, 1 << 24);
+    check.rule(
+        data.unified_bytes == 0 || config.sm.shared_bytes <= data.unified_bytes,
+        "sm.data.unified_bytes",
+        || format!("is {}, less than `sm.shared_bytes`, {}", data.unified_bytes, config.sm.shared_bytes),
+    );
 }
 
 /// A cache of the SM. The line counts without a cache, too: it is what a request is cut to.
@@ -218,12 +281,16 @@ fn cache(check: &mut Check, name: &str, cache: &CacheConfig, config: &MachineCon
         });
     }
     if cache.sets == 0 {
+        check.range(&path("ways"), cache.ways, 0, 1024);
         return;
     }
     size_of(check, name, cache.sets, cache.ways);
     let is_fermi_size = cache.sets == 32 && cache.line == 128;
     check.rule(cache.index != SetIndex::Fermi || is_fermi_size, &path("index"), || {
         format!("is \"fermi\", which is for 32 sets of 128 bytes, not {} of {}", cache.sets, cache.line)
+    });
+    check.rule(cache.index != SetIndex::Polynomial || cache.sets == 32, &path("index"), || {
+        format!("is \"polynomial\", which is for 32 sets, not {}", cache.sets)
     });
 }
 
@@ -253,7 +320,7 @@ fn size_of(check: &mut Check, name: &str, sets: u32, ways: u32) {
 fn texture_cache(check: &mut Check, cache: &TextureCacheConfig, config: &MachineConfig) {
     let TextureCacheConfig { sets, line, ways, fragments, requests, reorder, results } = *cache;
     line_of(check, "sm.l1t.line", line, config);
-    let present = check.rule(sets > 0, "sm.l1t.sets", || "is 0, and only the data cache can be left out".to_owned());
+    let present = check.rule(sets > 0, "sm.l1t.sets", || "is 0, and only the others can be left out".to_owned());
     if present {
         size_of(check, "l1t", sets, ways);
     }

@@ -30,7 +30,16 @@ fn combinations() {
     refused(&["sm.threads=1000"], "`sm.threads` must be a multiple of `sm.warp_width`, 32, not 1000");
     refused(&["sm.threads=65536"], "`sm.threads` are 2048 warps of `sm.warp_width`, 32; an SM has at most 1024");
     refused(&["sm.threads=32"], "`sm.issue.schedulers` is 2, more than the 1 warps of an SM");
-    refused(&["sm.l1c.sets=0"], "`sm.l1c.sets` is 0, and only the data cache can be left out");
+    refused(&["sm.l1t.sets=0"], "`sm.l1t.sets` is 0, and only the others can be left out");
+    refused(&["sm.subcores=3"], "`sm.subcores` must divide `sm.issue.schedulers`, 2, and 3 does not");
+    refused(
+        &["sm.data.sector=32"],
+        "`sm.l1d.write` must be \"through-allocate\" where a miss fetches a sector (`sm.data.sector`)\n`sm.coalescing` must be \"sectors\" where the data cache has them (`sm.data.sector`)",
+    );
+    refused(
+        &["sm.data.shared_options=8 0"],
+        "`sm.data.shared_options` must be kilobytes, ascending, as in \"0 8 16\", not \"8 0\"",
+    );
     refused(
         &["sm.latency.int_add.interval=5"],
         "`sm.latency.int_add.interval` is 5, longer than the 4 cycles the instruction takes",

@@ -57,6 +57,7 @@ pub(super) struct Switch<T, P> {
     input_buffer: u32,
     output_buffer: u32,
     speedup: u32,
+    several_outputs: bool,
     sources: Vec<Source>,
     outputs: Vec<Output<P>>,
     packets: Packets<T>,
@@ -77,7 +78,7 @@ pub(super) struct Switch<T, P> {
 saved!(impl[T: Serialize + DeserializeOwned, P: PortSet] Switch<T, P> {
     values: sources, outputs, packets, pushing, waiting, leaving, wanted, turned, inside;
     parts: counters;
-    fixed: clock, latency, flit_bytes, flits, injection_buffer, input_buffer, output_buffer, speedup;
+    fixed: clock, latency, flit_bytes, flits, injection_buffer, input_buffer, output_buffer, speedup, several_outputs;
 });
 
 impl<T, P: PortSet> Switch<T, P> {
@@ -111,6 +112,7 @@ impl<T, P: PortSet> Switch<T, P> {
             input_buffer: config.input_buffer,
             output_buffer: config.output_buffer,
             speedup: config.speedup,
+            several_outputs: config.several_outputs,
             sources: (0..sources).map(source).collect(),
             outputs: (0..destinations).map(output).collect(),
             packets: Packets { all: Vec::new(), free: NONE },
@@ -237,27 +239,55 @@ impl<T, P: PortSet> Switch<T, P> {
         let waiting = self.waiting.len();
         let mut senders = 0;
         for _ in 0..self.speedup {
-            for to in self.wanted.members() {
-                let output = &self.outputs[to as usize];
-                if output.buffered >= self.output_buffer {
-                    continue;
+            if self.several_outputs {
+                senders += self.serve_in_turn(tick, now);
+            } else {
+                for to in self.wanted.members() {
+                    senders += self.serve(to, tick, now);
                 }
-                let input = match output.holder {
-                    NONE => output.wanted.first_from(output.turn),
-                    holder => output.wanted.contains(holder).then_some(holder),
-                };
-                let Some(input) = input else { continue };
-                senders += u32::from(self.forward(input, to, tick, now));
             }
             // An input sends to one output at a time, even if its next packet is for another one.
-            while let Some(input) = self.turned.pop() {
-                let next = self.packets.get(self.sources[input as usize].packets.first).to;
-                self.outputs[next as usize].wanted.insert(input);
-                self.wanted.insert(next);
-            }
+            self.turn();
         }
         // Who sends was waiting before: nothing enters an input buffer here.
         self.counters.blocked += u64::from(waiting - senders);
+    }
+
+    /// Outputs take a flit each, one after the other: an input whose packet has left may be served again by one that follows.
+    fn serve_in_turn(&mut self, tick: u64, now: Cycle) -> u32 {
+        let mut senders = 0;
+        let mut next = self.wanted.first_from(0);
+        while let Some(to) = next {
+            senders += self.serve(to, tick, now);
+            self.turn();
+            let has_more = to as usize + 1 < self.outputs.len();
+            next = if has_more { self.wanted.first_from(to + 1).filter(|found| *found > to) } else { None };
+        }
+        senders
+    }
+
+    /// An output takes a flit, if it has room and an input has one for it; one if it is the first that input sends in this tick.
+    #[inline]
+    fn serve(&mut self, to: u32, tick: u64, now: Cycle) -> u32 {
+        let output = &self.outputs[to as usize];
+        if output.buffered >= self.output_buffer {
+            return 0;
+        }
+        let input = match output.holder {
+            NONE => output.wanted.first_from(output.turn),
+            holder => output.wanted.contains(holder).then_some(holder),
+        };
+        input.map_or(0, |input| u32::from(self.forward(input, to, tick, now)))
+    }
+
+    /// Inputs whose packet has left show the next one.
+    #[inline]
+    fn turn(&mut self) {
+        while let Some(input) = self.turned.pop() {
+            let next = self.packets.get(self.sources[input as usize].packets.first).to;
+            self.outputs[next as usize].wanted.insert(input);
+            self.wanted.insert(next);
+        }
     }
 
     /// One flit goes from an input to its output; whether it is the first of this tick.

@@ -151,7 +151,7 @@ impl Gangs {
     #[inline]
     fn ready_bits<B: Build>(&self, on: &Shared<'_, B>, set: usize) -> u8 {
         let ready = |unit| self.bits_at(on, set, Place::ready(unit));
-        ready(UnitKind::Sp) | ready(UnitKind::Mem) | ready(UnitKind::Sfu)
+        UnitKind::ALL.into_iter().fold(0, |all, unit| all | ready(unit))
     }
 
     /// A gang as the mechanism sees it.
@@ -168,10 +168,10 @@ impl Gangs {
     #[inline]
     fn ready_sets<B: Build>(&self, on: &Shared<'_, B>) -> impl Iterator<Item = (usize, u8)> {
         let (sets, members, held, count) = (on.warps.sets(), self.members(), self.table.held(), self.table.slices());
-        let (sp, mem, sfu) = (sets.ready(UnitKind::Sp), sets.ready(UnitKind::Mem), sets.ready(UnitKind::Sfu));
         let width: u32 = fit(count);
         (0..members.word_count()).flat_map(move |n| {
-            let mut word = (sp.word(n) | mem.word(n) | sfu.word(n)) & members.word(n) & !held.word(n);
+            let ready = UnitKind::ALL.into_iter().fold(0, |all, unit| all | sets.ready(unit).word(n));
+            let mut word = ready & members.word(n) & !held.word(n);
             std::iter::from_fn(move || {
                 let first = word.trailing_zeros() / width * width;
                 let bits = low8(word.checked_shr(first)?) & (u8::MAX >> (8 - count));

@@ -115,8 +115,8 @@ impl EmptySlots {
             },
             UnitKind::Mem if memory.is_stalled => Cause::BackPressure,
             UnitKind::Mem => Cause::UnitMem,
-            UnitKind::Sfu => Cause::UnitSfu,
-            UnitKind::Sp => Cause::UnitSp,
+            UnitKind::Sfu | UnitKind::Dp | UnitKind::Tensor => Cause::UnitSfu,
+            UnitKind::Sp | UnitKind::Int => Cause::UnitSp,
         };
         let (cause, waiting) = find_idle_cause(on, scheduler, unit_cause);
         let is_restless = on.warps.sets().has(scheduler, Place::Hazard);
@@ -191,6 +191,12 @@ fn has_ready_alone<B: Build>(on: &Shared<'_, B>, gangs: &Gangs, scheduler: usize
     (0..own.word_count()).any(|n| own.word(n) & ready.word(n) & gangs.free().word(n) != 0)
 }
 
+/// In which order units are asked whether a warp is ready for them.
+fn order<B: Build>() -> &'static [UnitKind] {
+    use UnitKind::{Dp, Int, Mem, Sfu, Sp, Tensor};
+    if B::PLAIN { &[Mem, Sfu, Sp] } else { &[Mem, Tensor, Dp, Sfu, Sp, Int] }
+}
+
 /// Why a scheduler cannot issue, and which of its warps are held up by that; `unit_cause` says why units do not take what is ready
 /// for them.
 fn find_idle_cause<B: Build>(
@@ -202,8 +208,7 @@ fn find_idle_cause<B: Build>(
     if own.is_empty() {
         return (Cause::NoWarp, Waiting::None);
     }
-    let ready =
-        [UnitKind::Mem, UnitKind::Sfu, UnitKind::Sp].into_iter().find(|unit| sets.has(scheduler, Place::ready(*unit)));
+    let ready = order::<B>().iter().copied().find(|unit| sets.has(scheduler, Place::ready(*unit)));
     if let Some(unit) = ready {
         return (unit_cause(unit), Waiting::At(Place::ready(unit)));
     }

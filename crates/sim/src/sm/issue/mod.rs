@@ -4,13 +4,13 @@ mod empty_slots;
 pub mod path;
 
 use super::blocks::phases::SeenBlocks;
-use super::build::Build;
+use super::build::{Build, units};
 use super::datapath::Datapath;
 use super::gangs::Gangs;
 use super::shared::Shared;
 use super::warps::news::Notice;
 use crate::config::SmConfig;
-use crate::kernel::UnitKind;
+use crate::kernel::{UNITS, UnitKind};
 use crate::packet::Cycle;
 use crate::saved;
 use crate::seam::{Cause, IssueScheduler, Place, WarpId, WarpSet};
@@ -158,11 +158,12 @@ impl Schedulers {
         let (sets, own) = (path.on.warps.sets(), path.on.warps.slots.used(scheduler));
         let is_open = path.datapath.is_open::<B>(memory.is_occupied, now);
         let open = |unit: UnitKind| if is_open && path.datapath.accepts::<B>(scheduler, unit) { u64::MAX } else { 0 };
-        let (sp, sfu, mem) = (open(UnitKind::Sp), open(UnitKind::Sfu), open(UnitKind::Mem));
-        let (on_sp, on_sfu, on_mem) = (sets.ready(UnitKind::Sp), sets.ready(UnitKind::Sfu), sets.ready(UnitKind::Mem));
+        let mut opens = [0; UNITS];
+        units::<B>().iter().for_each(|unit| opens[*unit as usize] = open(*unit));
         let mut any = 0;
         for n in 0..sets.word_count() {
-            let ready = on_sp.word(n) & sp | on_sfu.word(n) & sfu | on_mem.word(n) & mem;
+            let ready_for = |unit: &UnitKind| sets.ready(*unit).word(n) & opens[*unit as usize];
+            let ready = units::<B>().iter().fold(0, |all, unit| all | ready_for(unit));
             let free = if B::PLAIN { u64::MAX } else { gangs.free().word(n) };
             let eligible = ready & own.word(n) & free;
             self.eligible.set_word(n, eligible);

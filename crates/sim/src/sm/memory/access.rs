@@ -9,7 +9,7 @@ use super::super::in_flight::InstId;
 use super::super::shared::{Issuing, Shared};
 use super::access_events::tell;
 use super::coalesce::{Access, Rules, Traffic, bank_cycles, coalesce, distinct_bytes, pack};
-use crate::config::IdealConfig;
+use crate::config::{Coalescing, IdealConfig};
 use crate::kernel::MemKind;
 use crate::profile::PcCounters;
 use raddle_exec::core::LaneFault;
@@ -55,7 +55,7 @@ pub(super) fn make_requests<B: Build>(
         coalesce(rules(4, config.sm.l1c.line), addresses, spaces.constant, &mut entry.accesses);
     }
     if spaces.global != 0 {
-        let past = timed.bypass_l1 || config.sm.l1d.sets == 0;
+        let past = timed.bypass_l1 || config.sm.l1d.sets == 0 || coalescing == Coalescing::Sectors;
         let segment = if past { sector } else { config.sm.l1d.line.min(config.l2.line) };
         let rules = rules(lane_bytes, segment);
         coalesce(rules, addresses, spaces.global, &mut entry.accesses);
@@ -64,7 +64,8 @@ pub(super) fn make_requests<B: Build>(
         *(if is_write { &mut counters.global_stores } else { &mut counters.global_loads }) += count;
     } else if spaces.local != 0 {
         entry.local = true;
-        let segment = if config.sm.l1d.sets == 0 { sector } else { config.sm.l1d.line };
+        let by_sector = config.sm.l1d.sets == 0 || coalescing == Coalescing::Sectors;
+        let segment = if by_sector { sector } else { config.sm.l1d.line };
         for word in 0..lane_bytes.div_ceil(4) {
             let own = addresses.map(|address| address + u64::from(word) * facts.local_stride);
             coalesce(rules(4, segment), &own, spaces.local, &mut entry.accesses);

@@ -5,6 +5,7 @@
 //! sends for one, or is refused and tried again in the next cycle.
 
 mod refusal;
+mod sectors;
 
 use crate::config::{CacheConfig, WritePolicy};
 use crate::counters;
@@ -57,6 +58,8 @@ struct Sent {
 pub struct Cache {
     config: CacheConfig,
     sector: u32,
+    /// Bytes a miss fetches.
+    unit: u32,
     tags: TagArray,
     /// Who waits for outstanding lines.
     mshr: Mshr<Token>,
@@ -76,7 +79,7 @@ pub struct Cache {
 saved!(Cache {
     values: mshr, sent, queue, changes, refusal;
     parts: tags, counters;
-    fixed: config, sector, sm;
+    fixed: config, sector, unit, sm;
 });
 
 impl Cache {
@@ -87,6 +90,7 @@ impl Cache {
         Self {
             config: config.clone(),
             sector,
+            unit: config.line,
             tags: TagArray::new(config.sets, config.ways, config.line, config.line),
             mshr: Mshr::new(entries, config.mshr_merges.max(1)),
             sent: vec![Sent::default(); entries as usize],
@@ -176,6 +180,9 @@ impl Cache {
     /// Reads. `waiter` is handed back by [`Cache::next_ready`] when the answer is not a hit.
     #[inline]
     pub fn read(&mut self, address: u64, purpose: Purpose, waiter: Token, now: Cycle) -> Answer {
+        if self.is_sectored() {
+            return self.read_sector(address, purpose, waiter, now);
+        }
         let line = self.line_of(address);
         let CacheConfig { index, sets, line: bytes, .. } = self.config;
         if self.tags.hit(line, || set_of(index, sets, bytes, line), now) {
@@ -252,6 +259,9 @@ impl Cache {
 
     /// Writes: `request` goes through, or the line takes it and no request is needed (a hit).
     pub fn write(&mut self, request: Request, now: Cycle) -> Answer {
+        if self.is_sectored() {
+            return self.write_sector(request, now);
+        }
         let line = self.line_of(request.address);
         let set = self.set_of(line);
         let there = self.tags.find(set, line);
@@ -286,6 +296,9 @@ impl Cache {
     /// A sector of a line has come.
     pub fn fill(&mut self, token: Token, now: Cycle) {
         let entry = token.0;
+        if self.is_sectored() {
+            return self.fill_sector(entry);
+        }
         let line = self.mshr.address(entry);
         let set = self.set_of(line);
         self.changes.line_came(set);

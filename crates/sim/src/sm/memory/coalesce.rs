@@ -48,11 +48,11 @@ impl Rules {
 
 /// The requests of one access into `out`, by ascending address for each group of lanes.
 pub fn coalesce(rules: Rules, addresses: &[u64; 32], mask: u32, out: &mut Vec<Access>) {
-    if mask == u32::MAX && rules.coalescing == Coalescing::WholeWarp && !rules.exclusive && run(rules, addresses, out) {
+    if mask == u32::MAX && rules.coalescing != Coalescing::HalfWarp && !rules.exclusive && run(rules, addresses, out) {
         return;
     }
     match rules.coalescing {
-        Coalescing::WholeWarp => group(rules, addresses, mask, out),
+        Coalescing::WholeWarp | Coalescing::Sectors => group(rules, addresses, mask, out),
         Coalescing::HalfWarp => {
             group(rules, addresses, mask & 0xffff, out);
             group(rules, addresses, mask & 0xffff_0000, out);

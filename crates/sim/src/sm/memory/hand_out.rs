@@ -10,6 +10,7 @@ use crate::kernel::MemKind;
 use crate::packet::{Cycle, Purpose, Request, Token};
 use crate::profile::PcCounters;
 use crate::seam::WarpId;
+use raddle_ptx::num::fit;
 
 impl Outgoing {
     /// The current instruction hands out a request.
@@ -72,7 +73,8 @@ impl Outgoing {
         let Some(&access) = desk.on.insts.get(inst).accesses.last() else { return true };
         let load = desk.parts.load(&desk.on.insts, inst, &access, 1);
         let cache = &mut desk.caches.l1c;
-        let answer = match cache.is_present() {
+        let is_present = cache.is_present();
+        let answer = match is_present {
             true => cache.read(access.address, Purpose::Const, load.token(), desk.now),
             false => Answer::Hit,
         };
@@ -90,7 +92,8 @@ impl Outgoing {
                 desk.parts.hit(&mut desk.on.insts, load);
             }
         }
-        empty
+        // Without a cache all of them are there at once.
+        empty || !is_present && self.hand_to_l1c(desk, inst)
     }
 
     fn hand_to_l1t<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) -> bool {
@@ -127,12 +130,31 @@ impl Outgoing {
         Some(entry.accesses.is_empty())
     }
 
+    /// Requests for the data cache, as many as it has banks: up to the first whose bank has taken one in this cycle, or has no room.
     fn hand_to_l1<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) -> bool {
-        if self.is_full(&desk.caches.l1d) {
-            self.stuck = Stuck::Lookups;
-            desk.stalls();
-            return false;
+        let mut taken = 0u64;
+        loop {
+            let Some(access) = desk.on.insts.get(inst).accesses.last() else { return true };
+            let bank = self.bank_of(access.address);
+            if taken >> bank & 1 != 0 {
+                return false;
+            }
+            if self.is_full(&desk.caches.l1d, bank) {
+                if taken == 0 {
+                    self.stuck = Stuck::Lookups(fit(bank));
+                    desk.stalls();
+                }
+                return false;
+            }
+            taken |= 1 << bank;
+            if self.hand_to_bank(desk, inst, bank) {
+                return true;
+            }
         }
+    }
+
+    /// A bank takes the next request; whether it was the last.
+    fn hand_to_bank<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId, bank: usize) -> bool {
         let entry = desk.on.insts.get_mut(inst);
         let Some(access) = entry.accesses.pop() else { return true };
         let (warp, empty) = (entry.warp, entry.accesses.is_empty());
@@ -148,7 +170,7 @@ impl Outgoing {
             part.map_or(Load::Inst(inst), Load::Part).token()
         };
         let at = desk.now + Cycle::from(desk.caches.l1d.latency());
-        self.lookups.push(Lookup { at, inst, access, token });
+        self.banks[bank].lookups.push(Lookup { at, inst, access, token });
         empty
     }
 

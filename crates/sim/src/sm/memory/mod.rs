@@ -18,7 +18,7 @@ use super::datapath::Datapath;
 use super::in_flight::InstId;
 use super::port::Port;
 use super::shared::Shared;
-use crate::config::MachineConfig;
+use crate::config::{CacheConfig, MachineConfig};
 use crate::packet::{Cycle, Purpose, Reply, Request, Token};
 use crate::saved;
 use cache::{Cache, CacheCounters};
@@ -63,9 +63,13 @@ pub(super) struct LoadStore {
 saved!(LoadStore { values: parts; parts: caches, out, back; fixed: fence_empties_l1d });
 
 impl LoadStore {
-    pub(super) fn new(config: &MachineConfig, sm: u16, l1c: Cache, l1t: TextureCache) -> Self {
+    /// For a launch whose blocks need so many bytes of shared memory in an SM.
+    pub(super) fn new(config: &MachineConfig, sm: u16, shared_bytes: u32, l1c: Cache, l1t: TextureCache) -> Self {
+        let data = &config.sm.data;
+        let l1d = CacheConfig { ways: data.ways(config.sm.l1d.ways, shared_bytes), ..config.sm.l1d.clone() };
+        let l1d = Cache::new(&l1d, sm, config.l2.sector).with_sectors(data);
         Self {
-            caches: Caches { l1d: Cache::new(&config.sm.l1d, sm, config.l2.sector), l1c, l1t },
+            caches: Caches { l1d, l1c, l1t },
             out: Outgoing::new(config),
             back: Incoming::new(config),
             parts: Parts::default(),
@@ -219,7 +223,10 @@ impl LoadStore {
         if !B::PLAIN && datapath.slices() > 1 {
             return self.parts.take_joint(on, datapath);
         }
-        let inst = datapath.take_memory::<B>(0)?;
+        let inst = match datapath.has_subcores::<B>() {
+            true => datapath.first_with_memory::<B>().and_then(|first| datapath.take_memory::<B>(first))?,
+            false => datapath.take_memory::<B>(0)?,
+        };
         let entry = on.insts.get_mut(inst);
         entry.pending = fit(entry.accesses.len());
         Some(inst)

@@ -18,6 +18,7 @@ use crate::mem::ring::Ring;
 use crate::packet::{Cycle, Purpose, Request, Token};
 use crate::saved;
 use crate::seam::{DataOutcome, WarpId};
+use raddle_ptx::num::fit;
 
 /// A request in the look-up queue of the data cache.
 #[derive(Clone, Copy, Default, serde::Serialize, serde::Deserialize)]
@@ -30,11 +31,26 @@ pub(super) struct Lookup {
     pub(super) token: Token,
 }
 
+/// A bank of the data cache.
+pub(super) struct Bank {
+    pub(super) lookups: Ring<Lookup>,
+    /// The data cache refused the first look-up when it was at this version.
+    refused: Option<u64>,
+}
+
+saved!(Bank { values: lookups, refused });
+
+impl Bank {
+    fn has_lookup(&self, now: Cycle) -> bool {
+        self.lookups.front().is_some_and(|lookup| lookup.at <= now)
+    }
+}
+
 /// Requests that are made.
 pub(super) struct Outgoing {
     /// The instruction that hands out its requests.
     pub(super) current: Option<InstId>,
-    pub(super) lookups: Ring<Lookup>,
+    pub(super) banks: Vec<Bank>,
     pub(super) sector: u32,
     /// Stores are acknowledged.
     pub(super) write_replies: bool,
@@ -42,14 +58,13 @@ pub(super) struct Outgoing {
     pub(super) stalled: bool,
     /// Why the current instruction could not hand on its request in the last cycle.
     pub(super) stuck: Stuck,
-    /// The data cache refused the first look-up when it was at this version.
-    refused: Option<u64>,
     /// Tells of what requests find there, if somebody asks.
     pub(super) watch: Watch,
 }
 
 saved!(Outgoing {
-    values: current, lookups, stalled, stuck, refused, watch;
+    values: current, stalled, stuck, watch;
+    parts: banks;
     fixed: sector, write_replies;
 });
 
@@ -58,8 +73,8 @@ saved!(Outgoing {
 pub(super) enum Stuck {
     /// It could.
     No,
-    /// The look-up queue of the data cache is full.
-    Lookups,
+    /// The look-up queue of a bank of the data cache is full.
+    Lookups(u8),
     /// The port has fewer flits than this.
     Port(u32),
     /// The constant cache refused at this version.
@@ -111,12 +126,13 @@ impl Outgoing {
     pub(super) fn new(config: &MachineConfig) -> Self {
         Self {
             current: None,
-            lookups: Ring::new(config.sm.l1d.latency.max(1)),
+            banks: (0..config.sm.data.banks.max(1))
+                .map(|_| Bank { lookups: Ring::new(config.sm.l1d.latency.max(1)), refused: None })
+                .collect(),
             sector: config.l2.sector,
             write_replies: config.interconnect.write_replies,
             stalled: false,
             stuck: Stuck::No,
-            refused: None,
             watch: Watch::default(),
         }
     }
@@ -124,7 +140,7 @@ impl Outgoing {
     /// Whether nothing is in it.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.current.is_none() && self.lookups.is_empty()
+        self.current.is_none() && self.banks.iter().all(|bank| bank.lookups.is_empty())
     }
 
     /// Whether it holds something the port did not take.
@@ -140,29 +156,37 @@ impl Outgoing {
 
     /// When the first look-up reaches the tags, unless it is known to be refused.
     pub(super) fn next_lookup(&self, l1d: &Cache) -> Option<Cycle> {
-        self.lookups.front().map(|l| l.at).filter(|_| self.refused != Some(l1d.version()))
+        let version = l1d.version();
+        let lookup = |bank: &Bank| bank.lookups.front().map(|l| l.at).filter(|_| bank.refused != Some(version));
+        self.banks.iter().filter_map(lookup).min()
     }
 
     /// Whether the current instruction would fail again to hand on its request.
     fn is_stuck(&self, caches: &Caches, port: &Port) -> bool {
         match self.stuck {
             Stuck::No => false,
-            Stuck::Lookups => self.is_full(&caches.l1d),
+            Stuck::Lookups(bank) => self.is_full(&caches.l1d, bank.into()),
             Stuck::Port(flits) => port.free_flits < flits,
             Stuck::Constant(version) => caches.l1c.version() == version,
             Stuck::Texture(version) => caches.l1t.version() == version,
         }
     }
 
-    /// Whether the look-up queue of the data cache takes no more.
-    pub(super) fn is_full(&self, l1d: &Cache) -> bool {
-        self.lookups.len() >= l1d.latency().max(1)
+    /// Whether the look-up queue of a bank of the data cache takes no more.
+    pub(super) fn is_full(&self, l1d: &Cache, bank: usize) -> bool {
+        self.banks[bank].lookups.len() >= l1d.latency().max(1)
+    }
+
+    /// The bank of an address.
+    pub(super) fn bank_of(&self, address: u64) -> usize {
+        // Their number is a power of two.
+        fit((address / u64::from(self.sector)) & (self.banks.len() as u64 - 1))
     }
 
     /// Counts refusals of cycles in which nothing moved; gives the stalls among them.
     pub(super) fn skip(&mut self, caches: &mut Caches, now: Cycle, cycles: u64) -> u64 {
         let mut stalls = 0;
-        if self.lookups.front().is_some_and(|l| l.at <= now) {
+        for _ in self.banks.iter().filter(|bank| bank.has_lookup(now)) {
             caches.l1d.counters.reservation_fails += cycles;
             stalls += cycles;
         }
@@ -200,19 +224,33 @@ impl Outgoing {
     /// Whether a request has reached the tags of the data cache.
     #[inline]
     pub(super) fn has_lookup(&self, now: Cycle) -> bool {
-        self.lookups.front().is_some_and(|lookup| lookup.at <= now)
+        self.banks.iter().any(|bank| bank.has_lookup(now))
     }
 
-    /// It is looked up.
+    /// Each bank looks one up.
     pub(super) fn look_up<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>) {
-        if self.refused.is_some() && desk.caches.l1d.still_refuses() {
-            desk.caches.l1d.refuse_again();
-            self.refused = Some(desk.caches.l1d.version());
-            self.stalled = true;
-            desk.stalls();
-            return;
+        self.stalled = false;
+        for bank in 0..self.banks.len() {
+            if self.banks[bank].has_lookup(desk.now) && !self.look_up_in(desk, bank) {
+                self.stalled = true;
+                desk.stalls();
+            }
         }
-        let Some(&Lookup { at, inst, access, token }) = self.lookups.front() else { return };
+    }
+
+    /// Looks up the first request of a bank; false when it is refused.
+    fn look_up_in<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, bank: usize) -> bool {
+        let refused = self.banks[bank].refused;
+        let is_refused = match self.banks.len() {
+            1 => refused.is_some() && desk.caches.l1d.still_refuses(),
+            _ => refused == Some(desk.caches.l1d.version()),
+        };
+        if is_refused {
+            desk.caches.l1d.refuse_again();
+            self.banks[bank].refused = Some(desk.caches.l1d.version());
+            return false;
+        }
+        let Some(&Lookup { at, inst, access, token }) = self.banks[bank].lookups.front() else { return true };
         let pc = desk.on.insts.get(inst).pc;
         let is_store = desk.on.op(pc).mem == MemKind::Store;
         let (purpose, origin) = (purpose(is_store, desk.on.insts.get(inst).local), desk.on.facts.origin::<B>(pc));
@@ -234,14 +272,12 @@ impl Outgoing {
             let lookup = Lookup { at, inst, access, token };
             self.watch.looked_up(desk.on, desk.parts, &lookup, line, is_store, outcome(answer));
         }
-        self.stalled = answer == Answer::Fail;
         if answer == Answer::Fail {
-            self.refused = Some(desk.caches.l1d.version());
-            desk.stalls();
-            return;
+            self.banks[bank].refused = Some(desk.caches.l1d.version());
+            return false;
         }
-        self.refused = None;
-        self.lookups.drop_front();
+        self.banks[bank].refused = None;
+        self.banks[bank].lookups.drop_front();
         if is_store && (answer == Answer::Hit || !self.write_replies) {
             // The line keeps it, or no store is acknowledged.
             desk.parts.store_kept(desk.on, Store::of(token), access.bytes.div_ceil(self.sector));
@@ -254,6 +290,7 @@ impl Outgoing {
         if !is_store && answer == Answer::Hit {
             desk.parts.came(desk.on, Load::of(token), self.current);
         }
+        true
     }
 
     /// A store's request has left the look-up queue; the last one ends the instruction's entry.

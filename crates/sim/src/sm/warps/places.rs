@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 pub const MAX_SCHEDULERS: usize = 64;
 
 /// Room for every place, a power of two.
-const PLACES: usize = 16;
+const PLACES: usize = 32;
 
 /// Words of a set of all warps there can be.
 const WORDS: usize = MAX_WARPS / 64;
