@@ -246,6 +246,11 @@ impl Divergence for Pdom {
         for n in 0..self.warps.len() {
             let warp = WarpId(n as u16);
             let Some(state) = self.warps[n].as_mut().filter(|s| s.cta == cta) else { continue };
+            let running = table.get(warp);
+            if running.blocked.is_none() {
+                // The machine has moved it on by itself, and another part may run first now.
+                state.parts.splits[state.current].pc = running.pc;
+            }
             let mut any = false;
             for split in state.parts.splits.iter_mut().filter(|s| s.state == State::Barrier(number)) {
                 leave(Leaving { warp, pc: split.pc, lanes: table.lanes(warp), mask: split.mask });

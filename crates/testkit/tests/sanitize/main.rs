@@ -176,7 +176,8 @@ fn they_are_found_where_time_is_simulated() {
     let mut machines =
         vec![("vws-sm", "pdom", &gangs[..]), ("vws-sm", "pdom", &[]), ("gtx480-v3", "pdom", &["gpu.sms=4"])];
     machines.extend(
-        ["pdom", "pdom-lcp", "tbc", "tbc-lcp", "dwf", "dwf-wb"].map(|model| ("gtx480", model, &["gpu.sms=4"][..])),
+        ["pdom", "pdom-lcp", "tbc", "tbc-lcp", "dwf", "dwf-wb", "its"]
+            .map(|model| ("gtx480", model, &["gpu.sms=4"][..])),
     );
     let (mut wrong, mut beyond) = (Vec::new(), 0);
     for (preset, model, set) in machines {

@@ -32,7 +32,7 @@ pub fn fetch_schedulers() -> Vec<&'static str> {
 
 /// Every registered divergence model.
 pub fn divergence_models() -> Vec<&'static str> {
-    registered(Seam::Divergence, 6)
+    registered(Seam::Divergence, 7)
 }
 
 /// Every registered gating scheme, with all parameters that make another one of it.

@@ -147,7 +147,9 @@ fn every_counter_of_a_mechanism_moves_whether_or_not_cycles_are_skipped() {
         let values = own(&result);
         let names: Vec<String> = info.counter_names().map(|(name, _)| name).collect();
         assert_eq!(values.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>(), names);
-        assert!(values.iter().all(|(_, value)| *value > 0), "these do not move: {values:?}");
+        // Nobody is let go where no loop waits: `its.rs` has one that does.
+        let moves = |(name, value): &(String, u64)| *value > 0 || name == "divergence.its.let_go";
+        assert!(values.iter().all(moves), "these do not move: {values:?}");
         let slow = timing::run(&case, &config, RunOptions { never_skip: true, ..RunOptions::default() });
         assert_eq!((own(&slow), slow.total()), (values, result.total()), "{}", info.name);
         known += 1;

@@ -15,8 +15,9 @@ use raddle_testkit::timing::run;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Random machines.
+/// Random machines, and more of them under `its`.
 const MACHINES: u64 = 60;
+const INDEPENDENT: u64 = 4;
 
 /// The line of a run.
 fn line(name: &str, case: &Case, config: &MachineConfig) -> String {
@@ -44,17 +45,19 @@ fn golden_runs_are_what_they_were_to_the_last_counter() {
 
 #[test]
 fn random_machines_are_what_they_were_to_the_last_counter() {
-    let (policies, models, fetches) = (issue_policies(), divergence_models(), fetch_schedulers());
+    let (policies, fetches) = (issue_policies(), fetch_schedulers());
+    let models: Vec<_> = divergence_models().into_iter().filter(|model| *model != "its").collect();
     let cases = references();
     let mut text = head();
-    for seed in 0..MACHINES {
+    for seed in 0..MACHINES + INDEPENDENT {
         let n = seed as usize;
         let (policy, fetch) = (policies[n % policies.len()], fetches[n % fetches.len()]);
         let config = with_fetch(&with_issue(&random(seed), policy), fetch);
         // Every third machine regroups or reconverges in another way, where it may.
-        let other = with_divergence(&config, models[n / 3 % models.len()]);
-        let fits = n.is_multiple_of(3) && raddle_mech::registry().check(&other).is_ok();
-        let (config, model) = if fits { (other, models[n / 3 % models.len()]) } else { (config, "pdom") };
+        let name = if seed < MACHINES { models[n / 3 % models.len()] } else { "its" };
+        let other = with_divergence(&config, name);
+        let fits = (n.is_multiple_of(3) || name == "its") && raddle_mech::registry().check(&other).is_ok();
+        let (config, model) = if fits { (other, name) } else { (config, "pdom") };
         for case in cases.iter().skip(n % 2).step_by(2) {
             let name = format!("{} random({seed}) {policy} {model} {fetch}", case.name);
             let _ = write!(text, "{}", line(&name, case, &config));

@@ -74,7 +74,7 @@ fn compaction_saves_an_issue_in_the_example_of_figure_7() {
         let warps = [a[0], b[0], c[0], d[0]];
         match model {
             // Both warps part.
-            "pdom" | "pdom-lcp" => assert_eq!(warps, [2, 2, 2, 2], "{model}"),
+            "pdom" | "pdom-lcp" | "its" => assert_eq!(warps, [2, 2, 2, 2], "{model}"),
             // Threads 1, 6 and 7 fit one warp; 4 and 8 share a lane. Behind the branch, warps are the static ones.
             "tbc" | "tbc-lcp" => assert_eq!(warps, [2, 2, 1, 2], "{model}"),
             // Warps are whole again at D.
@@ -193,6 +193,8 @@ fn likely_convergence_runs_the_end_of_a_loop_once() {
             "pdom first=taken" | "tbc" => assert_eq!((warps, depth), ([1, 1, 1, 1, 2, 1], 4), "{model}"),
             // A pushes three, one of them at E; C finds that one there and pushes two: 1 + 3 - 1 + 2.
             "pdom-lcp first=taken" | "tbc-lcp" => assert_eq!((warps, depth), ([1, 1, 1, 1, 1, 1], 5), "{model}"),
+            // B runs first, as the machine has it, and waits at F: both sides of C and one convergence barrier.
+            "its" => assert_eq!((warps, depth), ([1, 1, 1, 1, 2, 1], 3), "{model}"),
             // Under `dwf`, threads at E meet if they come at the same time. There is no stack.
             "dwf" | "dwf-wb" => assert_eq!((depth, warps[0]), (0, 1), "{model}"),
             other => panic!("{other} is not known here"),

@@ -57,7 +57,7 @@ const RUNS: [(&str, usize, &str, &str); 34] = [
 ];
 
 /// Kernel, size, preset, issue scheduler, divergence model.
-const DIVERGENCE: [(&str, usize, &str, &str, &str); 14] = [
+const DIVERGENCE: [(&str, usize, &str, &str, &str); 17] = [
     ("diverge", 2048, "fx5800", "lrr", "pdom"),
     ("diverge", 2048, "fx5800", "lrr", "pdom-lcp"),
     ("diverge", 2048, "fx5800", "majority", "dwf"),
@@ -72,6 +72,9 @@ const DIVERGENCE: [(&str, usize, &str, &str, &str); 14] = [
     ("stencil", 64, "gtx480", "gto", "tbc-lcp"),
     ("reduce", 4096, "fx5800", "majority", "dwf-wb"),
     ("reduce", 4096, "fx5800", "by-block", "tbc"),
+    ("diverge", 2048, "fx5800", "lrr", "its"),
+    ("diverge", 2048, "gtx480", "gto", "its"),
+    ("leaving", 1024, "gtx480", "gto", "its"),
 ];
 
 /// Kernel, size, preset, and words: `sms=1` is a machine with so many SMs, `slices=4` are slices of so many lanes,

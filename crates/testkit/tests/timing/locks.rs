@@ -4,7 +4,7 @@
 use crate::common::{divergence_models, with_divergence};
 use raddle_sim::gpu::RunOptions;
 use raddle_sim::result::Ending;
-use raddle_testkit::kernel_file::{check_text, run_timed};
+use raddle_testkit::kernel_file::{check_text, check_timed, run_timed};
 use raddle_testkit::timing;
 
 const LOCK: &str = include_str!("kernels/lock_between_lanes.ptx");
@@ -22,7 +22,10 @@ fn completes(source: &str, model: &str) -> bool {
     let options = || RunOptions { max_cycles: Some(300_000), ..RunOptions::default() };
     let timed = run_timed(source, &machine, options).unwrap();
     match &timed[0].result.ending {
-        Ending::Completed => true,
+        Ending::Completed => {
+            check_timed(source, &machine).unwrap_or_else(|e| panic!("{model}: {e}"));
+            true
+        }
         Ending::CycleLimit => false,
         other => panic!("{model}: {other:?}"),
     }

@@ -14,6 +14,7 @@ mod ganging;
 mod gaps;
 mod gating;
 mod golden;
+mod its;
 mod launches;
 mod litmus;
 mod locks;

@@ -50,14 +50,23 @@ fn some_kernels_never_end_by_the_nature_of_the_model() {
 
 #[test]
 fn threads_that_left_early_are_not_waited_for_at_barriers() {
-    let file = "barrier/branch_to_the_end.ptx";
+    check_everywhere("barrier/branch_to_the_end.ptx");
+}
+
+/// Runs a kernel file on every preset under every model.
+fn check_everywhere(file: &str) {
     let (_, text) = kernel_files("ptx").into_iter().find(|(name, _)| name == file).unwrap();
     for (preset, config) in presets() {
         for model in divergence_models() {
             let check = check_timed(&text, &with_divergence(&config, model));
-            assert!(check.is_ok(), "on {preset} under {model}: {check:?}");
+            assert!(check.is_ok(), "{file} on {preset} under {model}: {check:?}");
         }
     }
+}
+
+#[test]
+fn lanes_that_run_while_others_of_their_warp_leave_a_barrier_repeat_nothing() {
+    check_everywhere("barrier/opens_beside_running_lanes.ptx");
 }
 
 #[test]
