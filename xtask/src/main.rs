@@ -33,6 +33,7 @@ mod registers;
 mod results;
 mod sampling;
 mod screenshots;
+mod silicon;
 mod slurm;
 mod suites;
 mod tidy;
@@ -141,6 +142,8 @@ enum Command {
     Suites(suites::Args),
     /// Take the pictures of a report in the book; needs Chromium
     Screenshots,
+    /// Measure on a machine what others measured on real GPUs and write the page about it
+    Silicon(silicon::Args),
     /// Check the repository rules
     Tidy,
 }
@@ -165,6 +168,7 @@ fn main() -> ExitCode {
         Command::Results(args) => results::run(&args),
         Command::Sampling(args) => sampling::run(&args),
         Command::Screenshots => screenshots::run(),
+        Command::Silicon(args) => silicon::run(&args),
         Command::Suites(args) => suites::run(&args),
         Command::Tidy => tidy::run(),
     };

@@ -7,6 +7,7 @@
 //! - [`missing`]: what a test does where it cannot run.
 //! - [`timing`]: the same kernels on the timing model, beside what the reference simulator measured.
 //! - [`accuracy`]: how close the two are, as a page of the book.
+//! - [`silicon`]: what was measured on real GPUs, and the same on machines of ours.
 //! - [`differential`]: generated programs, compiled for the device and for the host, whose memory
 //!   after the run must be the same.
 //! - [`fuzz`]: kernels and files with random changes, which must not break anything.
@@ -22,6 +23,7 @@ pub mod fuzz;
 pub mod kernel_file;
 pub mod reference;
 mod rng;
+pub mod silicon;
 pub mod timing;
 
 /// The variable that `cargo xtask ci` sets for tests.

@@ -1,0 +1,192 @@
+//! The tables of the page.
+
+use super::figures::{Figure, Figures};
+use super::measures::Measure;
+use super::run::Untimed;
+use std::fmt::Write;
+
+/// How far a value may be off, in percent, to count as close.
+const CLOSE: f64 = 15.0;
+
+/// A figure beside what a machine of ours shows.
+#[derive(Clone, Debug)]
+pub struct Row<'f> {
+    /// The figure.
+    pub figure: &'f Figure,
+    /// What measures it.
+    pub measure: &'f Measure,
+    /// Ours.
+    pub ours: Result<f64, Untimed>,
+}
+
+impl Row<'_> {
+    /// Ours beyond the figure, in percent.
+    #[must_use]
+    pub fn difference(&self) -> Option<f64> {
+        let ours = self.ours.as_ref().ok()?;
+        Some(100.0 * (ours / self.figure.value - 1.0))
+    }
+
+    fn is_close(&self) -> bool {
+        self.difference().is_some_and(|percent| percent.abs() <= CLOSE)
+    }
+}
+
+/// The figures of a chip beside values by measure, in the order of the measures.
+#[must_use]
+pub fn compare<'f>(figures: &'f Figures, chip: &'f str, values: &'f [(Measure, Result<f64, Untimed>)]) -> Vec<Row<'f>> {
+    let rows = values.iter().flat_map(|(measure, ours)| {
+        let of = figures.of(chip).filter(|figure| figure.measure == measure.name);
+        of.map(|figure| Row { figure, measure, ours: ours.clone() })
+    });
+    rows.collect()
+}
+
+/// Everything between the marks: how many are close, the figures of the chip beside ours, those of other chips, and the
+/// sources.
+#[must_use]
+pub fn tables(figures: &Figures, rows: &[Row<'_>], chip: &str, preset: &str, measures: &[Measure]) -> String {
+    let mut text = summary(rows, chip, preset);
+    if figures.chips.get(chip).and_then(|chip| chip.preset.as_deref()) != Some(preset) {
+        let _ = write!(text, "\n`{preset}` is another GPU: its differences say that the kernels work, and no more.\n");
+    }
+    for (title, prefix) in
+        [("Latency", "lat_"), ("Throughput of an SM", "thr_"), ("Bandwidth", "bw_"), ("Sizes", "size_")]
+    {
+        let _ = write!(
+            text,
+            "\n## {title}\n\n| what | published | on | source | ours | difference |\n\
+             | --- | --: | --- | --- | --: | --: |\n"
+        );
+        for row in rows.iter().filter(|row| row.measure.name.starts_with(prefix)) {
+            line(&mut text, row);
+        }
+    }
+    others(&mut text, figures, chip, measures);
+    notes(&mut text, figures, chip);
+    text + &sources(figures)
+}
+
+fn summary(rows: &[Row<'_>], chip: &str, preset: &str) -> String {
+    let mut text = format!(
+        "Preset `{preset}` beside figures of the chip `{chip}`:\n\n\
+         | figures | compared | within {CLOSE} % | not timed or not run |\n| --- | --: | --: | --: |\n"
+    );
+    let (seen, unseen): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.figure.seen);
+    for (name, own) in [("source read", seen), ("quoted or unchecked", unseen), ("all", rows.iter().collect())] {
+        let compared = own.iter().filter(|row| row.ours.is_ok()).count();
+        let close = own.iter().filter(|row| row.is_close()).count();
+        let _ = writeln!(text, "| {name} | {compared} | {close} | {} |", own.len() - compared);
+    }
+    text
+}
+
+fn line(text: &mut String, row: &Row<'_>) {
+    let Figure { gpu, value, unit, source, seen, via, .. } = row.figure;
+    let ours = row.ours.as_ref().map_or_else(|why| why.to_string(), |ours| number(*ours));
+    let difference = row.difference().map_or_else(String::new, |percent| format!("{percent:+.1} %"));
+    let mark = mark(*seen, via.is_some());
+    let what = row.measure.what;
+    let _ = writeln!(text, "| {what} | {} {unit} | {gpu} | {source}{mark} | {ours} | {difference} |", number(*value));
+}
+
+/// What stands behind a source that was not read.
+fn mark(seen: bool, quoted: bool) -> &'static str {
+    match (seen, quoted) {
+        (true, _) => "",
+        (false, true) => " (quoted)",
+        (false, false) => " (unchecked)",
+    }
+}
+
+/// Three digits or more, and no more than that behind the point.
+fn number(value: f64) -> String {
+    if value >= 100.0 || value.fract() == 0.0 {
+        let digits = format!("{value:.0}");
+        let mut text = String::new();
+        for (i, digit) in digits.chars().enumerate() {
+            if i > 0 && (digits.len() - i).is_multiple_of(3) {
+                text.push(',');
+            }
+            text.push(digit);
+        }
+        return text;
+    }
+    format!("{value:.1}")
+}
+
+fn others(text: &mut String, figures: &Figures, chip: &str, measures: &[Measure]) {
+    let _ = write!(
+        text,
+        "\n## Other chips\n\nWith no machine of ours to compare with.\n\n\
+         | chip | what | published | on | source |\n| --- | --- | --: | --- | --- |\n"
+    );
+    for figure in figures.all.iter().filter(|figure| figure.chip != chip) {
+        let kind = kind_of(&figure.measure);
+        let what = measures.iter().find(|m| m.name == figure.measure).map_or("", |m| m.what);
+        let Figure { chip, gpu, value, unit, source, seen, via, .. } = figure;
+        let mark = mark(*seen, via.is_some());
+        let _ = writeln!(text, "| {chip} | {kind}, {what} | {} {unit} | {gpu} | {source}{mark} |", number(*value));
+    }
+}
+
+fn kind_of(measure: &str) -> &'static str {
+    match measure.split('_').next() {
+        Some("lat") => "latency",
+        Some("thr") => "throughput",
+        Some("bw") => "bandwidth",
+        _ => "size",
+    }
+}
+
+fn notes(text: &mut String, figures: &Figures, chip: &str) {
+    let _ = write!(text, "\n## What to know of figures\n\n");
+    for figure in figures.of(chip) {
+        let known = [figure.published.as_ref().map(|p| format!("published as {p}")), figure.note.clone()];
+        let known: Vec<String> = known.into_iter().flatten().collect();
+        if !known.is_empty() {
+            let _ = writeln!(text, "- `{}`, {}, {}: {}", figure.measure, figure.source, figure.place, known.join("; "));
+        }
+    }
+}
+
+fn sources(figures: &Figures) -> String {
+    let mut text = "\n## Sources\n\n".to_owned();
+    for (name, source) in &figures.sources {
+        let _ = writeln!(text, "- {name}: {}", source.cite);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::silicon::measures;
+
+    #[test]
+    fn a_line_says_how_far_off_it_is() {
+        let (figures, measures) = (Figures::read(), measures());
+        let ours = |m: &Measure| match m.name {
+            "lat_dfma" => Ok(9.0),
+            "lat_wmma" => Err(Untimed::Instruction),
+            _ => Ok(1e6),
+        };
+        let values: Vec<_> = measures.iter().map(|m| (m.clone(), ours(m))).collect();
+        let rows = compare(&figures, "gv100", &values);
+        let text = tables(&figures, &rows, "gv100", "p", &measures);
+        assert!(text.contains("| f64 fused multiply-add | 8 cycles | TITAN V | arafa | 9 | +12.5 % |\n"), "{text}");
+        assert!(text.contains("| accel-sim | not timed |  |\n"), "{text}");
+        assert!(
+            text.contains("`p` is another GPU")
+                && !tables(&figures, &rows, "gv100", "v100", &measures).contains("another GPU")
+        );
+        let close = rows.iter().filter(|row| row.measure.name == "lat_dfma" && row.is_close()).count();
+        assert_eq!(rows.iter().filter(|row| row.is_close()).count(), close);
+        assert!(close >= 2);
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!([8.0, 8.67, 111.55, 65536.0, 1775.2].map(number), ["8", "8.7", "112", "65,536", "1,775"]);
+    }
+}
