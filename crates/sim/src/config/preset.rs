@@ -34,14 +34,14 @@ pub const PRESETS: &[Preset] = &[
         text: include_str!("../../presets/fx5800-deep.toml"),
     },
     Preset {
-        name: "v100",
-        about: "Quadro V100 (Volta), as GPGPU-Sim 4.2 models it",
-        text: include_str!("../../presets/v100.toml"),
-    },
-    Preset {
         name: "vws-sm",
         about: "One SM with its share of memory, the baseline of variable warp sizing",
         text: include_str!("../../presets/vws-sm.toml"),
+    },
+    Preset {
+        name: "v100",
+        about: "Quadro V100 (Volta), as GPGPU-Sim 4.2 models it",
+        text: include_str!("../../presets/v100.toml"),
     },
 ];
 

@@ -24,12 +24,6 @@ const RUNS: [(&str, usize, &str, &str); 34] = [
     ("vecadd", 4096, "gtx480", "lrr"),
     ("vecadd", 4096, "fx5800", "lrr"),
     ("vecadd", 4096, "vws-sm", "gto"),
-    ("vecadd", 4096, "v100", "gto"),
-    ("matmul", 48, "v100", "lrr"),
-    ("diverge", 2048, "v100", "gto"),
-    ("bfs", 2048, "v100", "two-level"),
-    ("stencil", 64, "v100", "lrr"),
-    ("reduce", 8192, "v100", "gto"),
     ("matmul", 64, "gtx480", "gto"),
     ("matmul", 64, "gtx480", "two-level"),
     ("matmul", 48, "fx5800", "oldest"),
@@ -54,6 +48,12 @@ const RUNS: [(&str, usize, &str, &str); 34] = [
     ("reduce", 16384, "gtx480-v3", "mwf-gto+cff"),
     ("diverge", 2048, "fx5800-deep", "lrr"),
     ("bfs", 2048, "fx5800-deep", "lrr"),
+    ("vecadd", 4096, "v100", "gto"),
+    ("matmul", 48, "v100", "lrr"),
+    ("diverge", 2048, "v100", "gto"),
+    ("bfs", 2048, "v100", "two-level"),
+    ("stencil", 64, "v100", "lrr"),
+    ("reduce", 8192, "v100", "gto"),
 ];
 
 /// Kernel, size, preset, issue scheduler, divergence model.
