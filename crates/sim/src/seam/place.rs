@@ -85,7 +85,10 @@ impl Place {
     #[inline]
     #[must_use]
     pub fn is_ready(self) -> bool {
-        UnitKind::ALL.iter().any(|unit| self == Self::ready(*unit))
+        matches!(
+            self,
+            Self::ReadySp | Self::ReadySfu | Self::ReadyMem | Self::ReadyTensor | Self::ReadyDp | Self::ReadyInt
+        )
     }
 
     /// Whether the end of an instruction may move it.

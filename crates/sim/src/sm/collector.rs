@@ -91,6 +91,8 @@ pub struct Collector {
     missing: [u8; MOST],
     /// The pipeline of its instruction.
     pipeline: [u8; MOST],
+    /// Kinds of pipelines it serves: the first ones.
+    kinds: usize,
     /// Units serve every pipeline.
     serves_any: bool,
     /// Steps in a cycle.
@@ -126,7 +128,7 @@ pub struct Collector {
 saved!(Collector {
     values: busy, ready, requested, written, input, output, issued, open, collected, occupied, conflicts, last_sent;
     parts: units, missing, pipeline, groups, operands;
-    fixed: enabled, banks, bank_bits, width, serves_any, steps;
+    fixed: enabled, banks, bank_bits, width, kinds, serves_any, steps;
 });
 
 impl Collector {
@@ -166,6 +168,7 @@ impl Collector {
             units: [InstId::default(); MOST],
             missing: [0; MOST],
             pipeline: [0; MOST],
+            kinds: if units.int + units.dp + units.tensor > 0 { UNITS } else { UnitKind::BASIC.len() },
             serves_any,
             steps: config.steps.max(1),
             last_sent: 0,
@@ -331,7 +334,7 @@ impl Collector {
         if self.requested != 0 || taken != 0 {
             return true;
         }
-        (0..UNITS).any(|n| {
+        (0..self.kinds).any(|n| {
             let (has_room, units) = (self.has_room(n), self.groups[n].units);
             let accepts = if self.enabled { !self.busy & units != 0 } else { has_room };
             has_room && self.ready & units != 0 || accepts && self.issued >> n & 1 != 0
@@ -364,7 +367,7 @@ impl Collector {
 
     /// Instructions go on at once: nothing is collected.
     fn pass_on(&mut self) {
-        for number in 0..UNITS {
+        for number in 0..self.kinds {
             while self.has_room(number)
                 && let Some(inst) = self.take_in(number)
             {
@@ -379,7 +382,7 @@ impl Collector {
         if self.serves_any {
             return self.send_any();
         }
-        for number in 0..UNITS {
+        for number in 0..self.kinds {
             let Group { units, ports, .. } = self.groups[number];
             let mut ready = self.ready & units;
             for port in 0..usize::from(ports) {
@@ -437,7 +440,7 @@ impl Collector {
     /// Issued instructions take free collector units and ask for their operands.
     #[inline]
     fn accept<'a>(&mut self, reads: &impl Fn(InstId) -> (&'a [u16], u16)) {
-        for number in 0..UNITS {
+        for number in 0..self.kinds {
             for _ in 0..self.groups[number].ports {
                 if !self.accept_one(number, reads) {
                     break;
