@@ -13,8 +13,9 @@ use std::marker::PhantomData;
 
 /// What is compiled into an SM.
 pub trait Build: Send + 'static {
-    /// Only static warps, at most 64 of them, one slice, no sub-cores, no pipelines but SPs and SFUs, no gangs, no gating, no virtual blocks, units of their
-    /// own, no mechanism that watches the data cache, and nobody listens.
+    /// Only static warps, at most 64 of them; one slice and no sub-cores; no pipelines but SPs and SFUs, with collector units and
+    /// a data cache as those machines have; no gangs, no gating, no virtual blocks, units of their own, no mechanism that
+    /// watches the data cache, and nobody listens.
     const PLAIN: bool;
     /// What happens is charged to the operations of the kernel too.
     const PROFILED: bool;
@@ -63,6 +64,10 @@ pub(crate) fn is_plain(
         && config.sm.slices <= 1
         && config.sm.subcores <= 1
         && [config.sm.units.int, config.sm.units.dp, config.sm.units.tensor] == [0; 3]
+        && config.sm.collector.any_units == 0
+        && config.sm.collector.steps <= 1
+        && !config.sm.fetch.decode_at_once
+        && config.sm.data.banks <= 1
         && !config.sm.units.unified
         && !divergence.regroups()
         && divergence.pool(slots).is_none()

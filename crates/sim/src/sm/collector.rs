@@ -8,6 +8,7 @@ mod queue;
 use crate::config::{CollectorConfig, UnitsConfig};
 use crate::kernel::{MAX_READS, UNITS, UnitKind};
 use crate::saved;
+use crate::sm::build::Build;
 use crate::sm::in_flight::InstId;
 use queue::Queue;
 use raddle_ptx::num::fit;
@@ -275,18 +276,18 @@ impl Collector {
 
     /// One cycle. `reads` gives the registers an instruction reads, and its warp.
     #[inline]
-    pub fn cycle<'a>(&mut self, reads: impl Fn(InstId) -> (&'a [u16], u16)) {
+    pub fn cycle<'a, B: Build>(&mut self, reads: impl Fn(InstId) -> (&'a [u16], u16)) {
         if !self.enabled {
             if self.issued != 0 {
-                self.pass_on();
+                self.pass_on::<B>();
             }
             self.written = 0;
             return;
         }
-        for _ in 0..self.steps {
-            self.move_out();
+        for _ in 0..if B::PLAIN { 1 } else { self.steps } {
+            self.move_out::<B>();
             if self.issued != 0 {
-                self.accept(&reads);
+                self.accept::<B>(&reads);
             }
             self.written = 0;
         }
@@ -301,9 +302,9 @@ impl Collector {
 
     /// The first part of a step: instructions leave, and banks deliver.
     #[inline]
-    pub fn move_out(&mut self) {
+    pub fn move_out<B: Build>(&mut self) {
         if self.ready != 0 {
-            self.send();
+            self.send::<B>();
         }
         if self.requested != 0 {
             self.deliver();
@@ -326,7 +327,7 @@ impl Collector {
     /// Whether something in it moves in the next cycle; `mem_busy` says that the load-store unit takes nothing.
     #[inline]
     #[must_use]
-    pub fn can_move(&self, mem_busy: bool) -> bool {
+    pub fn can_move<B: Build>(&self, mem_busy: bool) -> bool {
         if self.occupied == 0 {
             return false;
         }
@@ -334,11 +335,17 @@ impl Collector {
         if self.requested != 0 || taken != 0 {
             return true;
         }
-        (0..self.kinds).any(|n| {
+        (0..self.kinds::<B>()).any(|n| {
             let (has_room, units) = (self.has_room(n), self.groups[n].units);
             let accepts = if self.enabled { !self.busy & units != 0 } else { has_room };
             has_room && self.ready & units != 0 || accepts && self.issued >> n & 1 != 0
         })
+    }
+
+    /// Kinds of pipelines it serves: the first ones.
+    #[inline(always)]
+    fn kinds<B: Build>(&self) -> usize {
+        if B::PLAIN { UnitKind::BASIC.len() } else { self.kinds }
     }
 
     /// Whether the output of a pipeline has room.
@@ -366,8 +373,8 @@ impl Collector {
     }
 
     /// Instructions go on at once: nothing is collected.
-    fn pass_on(&mut self) {
-        for number in 0..self.kinds {
+    fn pass_on<B: Build>(&mut self) {
+        for number in 0..self.kinds::<B>() {
             while self.has_room(number)
                 && let Some(inst) = self.take_in(number)
             {
@@ -378,11 +385,11 @@ impl Collector {
 
     /// Instructions with all operands go on.
     #[inline]
-    fn send(&mut self) {
-        if self.serves_any {
+    fn send<B: Build>(&mut self) {
+        if !B::PLAIN && self.serves_any {
             return self.send_any();
         }
-        for number in 0..self.kinds {
+        for number in 0..self.kinds::<B>() {
             let Group { units, ports, .. } = self.groups[number];
             let mut ready = self.ready & units;
             for port in 0..usize::from(ports) {
@@ -439,8 +446,8 @@ impl Collector {
 
     /// Issued instructions take free collector units and ask for their operands.
     #[inline]
-    fn accept<'a>(&mut self, reads: &impl Fn(InstId) -> (&'a [u16], u16)) {
-        for number in 0..self.kinds {
+    fn accept<'a, B: Build>(&mut self, reads: &impl Fn(InstId) -> (&'a [u16], u16)) {
+        for number in 0..self.kinds::<B>() {
             for _ in 0..self.groups[number].ports {
                 if !self.accept_one(number, reads) {
                     break;

@@ -167,7 +167,7 @@ impl Datapath {
     /// Whether something in a collector moves in the next cycle; `mem_busy` says that the load-store unit takes nothing.
     #[inline]
     pub(super) fn can_move<B: Build>(&self, mem_busy: bool) -> bool {
-        self.any::<B>(|slice| slice.collector.can_move(mem_busy))
+        self.any::<B>(|slice| slice.collector.can_move::<B>(mem_busy))
     }
 
     /// Whether an instruction has its operands and waits for the load-store unit.
@@ -287,7 +287,7 @@ impl Datapath {
                 collector.end_cycle();
                 continue;
             }
-            collector.cycle(|inst| {
+            collector.cycle::<B>(|inst| {
                 let entry = on.insts.get(inst);
                 (on.op(entry.pc).reads(), entry.warp)
             });
@@ -308,7 +308,7 @@ impl Datapath {
         };
         let steps = self.first.collector.steps();
         for _ in 0..steps {
-            self.for_each(|_, slice| slice.collector.move_out());
+            self.for_each(|_, slice| slice.collector.move_out::<B>());
             let mut open = u8::MAX;
             while open != 0 {
                 let before = open;
@@ -324,7 +324,7 @@ impl Datapath {
             self.for_each(|_, slice| slice.collector.end_cycle());
         }
         if steps == 0 {
-            self.for_each(|_, slice| slice.collector.cycle(reads));
+            self.for_each(|_, slice| slice.collector.cycle::<B>(reads));
         }
         for slice in 0..self.count() {
             let (own, agenda) = self.with_agenda::<B>(slice);

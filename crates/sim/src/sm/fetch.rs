@@ -193,7 +193,7 @@ impl Fetch {
     }
 
     /// Fetched instructions go to the buffers of their warps.
-    #[inline]
+    #[inline(always)]
     pub(super) fn decode<B: Build>(&mut self, on: &mut Shared<'_, B>, now: Cycle) {
         while let Some(&(at, want, pc)) = self.buffer.front()
             && at < now
@@ -229,7 +229,8 @@ impl Fetch {
                 let Some(warp) = pick(self.policies[0].as_mut(), wanting, around) else { break };
                 let answer = self.look_up(around, Want::one(warp));
                 self.policies[0].fetched(warp, answer == Answer::Hit);
-                if self.decode_at_once && port < self.ports {
+                if !B::PLAIN && self.decode_at_once && port < self.ports {
+                    // What was fetched in this cycle is decoded in it, and not in the next.
                     self.decode(around.on, around.now + 1);
                 }
             }

@@ -293,7 +293,7 @@ impl<'k, B: Build> Sm<'k, B> {
 
     /// Goes over cycles in which nothing moves.
     fn skip(&mut self, now: Cycle, until: Cycle) {
-        self.shared.account.counters.memory_stalls += self.memory.skip(now, until - now);
+        self.shared.account.counters.memory_stalls += self.memory.skip::<B>(now, until - now);
         self.pass(now, until);
         self.schedulers.skip(now, until);
         self.power.skip(now, until);

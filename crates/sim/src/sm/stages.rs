@@ -66,7 +66,7 @@ impl<B: Build> Stages<'_, '_, B> {
     #[inline(always)]
     pub(super) fn sleep_until(&self, now: Cycle) -> Option<Cycle> {
         let Self { memory, port, .. } = self;
-        if self.front_moves(memory.is_occupied(), now) || memory.is_busy(port, now) || self.fetch.can_send(port) {
+        if self.front_moves(memory.is_occupied(), now) || memory.is_busy::<B>(port, now) || self.fetch.can_send(port) {
             return None;
         }
         let mut wake = self.shared.warps.flow.next_event();
@@ -74,7 +74,7 @@ impl<B: Build> Stages<'_, '_, B> {
         at(self.blocks.next_start());
         at(port.inbox.front().map(|r| r.0));
         at(self.datapath.next_event::<B>(now));
-        at(memory.next_event());
+        at(memory.next_event::<B>());
         at(self.schedulers.next_event(now));
         if !B::PLAIN {
             at(self.gangs.next_event(now));

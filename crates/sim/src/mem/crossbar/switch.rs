@@ -267,7 +267,7 @@ impl<T, P: PortSet> Switch<T, P> {
     }
 
     /// An output takes a flit, if it has room and an input has one for it; one if it is the first that input sends in this tick.
-    #[inline]
+    #[inline(always)]
     fn serve(&mut self, to: u32, tick: u64, now: Cycle) -> u32 {
         let output = &self.outputs[to as usize];
         if output.buffered >= self.output_buffer {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::mem::test_machine::gtx480;
+use crate::sm::build::Plain;
 
 fn collector() -> Collector {
     let sm = gtx480().sm;
@@ -11,7 +12,7 @@ fn cycles(registers: &[u16]) -> u32 {
     let mut c = collector();
     c.push(UnitKind::Sp, InstId(0));
     for cycle in 1..50 {
-        c.cycle(|_| (registers, 0));
+        c.cycle::<Plain>(|_| (registers, 0));
         if c.take(UnitKind::Sp).is_some() {
             assert!(c.is_empty());
             return cycle;
@@ -33,12 +34,12 @@ fn operands_cost_a_cycle_and_conflicts_one_more_each() {
 fn writes_go_before_reads() {
     let mut c = collector();
     c.push(UnitKind::Sp, InstId(0));
-    c.cycle(|_| (&[3], 0));
+    c.cycle::<Plain>(|_| (&[3], 0));
     assert!(c.write(19, 0), "same bank as register 3");
     assert!(!c.write(3, 0), "one write in a cycle");
-    c.cycle(|_| (&[3], 0));
+    c.cycle::<Plain>(|_| (&[3], 0));
     assert_eq!(c.conflicts, 1);
-    c.cycle(|_| (&[3], 0));
-    c.cycle(|_| (&[3], 0));
+    c.cycle::<Plain>(|_| (&[3], 0));
+    c.cycle::<Plain>(|_| (&[3], 0));
     assert_eq!(c.take(UnitKind::Sp), Some(InstId(0)));
 }

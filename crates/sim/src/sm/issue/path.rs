@@ -33,6 +33,7 @@ impl<B: Build> Path<'_, '_, B> {
     }
 
     /// Issues the instruction a warp is at, the first in its slot or another one; false when that ended the run.
+    #[inline(always)]
     pub(in super::super) fn issue(&mut self, warp: WarpId, first: bool) -> bool {
         let pc = self.on.warps.get(warp).pc;
         let Err(fault) = self.try_issue(warp, pc, first) else { return true };

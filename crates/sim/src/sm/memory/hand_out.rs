@@ -69,31 +69,35 @@ impl Outgoing {
         }
     }
 
+    /// A request for the constant cache; all of them where there is none, and everything is there at once.
     fn hand_to_l1c<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) -> bool {
-        let Some(&access) = desk.on.insts.get(inst).accesses.last() else { return true };
-        let load = desk.parts.load(&desk.on.insts, inst, &access, 1);
-        let cache = &mut desk.caches.l1c;
-        let is_present = cache.is_present();
-        let answer = match is_present {
-            true => cache.read(access.address, Purpose::Const, load.token(), desk.now),
-            false => Answer::Hit,
-        };
-        let (latency, refused) = (cache.latency(), Stuck::Constant(cache.version()));
-        if B::PROFILED && cache.is_present() {
-            let pc = desk.on.insts.get(inst).pc;
-            cache.name_origin(desk.on.facts.origin::<B>(pc));
-            charge_l1c(desk.on.account.row(pc), answer);
-        }
-        let Some(empty) = self.answered(desk, inst, load, answer, refused) else { return false };
-        if answer == Answer::Hit {
-            if latency > 0 {
-                desk.back.hits_at(desk.now + Cycle::from(latency), load);
-            } else {
-                desk.parts.hit(&mut desk.on.insts, load);
+        let is_present = desk.caches.l1c.is_present();
+        loop {
+            let Some(&access) = desk.on.insts.get(inst).accesses.last() else { return true };
+            let load = desk.parts.load(&desk.on.insts, inst, &access, 1);
+            let cache = &mut desk.caches.l1c;
+            let answer = match is_present {
+                true => cache.read(access.address, Purpose::Const, load.token(), desk.now),
+                false => Answer::Hit,
+            };
+            let (latency, refused) = (cache.latency(), Stuck::Constant(cache.version()));
+            if B::PROFILED && is_present {
+                let pc = desk.on.insts.get(inst).pc;
+                cache.name_origin(desk.on.facts.origin::<B>(pc));
+                charge_l1c(desk.on.account.row(pc), answer);
+            }
+            let Some(is_last) = self.answered(desk, inst, load, answer, refused) else { return false };
+            if answer == Answer::Hit {
+                if latency > 0 {
+                    desk.back.hits_at(desk.now + Cycle::from(latency), load);
+                } else {
+                    desk.parts.hit(&mut desk.on.insts, load);
+                }
+            }
+            if is_present || is_last {
+                return is_last;
             }
         }
-        // Without a cache all of them are there at once.
-        empty || !is_present && self.hand_to_l1c(desk, inst)
     }
 
     fn hand_to_l1t<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) -> bool {
@@ -135,11 +139,11 @@ impl Outgoing {
         let mut taken = 0u64;
         loop {
             let Some(access) = desk.on.insts.get(inst).accesses.last() else { return true };
-            let bank = self.bank_of(access.address);
-            if taken >> bank & 1 != 0 {
+            let bank = self.bank_of::<B>(access.address);
+            if !B::PLAIN && taken >> bank & 1 != 0 {
                 return false;
             }
-            if self.is_full(&desk.caches.l1d, bank) {
+            if self.is_full::<B>(&desk.caches.l1d, bank) {
                 if taken == 0 {
                     self.stuck = Stuck::Lookups(fit(bank));
                     desk.stalls();
@@ -147,13 +151,15 @@ impl Outgoing {
                 return false;
             }
             taken |= 1 << bank;
-            if self.hand_to_bank(desk, inst, bank) {
-                return true;
+            let is_last = self.hand_to_bank(desk, inst, bank);
+            if B::PLAIN || is_last {
+                return is_last;
             }
         }
     }
 
     /// A bank takes the next request; whether it was the last.
+    #[inline]
     fn hand_to_bank<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId, bank: usize) -> bool {
         let entry = desk.on.insts.get_mut(inst);
         let Some(access) = entry.accesses.pop() else { return true };
@@ -170,7 +176,7 @@ impl Outgoing {
             part.map_or(Load::Inst(inst), Load::Part).token()
         };
         let at = desk.now + Cycle::from(desk.caches.l1d.latency());
-        self.banks[bank].lookups.push(Lookup { at, inst, access, token });
+        self.banks.at_mut::<B>(bank).lookups.push(Lookup { at, inst, access, token });
         empty
     }
 

@@ -3,6 +3,7 @@
 
 pub mod access;
 mod access_events;
+mod banks;
 pub mod cache;
 pub mod coalesce;
 mod hand_out;
@@ -111,16 +112,16 @@ impl LoadStore {
 
     /// Whether nothing is in it.
     #[inline]
-    fn is_empty(&self) -> bool {
+    fn is_empty<B: Build>(&self) -> bool {
         let Caches { l1d, l1c, l1t } = &self.caches;
-        self.out.is_empty() && self.back.is_empty() && l1d.is_quiet() && l1c.is_quiet() && l1t.is_quiet()
+        self.out.is_empty::<B>() && self.back.is_empty() && l1d.is_quiet() && l1c.is_quiet() && l1t.is_quiet()
     }
 
     /// Whether something in it moves in this cycle.
-    pub(super) fn is_busy(&self, port: &Port, now: Cycle) -> bool {
+    pub(super) fn is_busy<B: Build>(&self, port: &Port, now: Cycle) -> bool {
         let Caches { l1d, l1c, l1t } = &self.caches;
         let sends = |queue: &VecDeque<Request>| queue.front().is_some_and(|r| port.accepts(r));
-        self.out.is_busy(&self.caches, port, now)
+        self.out.is_busy::<B>(&self.caches, port, now)
             || self.back.is_busy(now)
             || [l1d, l1c].iter().any(|c| c.has_ready() || sends(&c.queue))
             || l1t.has_ready()
@@ -128,14 +129,14 @@ impl LoadStore {
     }
 
     /// When something in it next moves by itself.
-    pub(super) fn next_event(&self) -> Option<Cycle> {
-        let lookup = self.out.next_lookup(&self.caches.l1d);
+    pub(super) fn next_event<B: Build>(&self) -> Option<Cycle> {
+        let lookup = self.out.next_lookup::<B>(&self.caches.l1d);
         lookup.into_iter().chain(self.back.next_event()).min()
     }
 
     /// Counts refusals of cycles in which nothing moved; gives the stalls among them.
-    pub(super) fn skip(&mut self, now: Cycle, cycles: u64) -> u64 {
-        self.out.skip(&mut self.caches, now, cycles)
+    pub(super) fn skip<B: Build>(&mut self, now: Cycle, cycles: u64) -> u64 {
+        self.out.skip::<B>(&mut self.caches, now, cycles)
     }
 
     /// A reply will arrive at `at`; whether it is one of many sectors of a line, which count at once, and the last has not come.
@@ -176,7 +177,7 @@ impl LoadStore {
         now: Cycle,
     ) {
         self.end_fences(on);
-        if !datapath.has_memory::<B>() && self.is_empty() {
+        if !datapath.has_memory::<B>() && self.is_empty::<B>() {
             return;
         }
         let Self { caches, out, back, parts, .. } = self;
@@ -199,7 +200,7 @@ impl LoadStore {
         }
         let Self { caches, out, back, parts, .. } = self;
         let mut desk = Desk { on, caches, parts, back, port, now };
-        if out.has_lookup(now) {
+        if out.banks.have_lookup::<B>(now) {
             out.look_up(&mut desk);
         }
         if out.current.is_some() {

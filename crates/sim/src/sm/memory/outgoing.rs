@@ -6,6 +6,7 @@ use super::super::in_flight::InstId;
 use super::super::port::Port;
 use super::super::shared::Shared;
 use super::Caches;
+use super::banks::{Bank, Banks};
 use super::cache::{Answer, Cache, CacheCounters};
 use super::coalesce::Access;
 use super::incoming::Incoming;
@@ -14,7 +15,6 @@ use super::served::{Load, Store};
 use super::watch::{self, Watch};
 use crate::config::MachineConfig;
 use crate::kernel::MemKind;
-use crate::mem::ring::Ring;
 use crate::packet::{Cycle, Purpose, Request, Token};
 use crate::saved;
 use crate::seam::{DataOutcome, WarpId};
@@ -31,26 +31,11 @@ pub(super) struct Lookup {
     pub(super) token: Token,
 }
 
-/// A bank of the data cache.
-pub(super) struct Bank {
-    pub(super) lookups: Ring<Lookup>,
-    /// The data cache refused the first look-up when it was at this version.
-    refused: Option<u64>,
-}
-
-saved!(Bank { values: lookups, refused });
-
-impl Bank {
-    fn has_lookup(&self, now: Cycle) -> bool {
-        self.lookups.front().is_some_and(|lookup| lookup.at <= now)
-    }
-}
-
 /// Requests that are made.
 pub(super) struct Outgoing {
     /// The instruction that hands out its requests.
     pub(super) current: Option<InstId>,
-    pub(super) banks: Vec<Bank>,
+    pub(super) banks: Banks,
     pub(super) sector: u32,
     /// Stores are acknowledged.
     pub(super) write_replies: bool,
@@ -126,9 +111,7 @@ impl Outgoing {
     pub(super) fn new(config: &MachineConfig) -> Self {
         Self {
             current: None,
-            banks: (0..config.sm.data.banks.max(1))
-                .map(|_| Bank { lookups: Ring::new(config.sm.l1d.latency.max(1)), refused: None })
-                .collect(),
+            banks: Banks::new(&config.sm),
             sector: config.l2.sector,
             write_replies: config.interconnect.write_replies,
             stalled: false,
@@ -139,8 +122,8 @@ impl Outgoing {
 
     /// Whether nothing is in it.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.current.is_none() && self.banks.iter().all(|bank| bank.lookups.is_empty())
+    pub(super) fn is_empty<B: Build>(&self) -> bool {
+        self.current.is_none() && self.banks.are_empty::<B>()
     }
 
     /// Whether it holds something the port did not take.
@@ -149,23 +132,22 @@ impl Outgoing {
     }
 
     /// Whether something in it moves in this cycle.
-    pub(super) fn is_busy(&self, caches: &Caches, port: &Port, now: Cycle) -> bool {
-        self.current.is_some() && !self.is_stuck(caches, port)
-            || self.next_lookup(&caches.l1d).is_some_and(|at| at <= now)
+    pub(super) fn is_busy<B: Build>(&self, caches: &Caches, port: &Port, now: Cycle) -> bool {
+        self.current.is_some() && !self.is_stuck::<B>(caches, port)
+            || self.next_lookup::<B>(&caches.l1d).is_some_and(|at| at <= now)
     }
 
     /// When the first look-up reaches the tags, unless it is known to be refused.
-    pub(super) fn next_lookup(&self, l1d: &Cache) -> Option<Cycle> {
-        let version = l1d.version();
-        let lookup = |bank: &Bank| bank.lookups.front().map(|l| l.at).filter(|_| bank.refused != Some(version));
-        self.banks.iter().filter_map(lookup).min()
+    #[inline]
+    pub(super) fn next_lookup<B: Build>(&self, l1d: &Cache) -> Option<Cycle> {
+        self.banks.next_lookup::<B>(l1d.version())
     }
 
     /// Whether the current instruction would fail again to hand on its request.
-    fn is_stuck(&self, caches: &Caches, port: &Port) -> bool {
+    fn is_stuck<B: Build>(&self, caches: &Caches, port: &Port) -> bool {
         match self.stuck {
             Stuck::No => false,
-            Stuck::Lookups(bank) => self.is_full(&caches.l1d, bank.into()),
+            Stuck::Lookups(bank) => self.is_full::<B>(&caches.l1d, bank.into()),
             Stuck::Port(flits) => port.free_flits < flits,
             Stuck::Constant(version) => caches.l1c.version() == version,
             Stuck::Texture(version) => caches.l1t.version() == version,
@@ -173,20 +155,22 @@ impl Outgoing {
     }
 
     /// Whether the look-up queue of a bank of the data cache takes no more.
-    pub(super) fn is_full(&self, l1d: &Cache, bank: usize) -> bool {
-        self.banks[bank].lookups.len() >= l1d.latency().max(1)
+    #[inline]
+    pub(super) fn is_full<B: Build>(&self, l1d: &Cache, bank: usize) -> bool {
+        self.banks.at::<B>(bank).lookups.len() >= l1d.latency().max(1)
     }
 
     /// The bank of an address.
-    pub(super) fn bank_of(&self, address: u64) -> usize {
+    #[inline]
+    pub(super) fn bank_of<B: Build>(&self, address: u64) -> usize {
         // Their number is a power of two.
-        fit((address / u64::from(self.sector)) & (self.banks.len() as u64 - 1))
+        if B::PLAIN { 0 } else { fit((address / u64::from(self.sector)) & (self.banks.count::<B>() as u64 - 1)) }
     }
 
     /// Counts refusals of cycles in which nothing moved; gives the stalls among them.
-    pub(super) fn skip(&mut self, caches: &mut Caches, now: Cycle, cycles: u64) -> u64 {
+    pub(super) fn skip<B: Build>(&mut self, caches: &mut Caches, now: Cycle, cycles: u64) -> u64 {
         let mut stalls = 0;
-        for _ in self.banks.iter().filter(|bank| bank.has_lookup(now)) {
+        for _ in (0..self.banks.count::<B>()).filter(|bank| self.banks.at::<B>(*bank).has_lookup(now)) {
             caches.l1d.counters.reservation_fails += cycles;
             stalls += cycles;
         }
@@ -221,17 +205,11 @@ impl Outgoing {
         }
     }
 
-    /// Whether a request has reached the tags of the data cache.
-    #[inline]
-    pub(super) fn has_lookup(&self, now: Cycle) -> bool {
-        self.banks.iter().any(|bank| bank.has_lookup(now))
-    }
-
     /// Each bank looks one up.
     pub(super) fn look_up<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>) {
         self.stalled = false;
-        for bank in 0..self.banks.len() {
-            if self.banks[bank].has_lookup(desk.now) && !self.look_up_in(desk, bank) {
+        for bank in 0..self.banks.count::<B>() {
+            if self.banks.at::<B>(bank).has_lookup(desk.now) && !self.look_up_in(desk, bank) {
                 self.stalled = true;
                 desk.stalls();
             }
@@ -240,17 +218,17 @@ impl Outgoing {
 
     /// Looks up the first request of a bank; false when it is refused.
     fn look_up_in<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, bank: usize) -> bool {
-        let refused = self.banks[bank].refused;
-        let is_refused = match self.banks.len() {
+        let refused = self.banks.at::<B>(bank).refused;
+        let is_refused = match self.banks.count::<B>() {
             1 => refused.is_some() && desk.caches.l1d.still_refuses(),
             _ => refused == Some(desk.caches.l1d.version()),
         };
         if is_refused {
             desk.caches.l1d.refuse_again();
-            self.banks[bank].refused = Some(desk.caches.l1d.version());
+            self.banks.at_mut::<B>(bank).refused = Some(desk.caches.l1d.version());
             return false;
         }
-        let Some(&Lookup { at, inst, access, token }) = self.banks[bank].lookups.front() else { return true };
+        let Some(&Lookup { at, inst, access, token }) = self.banks.at::<B>(bank).lookups.front() else { return true };
         let pc = desk.on.insts.get(inst).pc;
         let is_store = desk.on.op(pc).mem == MemKind::Store;
         let (purpose, origin) = (purpose(is_store, desk.on.insts.get(inst).local), desk.on.facts.origin::<B>(pc));
@@ -273,11 +251,12 @@ impl Outgoing {
             self.watch.looked_up(desk.on, desk.parts, &lookup, line, is_store, outcome(answer));
         }
         if answer == Answer::Fail {
-            self.banks[bank].refused = Some(desk.caches.l1d.version());
+            self.banks.at_mut::<B>(bank).refused = Some(desk.caches.l1d.version());
             return false;
         }
-        self.banks[bank].refused = None;
-        self.banks[bank].lookups.drop_front();
+        let Bank { lookups, refused } = self.banks.at_mut::<B>(bank);
+        *refused = None;
+        lookups.drop_front();
         if is_store && (answer == Answer::Hit || !self.write_replies) {
             // The line keeps it, or no store is acknowledged.
             desk.parts.store_kept(desk.on, Store::of(token), access.bytes.div_ceil(self.sector));
