@@ -1,5 +1,6 @@
 //! What to run, and what came out of it.
 
+use crate::image::KernelLayout;
 use crate::outside::OutsideReads;
 use crate::sanitize::{Checks, Finding};
 use crate::texture::{Objects, Texture};
@@ -48,6 +49,12 @@ pub struct Logical {
 }
 
 impl Launch {
+    /// Bytes of shared memory that a block has: those the kernel declares and those the launch adds.
+    #[must_use]
+    pub fn shared_bytes(&self, layout: &KernelLayout) -> u64 {
+        u64::from(layout.static_shared) + u64::from(self.dynamic_shared)
+    }
+
     /// Threads per block.
     #[must_use]
     pub fn threads_per_cta(&self) -> u32 {

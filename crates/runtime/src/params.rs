@@ -144,7 +144,7 @@ pub fn check_shape(module: &Module, layout: &KernelLayout, launch: &Launch) -> R
     {
         return problem(format!("kernel `{}` allows {max} threads per block (.maxntid), not {threads}", kernel.name));
     }
-    if u64::from(layout.static_shared) + u64::from(launch.dynamic_shared) > MAX_SHARED_BYTES {
+    if launch.shared_bytes(layout) > MAX_SHARED_BYTES {
         let (dynamic, fixed) = (launch.dynamic_shared, layout.static_shared);
         return problem(format!(
             "{dynamic} bytes of dynamic shared memory are too many: with the {fixed} of kernel `{}` at most \

@@ -4,7 +4,7 @@
 //! blocks than places, some SMs have nothing to run and the others few warps to choose from; blocks over places are the
 //! *waves* of a launch.
 
-use crate::config::MachineConfig;
+use crate::config::{MachineConfig, SliceHash};
 use crate::residency::Residency;
 use raddle_ptx::num::fit;
 use std::fmt;
@@ -88,8 +88,8 @@ impl fmt::Display for Fill {
 
 /// A part of a machine: some of its SMs, with their part of the memory.
 ///
-/// DRAM bandwidth for each SM stays what it is in the whole machine: channels are in proportion, rounded up, and where that
-/// is more than the proportion the DRAM clock is lower. What does not scale: a channel brings the whole of its L2 slices, so
+/// DRAM bandwidth for each SM stays what it is in the whole machine: channels are in proportion, rounded up (to a power of two
+/// where slices are hashed), and where that is more than the proportion the DRAM clock is lower. What does not scale: a channel brings the whole of its L2 slices, so
 /// that L2 for each SM is never less than in the whole machine and often more; crossbar ports keep their width and clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -109,6 +109,10 @@ impl Part {
         let share = |of: u32| u64::from(of) * u64::from(sms);
         let all = u64::from(machine.gpu.sms);
         let channels = share(machine.dram.channels).div_ceil(all).max(1);
+        let channels = match machine.dram.address.slice_hash {
+            SliceHash::None => channels,
+            SliceHash::Polynomial => channels.next_power_of_two(),
+        };
         let bandwidth = share(machine.dram.channels) * u64::from(machine.clock.dram);
         let dram_mhz = rounded(bandwidth, all * channels).max(1);
         Self { sms, channels: fit(channels), dram_mhz: fit(dram_mhz) }

@@ -83,7 +83,7 @@ impl Residency {
             |known| (known, None),
         );
         let per_thread = u64::from(registers.max(1)).next_multiple_of(u64::from(grain));
-        let shared = u64::from(program.layout.static_shared) + u64::from(launch.dynamic_shared);
+        let shared = launch.shared_bytes(&program.layout);
         let limits = [
             ("threads", u64::from(threads), sm.threads),
             ("blocks", 1, sm.ctas),

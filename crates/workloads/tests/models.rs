@@ -30,14 +30,14 @@ const REFUSED: [(&str, &str, &str, &str); 2] = [
     ("ray-bvh", "", "dwf", "a warp-wide operation needs the threads of a static warp together, which are not kept"),
 ];
 
-/// Runs every workload under every model, on one preset in turn or on both.
+/// Runs every workload under every model, on one preset in turn or on all.
 fn check(half: usize) {
     let is_long = std::env::var_os("RADDLE_LONG").is_some();
     let fits = |wanted: &str, is: &str| wanted.is_empty() || wanted == is;
     for (w, workload) in all().iter().enumerate().filter(|(w, _)| w % 2 == half) {
         for (m, (model, issue)) in models().into_iter().enumerate() {
-            for (p, preset) in ["gtx480", "fx5800"].into_iter().enumerate() {
-                if !is_long && (w / 2 + m) % 2 != p {
+            for (p, preset) in ["gtx480", "fx5800", "v100", "rtx3070"].into_iter().enumerate() {
+                if !is_long && (w / 2 + m) % 4 != p {
                     continue;
                 }
                 let what = format!("{} under {model} on {preset}", workload.name);
@@ -69,7 +69,7 @@ fn the_other_half_is_right_under_every_model() {
 }
 
 /// The configurations of variable warp sizing: lanes of a slice, preset, and what else is set.
-const SLICED: [(u32, &str, &str); 16] = [
+const SLICED: [(u32, &str, &str); 17] = [
     (4, "vws-sm", ""),
     (8, "vws-sm", ""),
     (16, "vws-sm", ""),
@@ -86,6 +86,7 @@ const SLICED: [(u32, &str, &str); 16] = [
     (8, "vws-sm", "ganging=vws"),
     (4, "gtx480", "ganging=vws"),
     (4, "fx5800", "ganging=vws"),
+    (4, "v100", "ganging=vws"),
 ];
 
 #[test]
@@ -106,7 +107,8 @@ fn tiny_is_right_in_slices() {
             let simd = if preset == "fx5800" { lanes / 4 } else { lanes };
             let mut set = vec![format!("sm.warp_width={lanes}"), format!("sm.simd_width={simd}")];
             set.push(format!("sm.slices={}", 32 / lanes));
-            set.push("sm.units.unified=false".to_owned());
+            // Slices have pipelines of their own, and are no sub-cores.
+            set.extend(["sm.units.unified=false", "sm.subcores=1"].map(str::to_owned));
             if workload.name == "stencil-sync" && preset == "vws-sm" {
                 // Its blocks wait for each other, and one SM holds half of them.
                 set.push("gpu.sms=2".to_owned());
@@ -125,10 +127,15 @@ fn tiny_is_right_in_slices() {
 #[test]
 fn tiny_is_right_when_folded() {
     let is_long = std::env::var_os("RADDLE_LONG").is_some();
-    let pairs = [("two-level", "pdom", false), ("origami", "pdom", true), ("origami", "tbc-lcp", true)];
+    let pairs = [
+        ("two-level", "pdom", false, "gtx480"),
+        ("origami", "pdom", true, "gtx480"),
+        ("origami", "tbc-lcp", true, "gtx480"),
+        ("origami", "pdom", true, "v100"),
+    ];
     for (w, workload) in all().iter().enumerate() {
-        for (n, (issue, model, shift)) in pairs.into_iter().enumerate() {
-            if !is_long && w % 6 != 2 * n {
+        for (n, (issue, model, shift, preset)) in pairs.into_iter().enumerate() {
+            if !is_long && w % 8 != 2 * n {
                 continue;
             }
             let set = [
@@ -137,8 +144,8 @@ fn tiny_is_right_when_folded() {
                 "mechanism.gating=folding".to_owned(),
                 format!("mechanism.gating.shift={shift}"),
             ];
-            let what = format!("{} folded, {issue} and {model}", workload.name);
-            let ran = run_on(workload, "gtx480", &set).unwrap_or_else(|e| panic!("{what}: {e}"));
+            let what = format!("{} folded on {preset}, {issue} and {model}", workload.name);
+            let ran = run_on(workload, preset, &set).unwrap_or_else(|e| panic!("{what}: {e}"));
             assert!(ran.wrong.is_none(), "{what}: {}", ran.wrong.map(|w| w.to_string()).unwrap_or_default());
             let totals = ran.launches.iter().filter_map(|l| l.timed.as_ref()).map(|timed| timed.result.total());
             let (entries, folded) = totals

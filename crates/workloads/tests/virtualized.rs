@@ -23,10 +23,11 @@ fn virtualized(workload: &Workload, options: &Options) -> PtxFile {
     file
 }
 
-/// Runs on at most so many blocks.
-fn run(workload: &Workload, module: &PtxFile, engine: Engine, virtual_blocks: Option<u32>) -> Ran {
-    let machine = (engine == Engine::Timing).then(|| Machine::load(Source::Preset("gtx480"), &[] as &[&str]).unwrap());
+/// Runs on at most so many blocks, with the time of a preset or without time.
+fn run(workload: &Workload, module: &PtxFile, preset: Option<&str>, virtual_blocks: Option<u32>) -> Ran {
+    let machine = preset.map(|preset| Machine::load(Source::Preset(preset), &[] as &[&str]).unwrap());
     let timing = machine.map(|m| Box::new(TimingOptions::new(m.config)));
+    let engine = if preset.is_some() { Engine::Timing } else { Engine::Fast };
     let engine = EngineOptions { engine, warp_width: 32 };
     let setup = Setup::new(RunOptions { engine, timing, virtual_blocks, ..RunOptions::default() });
     let request = Request { keep: true, ..Request::new(Size::Tiny) };
@@ -52,14 +53,14 @@ const TOGETHER: [&str; 1] = ["stencil-sync"];
 const ORDERED: [&str; 4] = ["face-detection", "hybrid-sort", "lighting", "octree"];
 
 /// Runs workloads in a form on one and on three blocks and compares all of memory.
-fn check<'w>(workloads: impl IntoIterator<Item = &'w Workload>, options: &Options, engine: Engine) {
+fn check<'w>(workloads: impl IntoIterator<Item = &'w Workload>, options: &Options, preset: Option<&str>) {
     for workload in workloads {
-        let before = run(workload, &workload.module().unwrap(), Engine::Fast, None);
+        let before = run(workload, &workload.module().unwrap(), None, None);
         assert!(before.is_good(), "{}", workload.name);
         let module = virtualized(workload, options);
         let most: &[Option<u32>] = if TOGETHER.contains(&workload.name) { &[None] } else { &[Some(1), Some(3)] };
         for blocks in most {
-            let after = run(workload, &module, engine, *blocks);
+            let after = run(workload, &module, preset, *blocks);
             let what = format!("{} with {options:?} on {blocks:?} blocks", workload.name);
             assert!(after.is_good(), "{what}: {:?}", after.wrong);
             assert!(after.launches.iter().all(|l| blocks.is_none_or(|most| l.grid[0] <= most && l.grid[1] == 1)));
@@ -72,13 +73,13 @@ fn check<'w>(workloads: impl IntoIterator<Item = &'w Workload>, options: &Option
 
 #[test]
 fn memory_is_the_same_in_the_software_form() {
-    forms().iter().filter(|o| o.form == Form::Software).for_each(|options| check(all(), options, Engine::Fast));
+    forms().iter().filter(|o| o.form == Form::Software).for_each(|options| check(all(), options, None));
 }
 
 #[test]
 fn memory_is_the_same_in_the_hardware_form() {
     let forms = forms().into_iter().filter(|o| o.form != Form::Software && o.hoist);
-    forms.for_each(|options| check(all(), &options, Engine::Fast));
+    forms.for_each(|options| check(all(), &options, None));
 }
 
 /// Here warps run ahead of each other, and their indices change.
@@ -87,9 +88,12 @@ fn memory_is_the_same_in_the_timing_model() {
     let is_long = std::env::var_os("RADDLE_LONG").is_some();
     let hardware: Vec<Options> = forms().into_iter().filter(|o| o.form != Form::Software && o.hoist).collect();
     for (m, options) in hardware.iter().enumerate() {
-        // A sample has every ninth workload, others in each form.
-        let sample = all().iter().enumerate().filter(|(n, _)| is_long || n % 9 == 3 * m).map(|(_, workload)| workload);
-        check(sample, options, Engine::Timing);
+        for (p, preset) in ["gtx480", "v100"].into_iter().enumerate() {
+            // A sample has every eighteenth workload, others in each form and on each machine.
+            let is_taken = |n: usize| is_long || n % 18 == 6 * m + 3 * p;
+            let sample = all().iter().enumerate().filter(|(n, _)| is_taken(*n)).map(|(_, workload)| workload);
+            check(sample, options, Some(preset));
+        }
     }
 }
 
@@ -98,7 +102,7 @@ fn as_many_blocks_run_as_the_machine_holds() {
     let workload = raddle_workloads::find("kmeans").unwrap();
     for form in [Form::Software, Form::Hardware(ThreadOrder::SameLane)] {
         let module = virtualized(workload, &Options { form, ..Options::default() });
-        let ran = run(workload, &module, Engine::Timing, None);
+        let ran = run(workload, &module, Some("gtx480"), None);
         assert!(ran.is_good(), "{:?}", ran.wrong);
         for launched in &ran.launches {
             let residency = &launched.timed.as_ref().unwrap().residency;

@@ -222,7 +222,7 @@ impl<'p> Core<'p> {
             for row in first_row..first_row + rows {
                 self.rows[row as usize].cta = slot;
             }
-            let bytes = (self.program.layout.static_shared + self.launch.dynamic_shared) as usize;
+            let bytes = fit(self.launch.shared_bytes(&self.program.layout));
             self.ctas.push(Cta { first_row, rows, shared: vec![0; bytes], ..Cta::default() });
             slot
         });
@@ -413,7 +413,7 @@ impl Row {
 /// What the special registers of a program hold, but for the block's own coordinates: for each row
 /// of a thread block, in the order of the program's list.
 fn thread_specials(program: &Program, launch: &Launch, width: u32) -> Vec<Vec<[u32; LANES]>> {
-    let shared = program.layout.static_shared + launch.dynamic_shared;
+    let shared: u32 = fit(launch.shared_bytes(&program.layout));
     let value = |special: Special, thread: u32| -> u32 {
         let [x, y, z] = launch.thread_coords(thread);
         let lane = thread % width;
@@ -506,7 +506,7 @@ fn check_launch(program: &Program, launch: &Launch, width: u32) -> Result<(), Lo
     {
         return wrong(format!("`{}` needs warps of {MATRIX_LANES} lanes, not {width}", site.name));
     }
-    let shared = u64::from(program.layout.static_shared) + u64::from(launch.dynamic_shared);
+    let shared = launch.shared_bytes(&program.layout);
     if shared > MAX_SHARED_BYTES {
         return wrong(format!("a block has {shared} bytes of shared memory, there can be {MAX_SHARED_BYTES}"));
     }

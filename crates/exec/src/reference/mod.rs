@@ -45,6 +45,7 @@ use crate::{Fault, FaultKind, Launch, Report, ThreadId};
 use barrier::Barrier;
 pub use order::Order;
 use raddle_ptx::ir::{InstId, Module};
+use raddle_ptx::num::fit;
 use step::{Step, Stop};
 use thread::{Bytes, Cta, Registers, State, Thread};
 
@@ -159,7 +160,7 @@ impl Machine<'_> {
             budget: 0,
             clock: 0,
         };
-        let shared = layout.static_shared as usize + launch.dynamic_shared as usize;
+        let shared = fit(launch.shared_bytes(layout));
         Ok(Cta {
             coords,
             shared: Bytes::new(shared, track),

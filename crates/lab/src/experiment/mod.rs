@@ -33,6 +33,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("baws", include_str!("../../../../experiments/baws.toml")),
     ("origami", include_str!("../../../../experiments/origami.toml")),
     ("divergence", include_str!("../../../../experiments/divergence.toml")),
+    ("volta", include_str!("../../../../experiments/volta.toml")),
     ("matrix", include_str!("../../../../experiments/matrix.toml")),
 ];
 

@@ -42,6 +42,7 @@ mod parts;
 mod tests;
 mod waiting;
 
+use super::warps;
 use crate::NoConfig;
 use parts::{Parts, Split, State};
 use raddle_exec::Program;
@@ -60,7 +61,7 @@ use waiting::WaitingLoops;
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Divergence,
     name: "its",
-    summary: "independent thread scheduling: splits of a warp take turns and meet at convergence barriers",
+    summary: "independent thread scheduling: splits of a warp take turns and reconverge at barriers",
     source: "the Volta whitepaper (NVIDIA, 2017); US patent application 2016/0019066",
     counters: SplitCounters::INFO,
     refuses: &[],
@@ -300,11 +301,7 @@ impl Divergence for Its {
     }
 
     fn end_cta(&mut self, cta: u32, _table: &mut WarpTable) {
-        for state in &mut self.warps {
-            if state.as_ref().is_some_and(|s| s.cta == cta) {
-                *state = None;
-            }
-        }
+        warps::forget(&mut self.warps, |warp| warp.cta == cta);
     }
 
     fn stack(&self, warp: WarpId, table: &WarpTable) -> Vec<StackEntry> {
@@ -314,8 +311,8 @@ impl Divergence for Its {
             let meeting = state.parts.meeting(n);
             let waits = match split.state {
                 State::Ready => None,
-                State::Barrier(number) => Some(format!("barrier {number}")),
-                State::Sync { wanted, .. } => Some(format!("lanes {:#x} of its warp", wanted & !split.mask)),
+                State::Barrier(number) => warps::waits_for_barrier(number),
+                State::Sync { wanted, .. } => warps::waits_for_lanes(wanted & !split.mask),
             };
             let pc = if state.current == Some(n) { table.get(warp).pc } else { split.pc };
             StackEntry { pc, mask: split.mask, rejoin: (meeting != u32::MAX).then_some(meeting), waits }

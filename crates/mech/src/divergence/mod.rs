@@ -2,6 +2,7 @@
 
 mod block;
 mod pool;
+mod warps;
 
 mechanisms! { divergence {
     pdom Pdom,

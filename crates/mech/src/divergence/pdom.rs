@@ -20,6 +20,7 @@
 //! # Counters
 //! `divergent_branches`, and the buckets `issued_*` by active lanes.
 
+use super::warps;
 use raddle_exec::Program;
 use raddle_exec::decode::Ends;
 use raddle_exec::op::{NO_PC, Op};
@@ -299,11 +300,7 @@ impl Divergence for Pdom {
     }
 
     fn end_cta(&mut self, cta: u32, _table: &mut WarpTable) {
-        for state in &mut self.warps {
-            if state.as_ref().is_some_and(|s| s.cta == cta) {
-                *state = None;
-            }
-        }
+        warps::forget(&mut self.warps, |warp| warp.cta == cta);
     }
 
     fn stack(&self, warp: WarpId, table: &WarpTable) -> Vec<StackEntry> {
@@ -313,8 +310,8 @@ impl Divergence for Pdom {
             let (join, _) = state.parts.join_of(n);
             let waits = match split.state {
                 State::Ready => None,
-                State::Barrier(number) => Some(format!("barrier {number}")),
-                State::Sync(wanted) => Some(format!("lanes {:#x} of its warp", wanted & !split.mask)),
+                State::Barrier(number) => warps::waits_for_barrier(number),
+                State::Sync(wanted) => warps::waits_for_lanes(wanted & !split.mask),
                 State::Gathers(_) => Some("parts above it".to_owned()),
             };
             let runs = n == state.current && split.state == State::Ready;

@@ -124,7 +124,7 @@ pub struct AddressConfig {
 pub enum SliceHash {
     /// As the address says.
     None,
-    /// What the address says, and the 19 bits above it, as a polynomial modulo one of the degree of their number of bits
+    /// What the address says, and the 19 bits above it (15 for 32 slices), as a polynomial modulo one of the degree of their number of bits
     /// (x^6 + x + 1 for 64 slices). The numbers of channels and slices are powers of two.
     Polynomial,
 }

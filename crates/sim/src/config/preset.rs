@@ -43,6 +43,11 @@ pub const PRESETS: &[Preset] = &[
         about: "Quadro V100 (Volta), as GPGPU-Sim 4.2 models it",
         text: include_str!("../../presets/v100.toml"),
     },
+    Preset {
+        name: "rtx3070",
+        about: "GeForce RTX 3070 (Ampere), as GPGPU-Sim 4.2 models it",
+        text: include_str!("../../presets/rtx3070.toml"),
+    },
 ];
 
 /// The preset of this name.

@@ -311,7 +311,7 @@ pub enum SetIndex {
     Linear,
     /// For 32 sets of 128 bytes: bits 7 to 11 with bits 13, 14, 15, 17, 19 by exclusive or.
     Fermi,
-    /// For 32 sets: the bits above the line offset as a polynomial, modulo x^5 + x^2 + 1.
+    /// For 32 or 64 sets: the bits above the line offset as a polynomial, modulo x^5 + x^2 + 1 or x^6 + x + 1.
     Polynomial,
 }
 

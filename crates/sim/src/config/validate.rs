@@ -8,7 +8,7 @@ mod memory;
 mod sm;
 
 use super::problem::Problem;
-use super::{Choice, MachineConfig, MechanismConfig, Value};
+use super::{Choice, MachineConfig, MechanismConfig, SetIndex, Value};
 
 /// The longest time a single thing may take, in cycles.
 const MAX_LATENCY: u32 = 100_000;
@@ -126,6 +126,16 @@ impl Check {
                 format!("times `{cache}.mshr_entries` is {waiters}; at most {MAX_WAITERS} accesses can wait")
             });
         }
+    }
+
+    /// How the sets of a cache are told from an address, where only some sizes can be.
+    fn index(&mut self, path: &str, index: SetIndex, sets: u32, line: u32) {
+        self.rule(index != SetIndex::Fermi || (sets, line) == (32, 128), path, || {
+            format!("is \"fermi\", which is for 32 sets of 128 bytes, not {sets} of {line}")
+        });
+        self.rule(index != SetIndex::Polynomial || [32, 64].contains(&sets), path, || {
+            format!("is \"polynomial\", which is for 32 or 64 sets, not {sets}")
+        });
     }
 
     /// A time of `value` cycles, which may be none.

@@ -1,6 +1,6 @@
 //! Where an address lives: channel, slice, bank, row, column.
 
-use super::cache::remainder;
+use super::cache::{hashed_bits, remainder};
 use crate::config::{AddressConfig, DramConfig, L2Config, SliceHash};
 use raddle_ptx::num::fit;
 
@@ -28,9 +28,6 @@ pub enum AddressError {
     #[error("there must be a DRAM channel")]
     Channels,
 }
-
-/// Bits of an address above those of its slice that take part in a hash.
-const HASHED_BITS: u32 = 19;
 
 /// Where an address lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +131,7 @@ impl AddressMap {
     /// The number of a slice over the whole GPU, from its channel and its number there as the address says.
     fn hash(&self, address: u64, slice: u32) -> u32 {
         let Some(bits) = self.hashed.filter(|bits| *bits > 0) else { return slice };
-        let above = address >> (self.shift + bits) & ((1 << HASHED_BITS) - 1);
+        let above = address >> (self.shift + bits) & ((1 << hashed_bits(bits)) - 1);
         fit(remainder(above << bits | u64::from(slice), bits))
     }
 

@@ -96,9 +96,19 @@ pub fn set_of(index: SetIndex, sets: u32, line_bytes: u32, address: u64) -> u32 
                 [13, 14, 15, 17, 19].iter().enumerate().fold(0, |sum, (to, from)| sum | (address >> from & 1) << to);
             line & 31 ^ high
         }
-        SetIndex::Polynomial => remainder(line & 0xf_ffff, 5),
+        SetIndex::Polynomial => {
+            let degree = sets.ilog2();
+            remainder(line & ((1 << (degree + hashed_bits(degree))) - 1), degree)
+        }
     };
     if sets.is_power_of_two() { low32(hashed) & (sets - 1) } else { fit(hashed % u64::from(sets)) }
+}
+
+/// How many bits above those of a number of this many bits take part when it is hashed.
+#[must_use]
+pub fn hashed_bits(bits: u32) -> u32 {
+    // As GPGPU-Sim has it.
+    if bits == 5 { 15 } else { 19 }
 }
 
 /// The remainder of a polynomial over the field of two elements, its coefficients the bits of `value`, by a primitive one of a degree up to 10.
@@ -424,5 +434,8 @@ mod tests {
         let sets: std::collections::BTreeSet<u32> =
             (0..32u64).map(|n| set_of(SetIndex::Polynomial, 32, 128, 0xABC_D000 | n << 7)).collect();
         assert_eq!(sets.len(), 32, "neighbours are in different sets");
+        // With 64 sets x^6 = x + 1; of the bits above, 19 count.
+        assert_eq!(set_of(SetIndex::Polynomial, 64, 128, 1 << 13), 0b00011);
+        assert_eq!(set_of(SetIndex::Polynomial, 64, 128, 1 << 32 | 1 << 7), 1);
     }
 }

@@ -62,9 +62,9 @@ pub enum Cause {
     DataMemory,
     /// A register is on its way from an arithmetic unit.
     DataAlu,
-    /// The SPs take no instruction.
+    /// The SPs, or integer pipelines of their own, take no instruction.
     UnitSp,
-    /// The SFU takes no instruction.
+    /// The SFUs, or pipelines of their own for double precision and matrices, take no instruction.
     UnitSfu,
     /// The load-store unit takes no instruction though memory has room.
     UnitMem,

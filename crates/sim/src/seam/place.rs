@@ -54,7 +54,9 @@ impl Place {
     pub fn cause(self) -> Option<Cause> {
         match self {
             Self::Free => None,
-            ready if ready.is_ready() => None,
+            Self::ReadySp | Self::ReadySfu | Self::ReadyMem | Self::ReadyTensor | Self::ReadyDp | Self::ReadyInt => {
+                None
+            }
             Self::Hazard | Self::Redirected => Some(Cause::Control),
             Self::DataMemory => Some(Cause::DataMemory),
             Self::DataAlu => Some(Cause::DataAlu),
@@ -63,7 +65,7 @@ impl Place {
             Self::Held => Some(Cause::Mechanism),
             Self::Sibling => Some(Cause::Sibling),
             Self::Barrier => Some(Cause::Barrier),
-            _ => Some(Cause::ExitWait),
+            Self::Ended | Self::Drained => Some(Cause::ExitWait),
         }
     }
 

@@ -10,10 +10,10 @@ counters! {
         cycles: Cycles, "cycles of the launch";
         warp_insts: WarpInsts, "instructions issued, whatever their guards";
         thread_insts: ThreadInsts, "instructions issued, counted for each thread whose guard was true";
-        sp_insts: WarpInsts, "instructions issued to the SPs";
+        sp_insts: WarpInsts, "instructions issued to the SPs, and to integer pipelines of their own";
         int_insts: WarpInsts, "of these to their integer pipelines";
         fp_insts: WarpInsts, "of these to their floating-point pipelines";
-        sfu_insts: WarpInsts, "instructions issued to the SFUs";
+        sfu_insts: WarpInsts, "instructions issued to the SFUs, and to pipelines of their own for double precision and matrices";
         mem_insts: WarpInsts, "instructions issued to the load-store unit";
         int_threads: ThreadInsts, "instructions on the integer pipelines of the SPs, by thread";
         fp_threads: ThreadInsts, "instructions on the floating-point pipelines of the SPs, by thread";
@@ -35,8 +35,8 @@ counters! {
         stall_control: Slots, "empty slots: the next instruction was fetched from the wrong place";
         stall_data_memory: Slots, "empty slots: a register was on its way from memory";
         stall_data_alu: Slots, "empty slots: a register was on its way from an arithmetic unit";
-        stall_unit_sp: Slots, "empty slots: the SPs took no instruction";
-        stall_unit_sfu: Slots, "empty slots: the SFU took no instruction";
+        stall_unit_sp: Slots, "empty slots: the SPs, or integer pipelines of their own, took no instruction";
+        stall_unit_sfu: Slots, "empty slots: the SFUs, or pipelines of their own for double precision and matrices, took no instruction";
         stall_unit_mem: Slots, "empty slots: the load-store unit took no instruction, though memory had room";
         stall_back_pressure: Slots, "empty slots: the load-store unit took no instruction because memory was full";
         stall_fetch: Slots, "empty slots: the next instruction had not been fetched";

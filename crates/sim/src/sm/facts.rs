@@ -19,6 +19,8 @@ pub(super) struct Facts<'k> {
     pub(super) kernel: &'k TimedKernel<'k>,
     /// Blocks it can hold.
     pub(super) most_ctas: u32,
+    /// Blocks it holds when they are handed out evenly: fewer where the grid is small.
+    pub(super) held_ctas: u64,
     pub(super) warps_per_cta: u16,
     /// Slots of a block: its warps begin in the first slice.
     pub(super) slots_per_cta: u16,
@@ -44,17 +46,18 @@ impl<'k> Facts<'k> {
         let sms = u64::from(config.gpu.sms);
         let threads = launch.threads_per_cta();
         let rows_per_cta = threads.div_ceil(32);
-        let local_places = u64::from(most_ctas).min(launch.ctas().div_ceil(sms));
+        let held_ctas = u64::from(most_ctas).min(launch.ctas().div_ceil(sms));
         let warps_per_cta = threads.div_ceil(config.sm.warp_width);
         Self {
             id,
             config,
             kernel,
             most_ctas,
+            held_ctas,
             warps_per_cta: fit(warps_per_cta),
             slots_per_cta: fit(warps_per_cta.next_multiple_of(config.sm.slices.max(1))),
             rows_per_cta,
-            local_stride: local_places * u64::from(rows_per_cta) * sms * 128,
+            local_stride: held_ctas * u64::from(rows_per_cta) * sms * 128,
             first_origin: 0,
             never_skips: false,
         }

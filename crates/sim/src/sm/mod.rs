@@ -108,9 +108,8 @@ impl<'k, B: Build> Sm<'k, B> {
         kept.start_launch();
         let (sm, slots) = (&config.sm, shared.warps.table().slots());
         let datapath = Datapath::new(sm);
-        let blocks = u64::from(most_ctas).min(launch.ctas().div_ceil(u64::from(config.gpu.sms)));
-        let per_block = u64::from(kernel.program.layout.static_shared) + u64::from(launch.dynamic_shared);
-        let shared_bytes = u32::try_from(blocks * per_block).unwrap_or(u32::MAX);
+        let shared_bytes = shared.facts.held_ctas * launch.shared_bytes(&kernel.program.layout);
+        let shared_bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
         let gangs = Gangs::new(ganging, kernel, slots, datapath.slices());
         if gangs.is_active::<B>() {
             shared.warps.news.watch_groups(datapath.slices());

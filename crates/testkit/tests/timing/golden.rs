@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Kernel, size, preset, issue scheduler; behind a `+` the fetch scheduler, where it is not the preset's.
-const RUNS: [(&str, usize, &str, &str); 34] = [
+const RUNS: [(&str, usize, &str, &str); 37] = [
     ("vecadd", 4096, "gtx480", "gto"),
     ("vecadd", 4096, "gtx480", "lrr"),
     ("vecadd", 4096, "fx5800", "lrr"),
@@ -54,6 +54,9 @@ const RUNS: [(&str, usize, &str, &str); 34] = [
     ("bfs", 2048, "v100", "two-level"),
     ("stencil", 64, "v100", "lrr"),
     ("reduce", 8192, "v100", "gto"),
+    ("matmul", 48, "rtx3070", "lrr"),
+    ("bfs", 2048, "rtx3070", "gto"),
+    ("reduce", 8192, "rtx3070", "two-level"),
 ];
 
 /// Kernel, size, preset, issue scheduler, divergence model.

@@ -8,6 +8,7 @@ mod mask;
 
 pub use mask::{BlockMask, Compactor};
 
+use super::warps;
 use raddle_exec::core::{Home, Lanes};
 use raddle_exec::decode::Ends;
 use raddle_exec::splits::{Group, Meeting, Splits, State, Threads};
@@ -480,13 +481,11 @@ impl Block {
             let (join, _) = self.stack.join_of(n);
             let runs = Some(n) == self.current;
             let waits = match (split.state, self.slots[at]) {
-                (State::Barrier(number), _) => Some(format!("barrier {number}")),
-                (State::Sync(wanted), _) => Some(format!("lanes {wanted:#x} of its warp")),
+                (State::Barrier(number), _) => warps::waits_for_barrier(number),
+                (State::Sync(wanted), _) => warps::waits_for_lanes(wanted),
                 (State::Gathers(_), _) => Some("parts above it".to_owned()),
-                (State::Ready, Slot::Waits(_, Wait::Barrier(number))) if runs => Some(format!("barrier {number}")),
-                (State::Ready, Slot::Waits(_, Wait::Sync { wanted, .. })) if runs => {
-                    Some(format!("lanes {wanted:#x} of its warp"))
-                }
+                (State::Ready, Slot::Waits(_, Wait::Barrier(number))) if runs => warps::waits_for_barrier(number),
+                (State::Ready, Slot::Waits(_, Wait::Sync { wanted, .. })) if runs => warps::waits_for_lanes(wanted),
                 (State::Ready, Slot::Idle) if runs => Some("the other warps of its block".to_owned()),
                 (State::Ready, _) => None,
             };

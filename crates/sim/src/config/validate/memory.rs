@@ -1,7 +1,7 @@
 //! Interconnect, L2 and DRAM.
 
 use super::{Check, MAX_LATENCY, MAX_LINE, MIN_LINE};
-use crate::config::{InterconnectConfig, L2Config, MachineConfig};
+use crate::config::{InterconnectConfig, L2Config, MachineConfig, SliceHash};
 use crate::mem::cache::MAX_SECTORS;
 use crate::mem::dram_bank::MAX_BANKS;
 use crate::mem::ports::MAX_PORTS;
@@ -58,6 +58,7 @@ fn l2(check: &mut Check, l2: &L2Config) {
         check.range("l2.ways", l2.ways, 1, 1024);
         let lines = u64::from(l2.sets) * u64::from(l2.ways);
         check.rule(lines <= 1 << 20, "l2.ways", || format!("makes {lines} lines with `l2.sets`, which is too many"));
+        check.index("l2.index", l2.index, l2.sets, l2.line);
     }
     check.misses("l2", l2.mshr_entries, l2.mshr_merges);
     if check.queue("l2.miss_queue", l2.miss_queue) {
@@ -132,6 +133,10 @@ fn address(check: &mut Check, config: &MachineConfig) {
         check.rule(count(letter) <= 32, PATH, || format!("has {} bits {letter}, more than 32", count(letter)));
     }
     check.rule(count('R') > 0, PATH, || "has no bit R: there must be rows".to_owned());
+    let (hash, channels) = (address.slice_hash, config.dram.channels);
+    check.rule(hash == SliceHash::None || channels.is_power_of_two(), "dram.address.slice_hash", || {
+        format!("needs a power of two of channels (`dram.channels`), not {channels}")
+    });
     // A request must stay in one channel and in one slice, whatever its address.
     let line = config.l2.line;
     check.range("dram.address.channel_shift", address.channel_shift, 0, 40);

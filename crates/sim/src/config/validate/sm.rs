@@ -2,8 +2,7 @@
 
 use super::{Check, MAX_LATENCY, MAX_LINE, MIN_LINE};
 use crate::config::{
-    CacheConfig, Coalescing, FetchConfig, LatencyConfig, MachineConfig, OpTiming, SetIndex, TextureCacheConfig,
-    WritePolicy,
+    CacheConfig, Coalescing, FetchConfig, LatencyConfig, MachineConfig, OpTiming, TextureCacheConfig, WritePolicy,
 };
 use crate::seam::MAX_WARPS;
 use crate::sm::collector::MAX_WIDTH;
@@ -285,13 +284,7 @@ fn cache(check: &mut Check, name: &str, cache: &CacheConfig, config: &MachineCon
         return;
     }
     size_of(check, name, cache.sets, cache.ways);
-    let is_fermi_size = cache.sets == 32 && cache.line == 128;
-    check.rule(cache.index != SetIndex::Fermi || is_fermi_size, &path("index"), || {
-        format!("is \"fermi\", which is for 32 sets of 128 bytes, not {} of {}", cache.sets, cache.line)
-    });
-    check.rule(cache.index != SetIndex::Polynomial || cache.sets == 32, &path("index"), || {
-        format!("is \"polynomial\", which is for 32 sets, not {}", cache.sets)
-    });
+    check.index(&path("index"), cache.index, cache.sets, cache.line);
 }
 
 /// A line of a cache of the SM.

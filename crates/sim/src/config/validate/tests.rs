@@ -31,6 +31,14 @@ fn combinations() {
     refused(&["sm.threads=65536"], "`sm.threads` are 2048 warps of `sm.warp_width`, 32; an SM has at most 1024");
     refused(&["sm.threads=32"], "`sm.issue.schedulers` is 2, more than the 1 warps of an SM");
     refused(&["sm.l1t.sets=0"], "`sm.l1t.sets` is 0, and only the others can be left out");
+    refused(
+        &["l2.index=polynomial", "l2.sets=128"],
+        "`l2.index` is \"polynomial\", which is for 32 or 64 sets, not 128",
+    );
+    refused(
+        &["dram.address.slice_hash=polynomial"],
+        "`dram.address.slice_hash` needs a power of two of channels (`dram.channels`), not 6",
+    );
     refused(&["sm.subcores=3"], "`sm.subcores` must divide `sm.issue.schedulers`, 2, and 3 does not");
     refused(
         &["sm.data.sector=32"],

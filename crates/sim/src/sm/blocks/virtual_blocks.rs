@@ -92,7 +92,7 @@ impl VirtualBlocks {
             Some(Word::LowestLane) => ThreadOrder::LowestLane,
             _ => ThreadOrder::SameLane,
         };
-        let has_shared = program.layout.static_shared + launch.dynamic_shared > 0;
+        let has_shared = launch.shared_bytes(&program.layout) > 0;
         let is_last_partial = !threads.is_multiple_of(width);
         let launch = LogicalLaunch { order, warps: fit(threads.div_ceil(width)), is_last_partial };
         policy.start_launch(&launch);
