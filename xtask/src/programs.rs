@@ -18,12 +18,16 @@ const ERRORS: &str = "crates/cudart/tests/errors.cu";
 /// One that reads outside of memory, and what is said of that in the end.
 const OUTSIDE: (&str, &str) =
     ("crates/cudart/tests/outside.cu", "516 reads outside of memory were answered with zero, at 3 places");
+/// One with asynchronous copies, what it is compiled for, and a machine that has them.
+const COPIES: (&str, &str, [&str; 2]) = ("crates/cudart/tests/copies.cu", "-arch=sm_80", ["--preset", "rtx3070"]);
 /// A file of assertions about our headers.
 const LAYOUTS: &str = "crates/cuda/device/tests/layouts.c";
 /// Those that run under every divergence model too.
 const UNDER_ALL_MODELS: [&str; 3] = ["histogram", "mandelbrot", "reduction"];
-/// Those whose kernels have no time yet, and the instruction or function that the refusal names.
-const WITHOUT_TIME: [(&str, &str); 1] = [("wmma", "wmma")];
+/// Those that need tensor cores, and the instruction that the refusal of a machine without them names.
+const ON_TENSOR_CORES: [(&str, &str); 1] = [("wmma", "wmma")];
+/// A machine that has them.
+const TENSOR_CORES: [&str; 2] = ["--preset", "v100"];
 /// What every program prints last when its result is right.
 const PASS: &str = "PASS";
 
@@ -43,6 +47,7 @@ pub fn run() -> Result {
         tried.file(source)?;
     }
     tried.outside()?;
+    tried.copies()?;
     tried.advice()?;
     tried.exercise()?;
     tried.make()?;
@@ -90,8 +95,9 @@ impl Tried {
         output(self.raddle(&["cc"]).arg(source).args(["-o", &name]))?;
         let program = format!("./{name}");
         self.run(&["--engine", "fast"], &program)?;
-        if let Some((_, what)) = WITHOUT_TIME.iter().find(|(known, _)| *known == name) {
-            return self.is_refused(&program, what);
+        if let Some((_, what)) = ON_TENSOR_CORES.iter().find(|(known, _)| *known == name) {
+            self.is_refused(&[], &program, what)?;
+            return self.run(&TENSOR_CORES, &program);
         }
         self.run(&[], &program)?;
         if UNDER_ALL_MODELS.contains(&name.as_str()) {
@@ -130,9 +136,19 @@ impl Tried {
         Ok(())
     }
 
-    /// Kernels without time are refused by name.
-    fn is_refused(&self, program: &str, what: &str) -> Result {
-        let done = self.raddle(&["exec", program]).output()?;
+    /// Asynchronous copies need a machine that has them.
+    fn copies(&self) -> Result {
+        let (source, arch, machine) = COPIES;
+        output(self.raddle(&["cc", arch]).arg(root().join(source)).args(["-o", "copies"]))?;
+        for options in [&["--engine", "fast"], &["--engine", "reference"], &machine] {
+            self.run(options, "./copies")?;
+        }
+        self.is_refused(&TENSOR_CORES, "./copies", "sm_80")
+    }
+
+    /// A machine without the units of an instruction refuses it by name.
+    fn is_refused(&self, options: &[&str], program: &str, what: &str) -> Result {
+        let done = self.raddle(&["exec"]).args(options).arg(program).output()?;
         let errors = String::from_utf8_lossy(&done.stderr);
         match !done.status.success() && errors.contains(what) && errors.contains("--engine fast") {
             true => Ok(()),

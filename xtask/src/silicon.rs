@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Instant;
 
 use raddle_sim::config::{Machine, MachineConfig, Source};
-use raddle_testkit::silicon::{Figures, Measure, Untimed, compare, measures, tables, value};
+use raddle_testkit::silicon::{Figures, Measure, NotRun, compare, measures, tables, value};
 
 use crate::Result;
 use crate::files::root;
@@ -72,7 +72,7 @@ fn machine(args: &Args) -> Result<MachineConfig> {
 }
 
 /// A value, with a line for who waits.
-fn measured(measure: &Measure, machine: &MachineConfig) -> std::result::Result<f64, Untimed> {
+fn measured(measure: &Measure, machine: &MachineConfig) -> std::result::Result<f64, NotRun> {
     let start = Instant::now();
     let found = value(measure, machine);
     let shown = found.as_ref().map_or_else(ToString::to_string, |value| format!("{value:.2} {}", measure.unit));

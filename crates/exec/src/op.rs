@@ -1,5 +1,6 @@
 //! Decoded operations: everything about an instruction resolved to slots and constants.
 
+use crate::decode::WarpOp;
 use crate::lanes::KernelFn;
 use raddle_ptx::ir::{FuncId, InstId};
 
@@ -44,6 +45,8 @@ pub enum Class {
     Atomic,
     /// Texture fetch.
     Texture,
+    /// Copy from global to shared memory that nobody waits for; [`Op::target`] is the site.
+    Copy,
     /// Load from or store to a surface; [`Op::target`] is the site.
     Surface,
     /// Reads a clock.
@@ -153,6 +156,26 @@ pub struct Origin {
     pub func: FuncId,
     /// Instruction.
     pub inst: InstId,
+}
+
+impl Op {
+    /// Whether the lanes of a warp execute it together: those that arrive first wait for the others.
+    #[must_use]
+    pub fn is_warp_wide(&self) -> bool {
+        matches!(self.class, Class::Warp | Class::Matrix)
+    }
+
+    /// Whether lanes of a warp exchange values when they execute it together.
+    #[must_use]
+    pub fn exchanges(&self) -> bool {
+        self.is_warp_wide() && !self.is_warp_barrier()
+    }
+
+    /// Whether it is `bar.warp.sync`: lanes wait for each other and do nothing else.
+    #[must_use]
+    pub fn is_warp_barrier(&self) -> bool {
+        self.class == Class::Warp && self.variant == WarpOp::Sync as u8
+    }
 }
 
 impl std::fmt::Debug for Op {

@@ -2,8 +2,8 @@
 
 mod op;
 
-use crate::config::MachineConfig;
-use crate::op_timing::{self, Numbers, Work, work};
+use crate::config::{MachineConfig, SmConfig};
+use crate::op_timing::{self, Numbers, Work};
 use raddle_exec::Program;
 use raddle_exec::op::Origin;
 use raddle_exec::op::{Class, MemSpace, NONE, Op};
@@ -11,7 +11,9 @@ use raddle_ptx::ir::{Base, Function, Inst, Operand, RegId, Space};
 use raddle_ptx::isa::{Opcode, Type, Word};
 use raddle_ptx::num::{fit, low16};
 
-pub use op::{Bits, DataKind, MAX_READS, MAX_WRITES, MemKind, Pipe, TimedOp, UNITS, UnitKind};
+pub use op::{
+    Bits, CopyRole, DataKind, MAX_MATRIX_READS, MAX_READS, MAX_WRITES, MemKind, Pipe, TimedOp, UNITS, UnitKind,
+};
 
 /// Where parameters are in memory, as in GPGPU-Sim.
 const PARAM_BASE: u64 = 0;
@@ -34,19 +36,28 @@ pub fn check_registers(program: &Program) -> Result<(), String> {
     Err(format!("the kernel and what it calls name {names} registers, a scoreboard has {MAX_REGISTERS}"))
 }
 
-/// Whether every operation of a kernel and of what it calls has a time.
+/// Whether a machine has the instructions and the units that a kernel and what it calls need.
 ///
 /// # Errors
-/// When one has none, with its name and what to do.
-pub fn check_times(program: &Program) -> Result<(), String> {
+/// When it has not, with the instruction and what to do.
+pub fn check_instructions(program: &Program, sm: &SmConfig) -> Result<(), String> {
     for (op, origin) in program.ops.iter().zip(&program.origins).filter(|(op, _)| !op.hidden) {
         let function = program.image.module.func(origin.func);
         let inst = &function.insts[origin.inst.index()];
-        let refuse =
-            |name: &str| Err(format!("`{name}` in `{}` has no timing yet; run it with --engine fast", function.name));
-        if work(inst.opcode) == Work::Untimed {
-            debug_assert_eq!(op.class, Class::Matrix, "nothing else is without a time");
-            return refuse(&inst.mnemonic());
+        let refuse = |why: &str| {
+            let (inst, function) = (inst.mnemonic(), &function.name);
+            Err(format!("`{inst}` in `{function}` {why}, or run without time: --engine fast"))
+        };
+        let wanted = inst.form().target;
+        if sm.arch != 0 && wanted > sm.arch {
+            let (has, key) = (sm.arch, "`sm.arch`");
+            return refuse(&format!("needs sm_{wanted}, and this machine is sm_{has} ({key}); choose a newer machine"));
+        }
+        if op.class == Class::Matrix && sm.units.tensor == 0 {
+            return refuse(
+                "needs tensor cores, which this machine does not have (`sm.units.tensor` is 0); choose a machine that has them, \
+                 such as --preset v100",
+            );
         }
     }
     Ok(())
@@ -113,6 +124,12 @@ impl<'p> TimedKernel<'p> {
         Self { program, ops, registers, code, instruction_bytes }
     }
 
+    /// Whether it has asynchronous copies.
+    #[must_use]
+    pub fn has_copies(&self) -> bool {
+        self.ops.iter().any(|op| op.copies != CopyRole::None)
+    }
+
     /// Where an operation is in memory; those behind the program lie behind its last.
     #[inline]
     #[must_use]
@@ -156,38 +173,33 @@ fn nesting(ops: &[Op]) -> Vec<u16> {
 fn timed(config: &MachineConfig, op: &Op, function: &Function, inst: &Inst, base: usize) -> TimedOp {
     let mut out = TimedOp::blank(config);
     let number = |reg: RegId| fit(base + reg.index());
-    inst.for_each_def(|reg| {
-        if usize::from(out.writes) < MAX_WRITES {
-            out.hazards[usize::from(out.writes)] = number(reg);
-            out.writes += 1;
-        }
-    });
-    out.hazard_count = out.writes;
+    let mut hazards = Vec::new();
+    inst.for_each_def(|reg| hazards.push(number(reg)));
+    out.writes = fit(hazards.len());
     let guard = inst.guard.map(|g| number(g.reg));
     let mut first = guard.is_some();
     inst.for_each_use(|reg| {
-        let known = out.hazards[..usize::from(out.hazard_count)].contains(&number(reg));
-        if !known && usize::from(out.hazard_count) < MAX_READS + MAX_WRITES {
-            out.hazards[usize::from(out.hazard_count)] = number(reg);
-            out.hazard_count += 1;
+        if !hazards.contains(&number(reg)) {
+            hazards.push(number(reg));
         }
         // The guard comes first and is not read through the collector.
         if std::mem::take(&mut first) {
             return;
         }
         let read = digits(function, reg);
-        if usize::from(out.read_count) < MAX_READS && !out.reads().contains(&read) {
+        if usize::from(out.read_count) < MAX_MATRIX_READS && !out.reads().contains(&read) {
             out.banks[usize::from(out.read_count)] = read;
             out.read_count += 1;
         }
     });
     out.bank_count = out.read_count;
     inst.for_each_def(|reg| {
-        if usize::from(out.bank_count) < MAX_READS + MAX_WRITES {
+        if usize::from(out.bank_count) < MAX_MATRIX_READS + MAX_WRITES {
             out.banks[usize::from(out.bank_count)] = digits(function, reg);
             out.bank_count += 1;
         }
     });
+    out.hazards = hazards.into();
     out.hazard_bits = Bits::of(out.hazards());
     out.write_bits = Bits::of(out.writes());
     place(config, op, inst, &mut out);
@@ -219,10 +231,16 @@ fn data_kind(inst: &Inst) -> DataKind {
 
 /// Unit, latency and what the load-store unit does.
 fn place(config: &MachineConfig, op: &Op, inst: &Inst, out: &mut TimedOp) {
-    let (work, numbers) = (work(inst.opcode), Numbers::of(inst.ty()));
+    let (work, numbers) = (op_timing::work_of(inst), Numbers::of(inst.ty()));
     out.data = data_kind(inst);
     out.unit = op_timing::unit(&config.sm, work, numbers);
     out.timing = op_timing::timing(&config.sm.latency, work, numbers);
+    if let (Work::Matrix, Some(matrix)) = (work, inst.matrix()) {
+        out.timing = op_timing::matrix_timing(config.sm.latency.tensor, &matrix);
+    }
+    if inst.opcode == Opcode::Cp {
+        out.copies = copy_role(inst);
+    }
     if work != Work::Memory {
         return;
     }
@@ -232,6 +250,7 @@ fn place(config: &MachineConfig, op: &Op, inst: &Inst, out: &mut TimedOp) {
     out.mem = match inst.opcode {
         Opcode::Ld | Opcode::Ldu if matches!(op.access.space, MemSpace::Const | MemSpace::Param) => MemKind::Const,
         Opcode::St | Opcode::Sust => MemKind::Store,
+        Opcode::Wmma | Opcode::Stmatrix if op.access.writes => MemKind::Store,
         Opcode::Atom | Opcode::Red => MemKind::Atomic,
         Opcode::Tex | Opcode::Tld4 => MemKind::Texture,
         Opcode::Membar | Opcode::Fence => MemKind::Fence,
@@ -241,6 +260,19 @@ fn place(config: &MachineConfig, op: &Op, inst: &Inst, out: &mut TimedOp) {
     out.bypass_l1 = inst.has(Word::Cg) || out.mem == MemKind::Atomic;
     if out.mem == MemKind::Const {
         out.fixed_address = fixed_address(op, inst);
+    }
+}
+
+/// What an instruction of asynchronous copies does.
+fn copy_role(inst: &Inst) -> CopyRole {
+    match inst.first_of(&[Word::CommitGroup, Word::WaitAll, Word::WaitGroup]) {
+        Some(Word::CommitGroup) => CopyRole::Commit,
+        Some(Word::WaitAll) => CopyRole::WaitForAll,
+        Some(_) => match inst.operands.first() {
+            Some(Operand::Imm(groups)) => CopyRole::Wait(fit(groups.bits(Type::U32))),
+            _ => CopyRole::WaitForAll,
+        },
+        None => CopyRole::Copy,
     }
 }
 

@@ -5,13 +5,17 @@
 
 use crate::config::{LatencyConfig, OpTiming, SmConfig};
 use crate::kernel::UnitKind;
-use raddle_ptx::isa::{Opcode, Type};
+use raddle_ptx::ir::Inst;
+use raddle_ptx::isa::{Element, Matrix, MatrixKind, MatrixOp, Opcode, Type};
+use raddle_ptx::num::fit;
 
 /// What an operation is for its unit: which of a machine's latencies it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
     /// Moves, logic, comparisons, conversions, control: `sm.latency.simple`.
     Simple,
+    /// Counting, finding and reversing bits.
+    Bits,
     /// Additions.
     Add,
     /// Minimum and maximum.
@@ -36,8 +40,6 @@ pub enum Work {
     Memory,
     /// Products of matrices.
     Matrix,
-    /// Executed by the engines without time only; a launch is refused.
-    Untimed,
     /// Not executed, see the instruction table.
     Unsupported,
 }
@@ -46,6 +48,7 @@ impl Work {
     /// All of them.
     pub const ALL: [Self; 15] = [
         Self::Simple,
+        Self::Bits,
         Self::Add,
         Self::Max,
         Self::Mul,
@@ -58,16 +61,17 @@ impl Work {
         Self::Shuffle,
         Self::Memory,
         Self::Matrix,
-        Self::Untimed,
         Self::Unsupported,
     ];
 }
 
-/// The numbers an operation works on, as far as its time depends on them. Half precision counts as integers.
+/// The numbers an operation works on, as far as its time depends on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
     /// Integers and everything else.
     Int,
+    /// Half precision.
+    F16,
     /// Single precision.
     F32,
     /// Double precision.
@@ -76,7 +80,7 @@ pub enum Numbers {
 
 impl Numbers {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Int, Self::F32, Self::F64];
+    pub const ALL: [Self; 4] = [Self::Int, Self::F16, Self::F32, Self::F64];
 
     /// Of an operation on this type.
     #[must_use]
@@ -84,8 +88,19 @@ impl Numbers {
         match ty {
             Type::F64 => Self::F64,
             Type::F32 => Self::F32,
+            Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => Self::F16,
             _ => Self::Int,
         }
+    }
+}
+
+/// What an instruction is for its unit.
+#[must_use]
+pub fn work_of(inst: &Inst) -> Work {
+    match inst.matrix().map(|matrix| matrix.kind) {
+        Some(MatrixKind::Load(_) | MatrixKind::Store) => Work::Memory,
+        None if inst.opcode == Opcode::Cp && inst.space().is_none() => Work::Simple,
+        _ => work(inst.opcode),
     }
 }
 
@@ -108,9 +123,10 @@ pub fn work(opcode: Opcode) -> Work {
         O::Shfl => Work::Shuffle,
         O::Ld | O::Ldu | O::St | O::Atom | O::Red | O::Tex | O::Tld4 | O::Membar | O::Fence => Work::Memory,
         O::Suld | O::Sust => Work::Memory,
+        O::Popc | O::Clz | O::Bfind | O::Brev | O::Fns => Work::Bits,
         // Bits.
-        O::And | O::Or | O::Xor | O::Not | O::Cnot | O::Lop3 | O::Shl | O::Shr | O::Shf | O::Bfe | O::Bfi | O::Bfind
-        | O::Bmsk | O::Brev | O::Clz | O::Popc | O::Prmt | O::Fns | O::Szext
+        O::And | O::Or | O::Xor | O::Not | O::Cnot | O::Lop3 | O::Shl | O::Shr | O::Shf | O::Bfe | O::Bfi
+        | O::Bmsk | O::Prmt | O::Szext
         // Signs, distances, sums of narrow products and video operations; GPGPU-Sim gives them one cycle.
         | O::Abs | O::Neg | O::Copysign | O::Sad | O::Dp2a | O::Dp4a
         | O::Vabsdiff | O::Vabsdiff2 | O::Vabsdiff4 | O::Vadd | O::Vadd2 | O::Vadd4 | O::Vavrg2 | O::Vavrg4 | O::Vmad
@@ -126,9 +142,13 @@ pub fn work(opcode: Opcode) -> Work {
         | O::Prefetch | O::Prefetchu | O::Applypriority | O::Discard | O::Createpolicy | O::Alloca | O::Stacksave
         | O::Stackrestore | O::Txq | O::Suq | O::Griddepcontrol | O::Setmaxnreg | O::Getctarank | O::Mapa
             => Work::Simple,
-        // Matrices: no machine here has units for them.
-        O::Ldmatrix | O::Stmatrix | O::Movmatrix | O::Mma | O::Wmma => Work::Untimed,
-        O::Cp | O::Mbarrier | O::Wgmma | O::Multimem | O::Sured | O::Tcgen05 | O::Tensormap
+        // Matrices; `wmma` loads and stores too, see [`work_of`].
+        O::Mma | O::Wmma => Work::Matrix,
+        O::Ldmatrix | O::Stmatrix => Work::Memory,
+        // To commit groups of copies and to wait for them too, see [`work_of`].
+        O::Cp => Work::Memory,
+        O::Movmatrix => Work::Shuffle,
+        O::Mbarrier | O::Wgmma | O::Multimem | O::Sured | O::Tcgen05 | O::Tensormap
             => Work::Unsupported,
     }
 }
@@ -136,27 +156,42 @@ pub fn work(opcode: Opcode) -> Work {
 /// Latency and interval of a kind of work on a kind of numbers.
 #[must_use]
 pub fn timing(l: &LatencyConfig, work: Work, numbers: Numbers) -> OpTiming {
-    let pick = |int: OpTiming, f32: OpTiming, f64: OpTiming| match numbers {
+    let pick = |int: OpTiming, f16: OpTiming, f32: OpTiming, f64: OpTiming| match numbers {
         Numbers::Int => int,
+        Numbers::F16 => f16,
         Numbers::F32 => f32,
         Numbers::F64 => f64,
     };
     let one_more = |t: OpTiming| OpTiming { latency: t.latency + 1, interval: t.interval + 1 };
     match work {
-        Work::Simple | Work::Memory | Work::Untimed | Work::Unsupported => l.simple,
-        Work::Add => pick(l.int_add, l.f32_add, l.f64_add),
-        Work::Max => pick(l.int_max, l.f32_max, l.f64_max),
-        Work::Mul => pick(l.int_mul, l.f32_mul, l.f64_mul),
+        Work::Simple | Work::Memory | Work::Unsupported => l.simple,
+        Work::Bits => l.bits,
+        Work::Add => pick(l.int_add, l.f16_add, l.f32_add, l.f64_add),
+        Work::Max => pick(l.int_max, l.f16_max, l.f32_max, l.f64_max),
+        Work::Mul => pick(l.int_mul, l.f16_mul, l.f32_mul, l.f64_mul),
         Work::Mul24 => one_more(l.int_mul),
-        Work::Mad => pick(l.int_mad, l.f32_mad, l.f64_mad),
+        Work::Mad => pick(l.int_mad, l.f16_fma, l.f32_mad, l.f64_mad),
         Work::Mad24 => one_more(l.int_mad),
-        // Only of half precision, when it is of none of these.
-        Work::Fma => pick(l.f32_fma, l.f32_fma, l.f64_fma),
-        Work::Div => pick(l.int_div, l.f32_div, l.f64_div),
+        Work::Fma => pick(l.f32_fma, l.f16_fma, l.f32_fma, l.f64_fma),
+        Work::Div => pick(l.int_div, l.f32_div, l.f32_div, l.f64_div),
+        Work::Transcendental if numbers == Numbers::F64 => l.f64_sqrt,
         Work::Transcendental => l.transcendental,
         Work::Shuffle => l.shuffle,
         Work::Matrix => l.tensor,
     }
+}
+
+/// Latency and interval of a matrix product, where those of one of 16 by 16 and 16 by 16 elements of 16 bits are known: others
+/// occupy the tensor core in proportion to their products and to the bits of a factor, double precision four times as long. That is how the
+/// peak rates of the A100 stand to each other (f16 312, tf32 156, int8 624, int4 1248, f64 19.5 in units of 10^12 a second).
+#[must_use]
+pub fn matrix_timing(tensor: OpTiming, op: &MatrixOp) -> OpTiming {
+    let element = op.element(Matrix::A);
+    let size = op.m * op.n * op.k * if op.is_quartered() { 4 } else { 1 };
+    let cost = size * element.bits() * if element == Element::F64 { 4 } else { 1 };
+    let interval = (u64::from(tensor.interval) * u64::from(cost)).div_ceil(16 * 16 * 16 * 16);
+    let interval = fit::<u32, _>(interval).max(1);
+    OpTiming { latency: (tensor.latency + interval).saturating_sub(tensor.interval).max(1), interval }
 }
 
 /// The unit a kind of work is done on.
@@ -166,7 +201,7 @@ pub fn unit(sm: &SmConfig, work: Work, numbers: Numbers) -> UnitKind {
     let on_sfu = match work {
         Work::Memory => return UnitKind::Mem,
         Work::Matrix => return UnitKind::Tensor,
-        Work::Simple | Work::Shuffle | Work::Untimed | Work::Unsupported => false,
+        Work::Simple | Work::Bits | Work::Shuffle | Work::Unsupported => false,
         Work::Div | Work::Transcendental => true,
         Work::Mul | Work::Mul24 | Work::Mad | Work::Mad24 if numbers == Numbers::Int => sm.units.sfu_int_mul,
         Work::Add | Work::Max | Work::Mul | Work::Mul24 | Work::Mad | Work::Mad24 | Work::Fma => {
@@ -177,12 +212,10 @@ pub fn unit(sm: &SmConfig, work: Work, numbers: Numbers) -> UnitKind {
     match work {
         Work::Div | Work::Transcendental => sfu,
         // Comparisons, moves and conversions of numbers of any type are integers' too.
-        Work::Simple | Work::Shuffle | Work::Untimed | Work::Unsupported => {
-            has(sm.units.int, UnitKind::Int, UnitKind::Sp)
-        }
+        Work::Simple | Work::Bits | Work::Shuffle | Work::Unsupported => has(sm.units.int, UnitKind::Int, UnitKind::Sp),
         _ if numbers == Numbers::F64 => has(sm.units.dp, UnitKind::Dp, sfu),
         _ if on_sfu => sfu,
-        _ if numbers == Numbers::Int => has(sm.units.int, UnitKind::Int, UnitKind::Sp),
+        _ if matches!(numbers, Numbers::Int | Numbers::F16) => has(sm.units.int, UnitKind::Int, UnitKind::Sp),
         _ => UnitKind::Sp,
     }
 }
@@ -190,7 +223,7 @@ pub fn unit(sm: &SmConfig, work: Work, numbers: Numbers) -> UnitKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raddle_ptx::isa::{forms, unsupported};
+    use raddle_ptx::isa::{Word, forms, unsupported};
 
     #[test]
     fn what_is_executed_has_a_time_and_what_is_refused_has_none() {
@@ -201,6 +234,22 @@ mod tests {
         for refused in unsupported().iter().filter(|u| !executed(u.opcode)) {
             let work = work(refused.opcode);
             assert!(matches!(work, Work::Unsupported | Work::Simple), "{}: {work:?}", refused.opcode);
+        }
+    }
+
+    #[test]
+    fn matrix_products_take_as_long_as_they_have_products_and_bits() {
+        let known = OpTiming { latency: 40, interval: 32 };
+        let of = |words: &[Word]| matrix_timing(known, &MatrixOp::of(Opcode::Mma, words).expect("a product"));
+        let times = [
+            (&[Word::M16n8k16, Word::F32, Word::F16, Word::F16, Word::F32], 24, 16),
+            (&[Word::M8n8k4, Word::F32, Word::F16, Word::F16, Word::F32], 16, 8),
+            (&[Word::M16n8k8, Word::F32, Word::Tf32, Word::Tf32, Word::F32], 24, 16),
+            (&[Word::M16n8k32, Word::S32, Word::S8, Word::S8, Word::S32], 24, 16),
+            (&[Word::M8n8k4, Word::F64, Word::F64, Word::F64, Word::F64], 40, 32),
+        ];
+        for (words, latency, interval) in times {
+            assert_eq!(of(words), OpTiming { latency, interval }, "{words:?}");
         }
     }
 

@@ -12,4 +12,4 @@ mod run;
 pub use figures::{Chip, Figure, Figures, Source};
 pub use measures::{Kind, Measure, measures};
 pub use page::{Row, compare, tables};
-pub use run::{Run, Untimed, value};
+pub use run::{NotRun, Run, value};

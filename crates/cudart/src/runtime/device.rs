@@ -6,11 +6,17 @@ use crate::error::{Code, Error, Result};
 use raddle_exec::memory::MAX_DEVICE_BYTES;
 use raddle_sim::config::MachineConfig;
 
-/// The machine that programs are told of: what kernels are compiled for unless something is said. Every instruction
-/// that Raddle knows runs on every machine.
-const CAPABILITY: [i32; 2] = [7, 0];
+/// The compute capability, ten times, of a machine that takes every instruction: what kernels are compiled for unless
+/// something is said.
+const ANY_ARCH: u32 = 70;
 /// No dimension of a texture or surface is larger.
 const MAX_TEXELS: i32 = 65536;
+
+/// The compute capability that programs are told.
+fn capability(machine: &MachineConfig) -> [i32; 2] {
+    let arch = if machine.sm.arch == 0 { ANY_ARCH } else { machine.sm.arch };
+    [arch / 10, arch % 10].map(|digit| digit as i32)
+}
 
 fn check(device: i32) -> Result {
     if device == 0 { Ok(()) } else { Err(Error::INVALID_DEVICE) }
@@ -224,6 +230,7 @@ fn l2_bytes(machine: &MachineConfig) -> i32 {
 
 fn properties(machine: &MachineConfig) -> Properties {
     let sm = &machine.sm;
+    let [major, minor] = capability(machine);
     let mut textures = [MAX_TEXELS; 40];
     // Some are numbers of layers.
     [20, 23, 25, 33, 36, 39].iter().for_each(|at| textures[*at] = 2048);
@@ -242,8 +249,8 @@ fn properties(machine: &MachineConfig) -> Properties {
         max_grid: [i32::MAX, 65535, 65535],
         clock_khz: machine.clock.core as i32 * 1000,
         const_bytes: 64 << 10,
-        major: CAPABILITY[0],
-        minor: CAPABILITY[1],
+        major,
+        minor,
         texture_alignment: 512,
         texture_pitch_alignment: 32,
         device_overlap: 1,
@@ -335,12 +342,13 @@ fn attribute(number: i32, machine: &MachineConfig) -> Option<i32> {
         15 | 19 | 31 | 40 | 41 | 79 | 80 | 83 | 86 | 91 | 95 | 101 => 1,
         16 => machine.gpu.sms as i32,
         17 | 18 | 20 | 32..=35 | 50 | 78 | 84 | 85 | 88 | 89 | 90 | 96 | 100 => 0,
-        21..=30 | 42..=49 | 51..=74 | 76 | 77 => MAX_TEXELS,
+        21..=30 | 42..=49 | 51..=74 | 77 => MAX_TEXELS,
         36 => machine.clock.dram as i32 * 1000,
         37 => bus_bits(machine),
         38 => l2_bytes(machine),
         39 => sm.threads as i32,
-        75 => CAPABILITY[0],
+        75 => capability(machine)[0],
+        76 => capability(machine)[1],
         81 => sm.shared_bytes as i32,
         82 => sm.registers as i32,
         87 => 2,
@@ -354,13 +362,8 @@ fn attribute(number: i32, machine: &MachineConfig) -> Option<i32> {
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaDeviceGetAttribute(value: Out<i32>, number: i32, device: i32) -> Code {
-    /// The second number of the version.
-    const MINOR: i32 = 76;
     api(|context| {
         check(device)?;
-        if number == MINOR {
-            return value.put(CAPABILITY[1]);
-        }
         value.put(attribute(number, context.guest.properties()).ok_or(Error::INVALID_VALUE)?)
     })
 }

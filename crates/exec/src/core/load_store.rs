@@ -355,13 +355,26 @@ impl Core<'_> {
         address: u64,
         bytes: u32,
     ) -> Result<Place, LaneFault> {
-        let Issue { op, lanes, .. } = issue;
+        let op = issue.op;
         let write = match op.class {
             Class::Load => false,
             Class::Matrix => op.access.writes,
             _ => true,
         };
-        let target = match op.access.space {
+        self.locate_in(memory, issue, (op.access.space, write), (lane, address), bytes)
+    }
+
+    /// The same for a read or write of a state space.
+    pub(super) fn locate_in(
+        &self,
+        memory: &Global<'_>,
+        issue: Issue<'_>,
+        (space, write): (MemSpace, bool),
+        (lane, address): (usize, u64),
+        bytes: u32,
+    ) -> Result<Place, LaneFault> {
+        let lanes = issue.lanes;
+        let target = match space {
             MemSpace::Generic => region(address),
             MemSpace::Global => Region::Global(address),
             MemSpace::Shared => Region::Shared(address),

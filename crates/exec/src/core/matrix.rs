@@ -5,6 +5,8 @@
 
 mod moves;
 
+pub use moves::Moved;
+
 use super::{Core, Issue, LaneFault, Lanes};
 use crate::decode::{MatrixPlace, MatrixSite};
 use crate::fault::FaultKind;
@@ -108,13 +110,10 @@ leveled! {
 
 impl Core<'_> {
     /// Executes a matrix instruction of the lanes of `mask`, which have come together.
-    pub(crate) fn matrix(
-        &mut self,
-        memory: &mut Global<'_>,
-        op: &Op,
-        lanes: Lanes<'_>,
-        mask: u32,
-    ) -> Result<(), LaneFault> {
+    ///
+    /// # Errors
+    /// When they are not all lanes of a warp, disagree on where a matrix is, or its place is not memory.
+    pub fn matrix(&mut self, memory: &mut Global<'_>, op: &Op, lanes: Lanes<'_>, mask: u32) -> Result<(), LaneFault> {
         let program = self.program;
         let site = &program.matrices[op.target as usize];
         if mask != u32::MAX {
@@ -133,7 +132,8 @@ impl Core<'_> {
         Ok(())
     }
 
-    fn register(&mut self, lanes: Lanes<'_>, (bank, slot): MatrixPlace, lane: usize) -> u64 {
+    /// A register or constant of one lane.
+    pub(super) fn register(&mut self, lanes: Lanes<'_>, (bank, slot): MatrixPlace, lane: usize) -> u64 {
         let home = lanes.home(lane);
         let row = if slot & CONST != 0 { 0 } else { home.row };
         self.file.get(row, slot, bank, usize::from(home.lane))

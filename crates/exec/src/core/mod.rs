@@ -9,6 +9,7 @@ mod atomic;
 mod barrier;
 mod call;
 mod collective;
+mod copy;
 mod load_store;
 mod local;
 mod matrix;
@@ -32,6 +33,8 @@ use regs::RegFile;
 pub(crate) use atomic::apply_atomic;
 use barrier::ALL_BARRIERS;
 pub use barrier::{Arrival, BARRIERS, Barrier, NEXT_BLOCK, SECOND_BANK};
+pub use copy::Copied;
+pub use matrix::Moved;
 
 /// A thread's home.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -341,6 +344,7 @@ impl<'p> Core<'p> {
             Class::Load | Class::Store if mask != 0 => self.load_or_store(memory, issue, &mut [0; LANES])?,
             Class::Atomic if mask != 0 => self.atomic(memory, issue)?,
             Class::Texture => self.texture(memory, issue)?,
+            Class::Copy if mask != 0 => self.copy(memory, issue)?,
             Class::Surface => self.surface(memory, issue)?,
             Class::Clock => self.read_clock(issue),
             Class::BranchTable => return self.branch_table(issue),

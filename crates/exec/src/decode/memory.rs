@@ -61,9 +61,14 @@ impl AtomicOp {
 impl Decoder<'_> {
     /// Where an access looks and from which register or constant it counts.
     pub(super) fn address(&mut self, op: &mut Op, f: usize, inst: &Inst, address: &Address) {
+        self.address_in(op, f, inst, inst.space(), address);
+    }
+
+    /// The same in a state space.
+    pub(super) fn address_in(&mut self, op: &mut Op, f: usize, inst: &Inst, space: Option<Space>, address: &Address) {
         let is_variable = matches!(address.base, Base::Var(_));
         let in_kernel = self.placed[f].id == self.layout.kernel && (is_variable || !inst.has(Word::ParamFunc));
-        let space = match inst.space() {
+        let space = match space {
             None => MemSpace::Generic,
             Some(Space::Global | Space::Tex | Space::Reg) => MemSpace::Global,
             Some(Space::Shared) => MemSpace::Shared,

@@ -3,6 +3,7 @@
 
 mod alu;
 mod control;
+mod copy;
 mod matrix;
 mod memory;
 mod surface;
@@ -24,6 +25,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub(crate) use copy::{CopyPart, CopySite, HOW_MUCH, TO};
 pub use matrix::MatrixSite;
 pub(crate) use matrix::{Place as MatrixPlace, STRIDE};
 pub use memory::AtomicOp;
@@ -138,6 +140,8 @@ pub struct Program {
     pub sites: Vec<CallSite>,
     /// What matrix instructions do.
     pub(crate) matrices: Vec<MatrixSite>,
+    /// What asynchronous copies do.
+    pub(crate) copies: Vec<CopySite>,
     /// What surface instructions work on.
     pub(crate) surfaces: Vec<SurfaceSite>,
     /// Entry points of functions.
@@ -281,6 +285,7 @@ impl<'i> Decoder<'i> {
             preds: 0,
             sites: Vec::new(),
             matrices: Vec::new(),
+            copies: Vec::new(),
             surfaces: Vec::new(),
             entries: HashMap::new(),
             largest_frame: 0,
@@ -425,6 +430,7 @@ impl<'i> Decoder<'i> {
             Opcode::Mma | Opcode::Wmma | Opcode::Ldmatrix | Opcode::Stmatrix | Opcode::Movmatrix => {
                 self.matrix(f, inst)?
             }
+            Opcode::Cp => self.copy(f, inst)?,
             Opcode::Membar
             | Opcode::Fence
             | Opcode::Prefetch

@@ -67,6 +67,7 @@ impl Step<'_> {
             Opcode::Ld | Opcode::Ldu => self.load(),
             Opcode::St => self.store(),
             Opcode::Atom | Opcode::Red => self.atomic(),
+            Opcode::Cp => self.copy(),
             Opcode::Cvta => {
                 let ty = self.inst.ty();
                 let shift = self.inst.space().map_or(0, window);
@@ -92,6 +93,11 @@ impl Step<'_> {
 
     /// Where a memory operand points.
     pub(super) fn target(&self, operand: &Operand) -> Done<Region> {
+        self.target_in(operand, self.inst.space())
+    }
+
+    /// The same in a state space.
+    fn target_in(&self, operand: &Operand, space: Option<Space>) -> Done<Region> {
         let Operand::Memory(Address { base, offset }) = operand else { return Ok(Region::Global(0)) };
         let start = match base {
             Base::Reg(reg) => self.register(*reg)?,
@@ -104,7 +110,7 @@ impl Step<'_> {
         {
             at &= low_mask(32);
         }
-        Ok(match self.inst.space() {
+        Ok(match space {
             None | Some(Space::Reg) => region(at),
             Some(Space::Global | Space::Tex) => Region::Global(at),
             Some(Space::Shared) => Region::Shared(at),
@@ -224,6 +230,44 @@ impl Step<'_> {
             buffer[i * each..(i + 1) * each].copy_from_slice(&word[..each]);
         }
         self.write_memory(to, &buffer[..each * count])
+    }
+
+    /// `cp.async`: a copy at once; what waits for copies does nothing.
+    fn copy(&mut self) -> Done<()> {
+        if !self.inst.has(Word::Shared) && !self.inst.has(Word::SharedCta) {
+            return Ok(());
+        }
+        let to = self.target_in(self.operand(0), self.inst.space_at(0))?;
+        let from = self.target_in(self.operand(1), self.inst.space_at(1))?;
+        let size: usize = fit(self.value(2, Type::U32)?);
+        let wanted = match self.inst.operands.get(3) {
+            None => size,
+            Some(Operand::Not(_)) => {
+                if self.value(3, Type::Pred)? != 0 {
+                    0
+                } else {
+                    size
+                }
+            }
+            Some(Operand::Reg(reg)) if self.func.reg(*reg).ty == Type::Pred => {
+                if self.value(3, Type::Pred)? != 0 {
+                    0
+                } else {
+                    size
+                }
+            }
+            Some(_) => size.min(fit(self.value(3, Type::U32)?)),
+        };
+        let Region::Global(start) = from else { return Ok(()) };
+        if wanted > 0 && !start.is_multiple_of(size as u64) {
+            return Err(Wrong::from(AccessError::Misaligned { address: start, bytes: fit(size) }).into());
+        }
+        let mut buffer = Buffer::default();
+        let access = if wanted == size { size } else { 1 };
+        for (at, part) in (start..).step_by(access).zip(buffer[..wanted].chunks_mut(access)) {
+            self.read_memory(Region::Global(at), part)?;
+        }
+        self.write_memory(to, &buffer[..size])
     }
 
     /// `atom` and `red`: read, compute, write, with nothing in between.

@@ -129,7 +129,7 @@ impl<'s> Step<'s> {
             O::Popc | O::Clz | O::Bfind | O::Fns | O::Brev | O::Bfe | O::Bfi | O::Szext | O::Bmsk => self.logic()?,
             O::Mov | O::Raddle => self.mov()?,
             O::Cvt => self.cvt()?,
-            O::Cvta | O::Isspacep | O::Ld | O::Ldu | O::St | O::Atom | O::Red => self.memory_access()?,
+            O::Cvta | O::Isspacep | O::Ld | O::Ldu | O::St | O::Atom | O::Red | O::Cp => self.memory_access()?,
             O::Tex | O::Tld4 | O::Txq | O::Suq => self.texture()?,
             O::Suld | O::Sust => self.surface()?,
             // No effect on values: ordering is that of the program here, and nothing is cached.

@@ -188,8 +188,7 @@ impl Runner<'_, '_> {
         let threads = self.launch.threads_per_cta();
         let width = self.options.warp_width;
         let exists = |row: u32, lane: u32| (row - first) * ROW_THREADS + lane < threads;
-        let regroup =
-            self.options.gather && !self.program.ops.iter().any(|op| matches!(op.class, Class::Warp | Class::Matrix));
+        let regroup = self.options.gather && !self.program.ops.iter().any(Op::is_warp_wide);
         let mut warps = Vec::new();
         for row in first..first + rows {
             // A regrouped warp takes the thread of each lane from another row.

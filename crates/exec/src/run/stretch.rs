@@ -103,6 +103,11 @@ impl Runner<'_, '_> {
                 touch.touch(pc, &addresses, active);
                 Ok(Effect::Next)
             }
+            Class::Copy => {
+                let copied = self.core.copied(op, lanes, active);
+                touch.touch(pc, &copied.from, copied.reads);
+                self.core.execute(memory, op, lanes, active)
+            }
             Class::Atomic if goes_out => {
                 let addresses = self.core.addresses(op, lanes, active);
                 touch.touch(pc, &addresses, active);
@@ -121,15 +126,34 @@ impl Runner<'_, '_> {
     /// Executes an operation, and shows the sanitizer who accessed what.
     fn watched(&mut self, pc: u32, lanes: Lanes<'_>, active: u32) -> Result<Effect, LaneFault> {
         let op = &self.program.ops[pc as usize];
+        if op.class == Class::Copy && active != 0 {
+            return self.watched_copy(pc, lanes, active);
+        }
         let is_access = matches!(op.class, Class::Load | Class::Store | Class::Atomic);
         // A load may overwrite the register its address is in.
         let addresses = if is_access && active != 0 { self.core.addresses(op, lanes, active) } else { [0; LANES] };
         let done = self.core.execute(&mut Global::Direct(self.memory), op, lanes, active)?;
-        if let (true, Some(sanitizer)) = (active != 0, &mut self.sanitizer) {
-            let slot = self.core.slot_of(lanes, active);
-            let first_row = self.core.cta_rows(slot).0;
-            sanitizer.executed(&Who { lanes, mask: active, slot, first_row }, pc, &addresses);
+        self.show(pc, lanes, active, &addresses);
+        Ok(done)
+    }
+
+    /// The same for an asynchronous copy, which reads and writes.
+    fn watched_copy(&mut self, pc: u32, lanes: Lanes<'_>, active: u32) -> Result<Effect, LaneFault> {
+        let op = &self.program.ops[pc as usize];
+        let copied = self.core.copied(op, lanes, active);
+        let done = self.core.execute(&mut Global::Direct(self.memory), op, lanes, active)?;
+        for (mask, addresses) in copied.accesses(active) {
+            self.show(pc, lanes, mask, &addresses);
         }
         Ok(done)
+    }
+
+    /// Shows the sanitizer who accessed what.
+    fn show(&mut self, pc: u32, lanes: Lanes<'_>, mask: u32, addresses: &[u64; LANES]) {
+        if let (true, Some(sanitizer)) = (mask != 0, &mut self.sanitizer) {
+            let slot = self.core.slot_of(lanes, mask);
+            let first_row = self.core.cta_rows(slot).0;
+            sanitizer.executed(&Who { lanes, mask, slot, first_row }, pc, addresses);
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::warp::Warp;
 use super::{Block, Ran, Runner};
 use crate::core::{Arrival, Lanes};
-use crate::decode::{BarrierOp, WarpOp};
+use crate::decode::BarrierOp;
 use crate::memory::Global;
 use crate::op::Class;
 use crate::sanitize::Who;
@@ -66,10 +66,7 @@ impl Runner<'_, '_> {
     /// Parts of a warp that wait for each other and have all come.
     fn complete_sync(&self, warp: &Warp) -> Option<Vec<usize>> {
         let ops = &self.program.ops;
-        let is_barrier = |pc: u32| {
-            let op = &ops[pc as usize];
-            op.class == Class::Warp && op.variant == WarpOp::Sync as u8
-        };
+        let is_barrier = |pc: u32| ops[pc as usize].is_warp_barrier();
         for s in &warp.parts.splits {
             let State::Sync(wanted) = s.state else { continue };
             // `bar.warp.sync` counts wherever it stands, the others must be the same instruction.

@@ -1,6 +1,6 @@
 //! What a program's instructions say about the order of memory.
 
-use crate::decode::{Program, WarpOp};
+use crate::decode::Program;
 use crate::op::{Class, MemSpace};
 use raddle_ptx::isa::{Opcode, Word};
 
@@ -39,7 +39,7 @@ pub(super) fn facts(program: &Program) -> Vec<Fact> {
             is_wide: !inst.has(Word::Cta),
             is_unseen_store: op.class == Class::Matrix && op.access.writes && op.access.space != MemSpace::Shared,
             is_fence: matches!(inst.opcode, Opcode::Membar | Opcode::Fence),
-            is_meeting: op.class == Class::Warp && op.variant == WarpOp::Sync as u8,
+            is_meeting: op.is_warp_barrier(),
             is_aligned: inst.opcode == Opcode::Bar || inst.has(Word::Aligned),
         }
     };

@@ -171,7 +171,7 @@ impl<'p> Sanitizer<'p> {
         let (op, fact) = (&self.ops[pc as usize], self.facts[pc as usize]);
         match op.class {
             _ if fact.is_fence => self.clocks[slot as usize].fence(threads, fact.is_wide),
-            Class::Load | Class::Store | Class::Atomic => {
+            Class::Load | Class::Store | Class::Atomic | Class::Copy => {
                 for (me, address) in threads.iter().zip(addresses) {
                     self.access(slot, *me, pc, op, address);
                 }
@@ -188,7 +188,8 @@ impl<'p> Sanitizer<'p> {
     }
 
     fn access(&mut self, slot: u32, me: Me, pc: u32, op: &Op, address: u64) {
-        let (space, at) = match (op.access.space, region(address)) {
+        let named = if op.class == Class::Copy { MemSpace::Generic } else { op.access.space };
+        let (space, at) = match (named, region(address)) {
             (MemSpace::Shared, _) | (MemSpace::Generic, Region::Shared(_)) => {
                 (Space::Shared, if let Region::Shared(at) = region(address) { at } else { address })
             }
@@ -201,7 +202,11 @@ impl<'p> Sanitizer<'p> {
         if fact.is_strong && op.class != Class::Store {
             self.acquire(slot, &me, key);
         }
-        let touch = if op.class == Class::Load { Touch::Read } else { Touch::Write };
+        let reads = match op.class {
+            Class::Copy => space == Space::Global,
+            class => class == Class::Load,
+        };
+        let touch = if reads { Touch::Read } else { Touch::Write };
         if space == Space::Global && self.checks.init {
             match op.class {
                 Class::Store => self.init.written(at, bytes),

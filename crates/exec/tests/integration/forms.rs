@@ -47,6 +47,7 @@ fn operand(spec: &OperandSpec, i: usize, words: &[Word], opcode: Opcode) -> Stri
     let value = match spec.shape {
         Shape::Memory if has(Word::Param) || has(Word::ParamFunc) => "[arg]".to_owned(),
         Shape::Memory if has(Word::ParamEntry) => "[out]".to_owned(),
+        Shape::Memory if opcode == Opcode::Cp && i > 0 => "[%at]".to_owned(),
         Shape::Memory if has(Word::Shared) || has(Word::SharedCta) => "[s]".to_owned(),
         Shape::Memory if matches!(opcode, Opcode::Ldmatrix | Opcode::Stmatrix) => "[%near]".to_owned(),
         Shape::Memory if has(Word::Local) => "[l]".to_owned(),
@@ -60,6 +61,7 @@ fn operand(spec: &OperandSpec, i: usize, words: &[Word], opcode: Opcode) -> Stri
         Shape::Texture => format!("[t, {{{}}}]", ["%w1", "%w2", "%w3", "%w4"][..coordinates(words)].join(", ")),
         Shape::Gradient => format!("{{{}}}", ["%w1", "%w2", "%w3", "%w4"][..directions(words)].join(", ")),
         Shape::Fragment(matrix) => fragment(matrix, words, opcode),
+        Shape::Constant if opcode == Opcode::Cp => "16".to_owned(),
         Shape::Constant => "5".to_owned(),
         Shape::Vector4 => "{%w0, %w3, %w4, %w5}".to_owned(),
         Shape::MaybeVector if has(Word::V2) => format!("{{{}, {}}}", register(i), register(i + 1)),

@@ -25,8 +25,7 @@ use super::pool::{Bundle, Pool, PoolCounters};
 use crate::NoConfig;
 use raddle_exec::Program;
 use raddle_exec::core::{Arrival, Lanes, lanes_in, lanes_of};
-use raddle_exec::decode::WarpOp;
-use raddle_exec::op::{Class, NO_PC, Op};
+use raddle_exec::op::{NO_PC, Op};
 use raddle_exec::splits::{Group, add_by_target};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::saved;
@@ -97,7 +96,7 @@ impl Dwf {
     /// Why a warp-wide operation cannot be done, if it cannot.
     fn refuses(&self, program: &Program, op: &Op) -> Option<&'static str> {
         let whole = lanes_of(self.pool.width as u32);
-        if !self.pool.has_barriers || op.variant != WarpOp::Sync as u8 {
+        if !self.pool.has_barriers || op.exchanges() {
             Some("a warp-wide operation needs the threads of a static warp together, which are not kept")
         } else if program.members(op).is_none_or(|members| members & whole != whole) {
             Some("`bar.warp.sync` is known for all threads of a warp only, named by a constant")
@@ -110,7 +109,7 @@ impl Dwf {
 impl Divergence for Dwf {
     fn start_launch(&mut self, program: &Program) -> Result<(), (u32, String)> {
         self.pool.ends = program.ends();
-        let ops = program.ops.iter().enumerate().filter(|(_, op)| op.class == Class::Warp);
+        let ops = program.ops.iter().enumerate().filter(|(_, op)| op.is_warp_wide());
         let mut refused = ops.filter_map(|(pc, op)| self.refuses(program, op).map(|why| (pc as u32, why.to_owned())));
         refused.next().map_or(Ok(()), Err)
     }

@@ -29,7 +29,7 @@
 
 use super::block::Block;
 use raddle_exec::Program;
-use raddle_exec::decode::{Ends, WarpOp};
+use raddle_exec::decode::Ends;
 use raddle_exec::op::{Class, NO_PC, NONE, Op};
 use raddle_exec::splits::{Group, Meeting, add_by_target};
 use raddle_sim::config::MachineConfig;
@@ -163,8 +163,7 @@ impl Tbc {
 
 impl Divergence for Tbc {
     fn start_launch(&mut self, program: &Program) -> Result<(), (u32, String)> {
-        let exchanges = |op: &Op| op.class == Class::Warp && op.variant != WarpOp::Sync as u8;
-        self.keeps_warps = self.compactor == Compaction::Off || program.ops.iter().any(exchanges);
+        self.keeps_warps = self.compactor == Compaction::Off || program.ops.iter().any(Op::exchanges);
         self.ends = program.ends();
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Checks one instruction against the instruction table.
 
+use super::inst::nth_space;
 use super::{Base, Function, Imm, Module, Operand, Space};
 use crate::diag::{Code, Collector, Diagnostic};
 use crate::isa::{
@@ -21,6 +22,8 @@ struct Site<'a> {
     ast: &'a ast::Instruction,
     spec: &'a OperandSpec,
     span: Span,
+    /// Memory operands before it.
+    memories: usize,
 }
 
 impl Site<'_> {
@@ -65,7 +68,7 @@ impl Checker<'_> {
         spans: &[Span],
         warnings: &mut Collector,
     ) -> Checked<(FormId, Vec<Operand>)> {
-        let form = self.words(ast)?.get();
+        let form = self.of_operands(ast, self.words(ast)?, &operands).get();
         if form.since > self.module.version && self.module.version != (1, 0) {
             let (major, minor) = form.since;
             let message = format!("`{}` needs PTX ISA {major}.{minor}", mnemonic(ast));
@@ -83,6 +86,19 @@ impl Checker<'_> {
         }
         self.particular(ast, &operands, spans)?;
         Ok((form.id, operands))
+    }
+
+    /// The form that the operands fit, where several have the same words; else the first of them.
+    fn of_operands(&self, ast: &ast::Instruction, first: FormId, operands: &[Operand]) -> FormId {
+        if ast.opcode != Opcode::Cp {
+            return first;
+        }
+        let words: Vec<Word> = ast.words.iter().map(|(w, _)| *w).collect();
+        let fits = |form: &&Form| {
+            form.match_words(&words).is_ok()
+                && self.match_operands(ast, form, operands, &[]).is_ok_and(|used| used == operands.len())
+        };
+        isa::forms_of(ast.opcode).find(fits).map_or(first, |form| form.id)
     }
 
     fn match_operands(
@@ -107,7 +123,8 @@ impl Checker<'_> {
                 spare -= 1;
             }
             let span = spans.get(at).copied().unwrap_or(ast.span);
-            self.operand(Site { ast, spec, span }, &operands[at])?;
+            let memories = operands[..at].iter().filter(|o| matches!(o, Operand::Memory(_))).count();
+            self.operand(Site { ast, spec, span, memories }, &operands[at])?;
             at += 1;
         }
         Ok(at)
@@ -139,7 +156,7 @@ impl Checker<'_> {
     }
 
     fn operand(&self, site: Site<'_>, operand: &Operand) -> Checked<()> {
-        let Site { ast, spec, span } = site;
+        let Site { ast, spec, span, .. } = site;
         let ty = self.type_of(spec.ty.unwrap_or(TypeRef::Nth(0)), ast);
         if let (Some(_), Operand::Pair(pair)) = (spec.second, operand) {
             self.element(site, &pair[0], ty)?;
@@ -150,7 +167,7 @@ impl Checker<'_> {
         }
         let (fits, expected) = match spec.shape {
             Shape::Memory => match operand {
-                Operand::Memory(address) => return self.address(ast, address.base, span),
+                Operand::Memory(address) => return self.address(site, address.base, span),
                 _ => (false, "an address in brackets"),
             },
             Shape::Gradient => return self.gradient(site, operand),
@@ -262,7 +279,8 @@ impl Checker<'_> {
     }
 
     /// A variable must live where the instruction looks for it.
-    fn address(&self, ast: &ast::Instruction, base: Base, span: Span) -> Checked<()> {
+    fn address(&self, site: Site<'_>, base: Base, span: Span) -> Checked<()> {
+        let ast = site.ast;
         match base {
             Base::Reg(reg) => {
                 let ty = self.function.reg(reg).ty;
@@ -275,7 +293,7 @@ impl Checker<'_> {
             }
             Base::Var(var) => {
                 let var = self.module.var(var);
-                let wanted = ast.words.iter().find_map(|(w, _)| Space::from_word(*w));
+                let wanted = nth_space(ast.words.iter().map(|(word, _)| *word), site.memories);
                 let fits = match wanted {
                     Some(space) => space == var.space,
                     // A generic address equals a global one; other spaces need a window.
@@ -309,6 +327,17 @@ impl Checker<'_> {
             }
             Opcode::Mov if operands.iter().all(|o| matches!(o, Operand::Vector(_))) => {
                 Err(Diagnostic::error(Code::Type, ast.span, "`mov` packs or unpacks a vector, not both at once"))
+            }
+            Opcode::Cp => {
+                let Some(Operand::Imm(Imm::Int(bytes))) = operands.get(2) else { return Ok(()) };
+                let sizes: &[i64] = if ast.words.iter().any(|(w, _)| *w == Word::Cg) { &[16] } else { &[4, 8, 16] };
+                if sizes.contains(bytes) {
+                    return Ok(());
+                }
+                let span = spans.get(2).copied().unwrap_or(ast.span);
+                let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+                let message = format!("`{}` copies {} bytes, not {bytes}", mnemonic(ast), sizes.join(" or "));
+                Err(Diagnostic::error(Code::Type, span, message))
             }
             Opcode::Tex | Opcode::Tld4 | Opcode::Suld => self.coordinates(ast, operands.get(1)),
             Opcode::Sust => self.coordinates(ast, operands.first()),

@@ -26,6 +26,13 @@ pub enum Imm {
     F64(u64),
 }
 
+/// The state space of a memory operand: the words name one for each, or one for all.
+pub(super) fn nth_space(words: impl Iterator<Item = Word>, operand: usize) -> Option<Space> {
+    let mut spaces = words.filter_map(Space::from_word);
+    let first = spaces.next();
+    if operand == 0 { first } else { spaces.nth(operand - 1).or(first) }
+}
+
 impl Imm {
     /// The bits of this constant as a value of type `ty`, in the low end.
     #[must_use]
@@ -164,6 +171,12 @@ impl Inst {
     #[must_use]
     pub fn space(&self) -> Option<Space> {
         self.words.iter().find_map(|w| Space::from_word(*w))
+    }
+
+    /// State space of a memory operand, counted from zero, where an instruction has several.
+    #[must_use]
+    pub fn space_at(&self, operand: usize) -> Option<Space> {
+        nth_space(self.words.iter().copied(), operand)
     }
 
     /// Elements moved: 1, 2 or 4.

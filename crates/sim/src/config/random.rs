@@ -30,6 +30,8 @@ pub fn random(seed: u64) -> MachineConfig {
     config.sm.units.unified = config.sm.issue.per_warp == 1 && pick.once_in(3);
     config.interconnect.reply_header_bytes = pick.of(&[0, config.interconnect.header_bytes]);
     config.interconnect.write_replies = !pick.once_in(3);
+    let LatencyConfig { bits, f16_add, f16_max, f16_mul, f16_fma, f64_sqrt, .. } = &mut config.sm.latency;
+    draw([bits, f16_add, f16_max, f16_mul, f16_fma, f64_sqrt], &mut pick);
     config
 }
 
@@ -150,6 +152,10 @@ fn latencies(latency: &mut LatencyConfig, pick: &mut Pick) {
     timings.extend([f64_add, f64_max, f64_mul, f64_mad, f64_fma, f64_div]);
     let LatencyConfig { transcendental, shuffle, .. } = latency;
     timings.extend([transcendental, shuffle]);
+    draw(timings, pick);
+}
+
+fn draw<'a>(timings: impl IntoIterator<Item = &'a mut OpTiming>, pick: &mut Pick) {
     for timing in timings {
         let latency = pick.of(&[1, 1, 2, 4, 13, 40]);
         *timing = OpTiming { latency, interval: pick.from(1, latency.min(8)) };

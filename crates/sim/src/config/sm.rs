@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SmConfig {
+    /// What its instruction set is, as the number of `sm_70`: a kernel with an instruction that needs a newer one is refused; 0
+    /// takes every instruction.
+    pub arch: u32,
     /// Lanes of a warp: 4, 8, 16 or 32.
     pub warp_width: u32,
     /// Lanes of an execution pipeline; a wider warp occupies it for several cycles.
@@ -204,6 +207,8 @@ pub struct OpTiming {
 pub struct LatencyConfig {
     /// Moves, comparisons, selections, conversions, logic, shifts, branches, barriers and all that is not below.
     pub simple: OpTiming,
+    /// Bits that are counted, looked for or reversed: `popc`, `clz`, `bfind`, `fns`, `brev`.
+    pub bits: OpTiming,
     /// Integer additions and subtractions.
     pub int_add: OpTiming,
     /// Integer minimum and maximum.
@@ -226,6 +231,14 @@ pub struct LatencyConfig {
     pub f32_fma: OpTiming,
     /// Single-precision division (on the SFU).
     pub f32_div: OpTiming,
+    /// Half-precision additions; of `f16x2` both at once.
+    pub f16_add: OpTiming,
+    /// Half-precision minimum and maximum.
+    pub f16_max: OpTiming,
+    /// Half-precision multiplications.
+    pub f16_mul: OpTiming,
+    /// Fused multiply-add, half precision.
+    pub f16_fma: OpTiming,
     /// Double-precision additions (on the SFU).
     pub f64_add: OpTiming,
     /// Double-precision minimum and maximum (on the SFU).
@@ -238,12 +251,14 @@ pub struct LatencyConfig {
     pub f64_fma: OpTiming,
     /// Double-precision division (on the SFU).
     pub f64_div: OpTiming,
+    /// Double-precision square root and reciprocals (on the SFU).
+    pub f64_sqrt: OpTiming,
     /// Square root, reciprocal, sine, exponential and the like (on the SFU).
     pub transcendental: OpTiming,
     /// Shuffles.
     pub shuffle: OpTiming,
-    /// Products of matrices of 16 by 8 and 8 by 8 elements (on the tensor cores): larger ones take as much more as they have more
-    /// products.
+    /// A product of matrices of 16 by 16 and 16 by 16 elements of 16 bits (on the tensor cores). Others occupy a tensor core in
+    /// proportion to their products and the bits of a factor, double precision four times as long.
     pub tensor: OpTiming,
 }
 

@@ -195,7 +195,7 @@ impl<'m> Gpu<'m> {
         options: RunOptions<'_>,
     ) -> Result<LaunchResult, GpuError> {
         kernel::check_registers(program).map_err(GpuError::Refused)?;
-        kernel::check_times(program).map_err(GpuError::Refused)?;
+        kernel::check_instructions(program, &self.config.sm).map_err(GpuError::Refused)?;
         program.reserve_heap(launch, memory);
         let kernel = TimedKernel::new(program, self.config);
         let some = mechanisms.for_sm().map_err(GpuError::Machine)?;

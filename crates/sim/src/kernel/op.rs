@@ -72,6 +72,21 @@ pub enum MemKind {
     Fence,
 }
 
+/// What an instruction has to do with asynchronous copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyRole {
+    /// Nothing.
+    None,
+    /// It is one.
+    Copy,
+    /// It makes those of its warp so far a group.
+    Commit,
+    /// It waits for all groups but so many.
+    Wait(u32),
+    /// It waits for all copies.
+    WaitForAll,
+}
+
 /// What an instruction works on: for energy and gating.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DataKind {
@@ -85,10 +100,12 @@ pub enum DataKind {
     Mem,
 }
 
-/// Registers read at most (a vector store with its address and guard).
+/// Registers read at most: a vector store with its address and guard.
 pub const MAX_READS: usize = 10;
-/// Registers written at most.
-pub const MAX_WRITES: usize = 5;
+/// The same of a matrix product: three matrices.
+pub const MAX_MATRIX_READS: usize = 24;
+/// Registers written at most: a matrix.
+pub const MAX_WRITES: usize = 8;
 
 /// Registers as bits of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,6 +144,8 @@ pub struct TimedOp {
     pub data: DataKind,
     /// Cycles in the unit and between instructions, for a whole warp.
     pub timing: OpTiming,
+    /// What it has to do with asynchronous copies.
+    pub copies: CopyRole,
     /// Goes past the L1.
     pub bypass_l1: bool,
     /// Bytes of an element, and elements.
@@ -138,14 +157,13 @@ pub struct TimedOp {
     /// Address of a parameter or constant that is known beforehand.
     pub fixed_address: Option<u64>,
     /// Registers the scoreboard checks, the written ones first.
-    pub(super) hazards: [u16; MAX_READS + MAX_WRITES],
-    pub(super) hazard_count: u8,
+    pub(super) hazards: Box<[u16]>,
     pub(super) writes: u8,
     /// The same as bits.
     pub(super) hazard_bits: Box<[Bits]>,
     pub(super) write_bits: Box<[Bits]>,
     /// Numbers of the registers the operand collector reads, each once, then of those written.
-    pub(super) banks: [u16; MAX_READS + MAX_WRITES],
+    pub(super) banks: [u16; MAX_MATRIX_READS + MAX_WRITES],
     pub(super) read_count: u8,
     pub(super) bank_count: u8,
 }
@@ -159,17 +177,17 @@ impl TimedOp {
             space: MemSpace::Generic,
             data: DataKind::Int,
             timing: config.sm.latency.simple,
+            copies: CopyRole::None,
             bypass_l1: false,
             bytes: 4,
             count: 1,
             nesting: 0,
             fixed_address: None,
-            hazards: [0; MAX_READS + MAX_WRITES],
-            hazard_count: 0,
+            hazards: Box::default(),
             writes: 0,
             hazard_bits: Box::default(),
             write_bits: Box::default(),
-            banks: [0; MAX_READS + MAX_WRITES],
+            banks: [0; MAX_MATRIX_READS + MAX_WRITES],
             read_count: 0,
             bank_count: 0,
         }
@@ -197,7 +215,7 @@ impl TimedOp {
     #[inline]
     #[must_use]
     pub fn hazards(&self) -> &[u16] {
-        &self.hazards[..usize::from(self.hazard_count)]
+        &self.hazards
     }
 
     /// [`TimedOp::writes`] as bits.

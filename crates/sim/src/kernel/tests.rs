@@ -34,12 +34,48 @@ fn every_register_has_a_number_of_its_own() {
 }
 
 #[test]
-fn what_has_no_time_is_refused_by_name() {
-    assert_eq!(check_times(&of_body(2, "mov.u32 %r0, 1;\n")), Ok(()));
+fn matrices_need_tensor_cores() {
+    let mut sm = crate::mem::test_machine::gtx480().sm;
+    assert_eq!(check_instructions(&of_body(2, "mov.u32 %r0, 1;\n"), &sm), Ok(()));
+    let transposes = of_body(2, "mov.u32 %r0, 1;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r1, %r0;\n");
     assert_eq!(
-        check_times(&of_body(2, "mov.u32 %r0, 1;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r1, %r0;\n")),
-        Err("`movmatrix.sync.aligned.m8n8.trans.b16` in `k` has no timing yet; run it with --engine fast".to_owned())
+        check_instructions(&transposes, &sm),
+        Err("`movmatrix.sync.aligned.m8n8.trans.b16` in `k` needs tensor cores, which this machine does not have (`sm.units.tensor` \
+             is 0); choose a machine that has them, such as --preset v100, or run without time: --engine fast"
+            .to_owned())
     );
+    sm.units.tensor = 1;
+    assert_eq!(check_instructions(&transposes, &sm), Ok(()));
+    sm.arch = 70;
+    assert_eq!(
+        check_instructions(&transposes, &sm),
+        Err("`movmatrix.sync.aligned.m8n8.trans.b16` in `k` needs sm_75, and this machine is sm_70 (`sm.arch`); choose a newer \
+             machine, or run without time: --engine fast"
+            .to_owned())
+    );
+}
+
+#[test]
+fn matrix_instructions_go_to_their_units_and_wait_for_all_their_registers() {
+    let body = "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, [0];\n\
+                wmma.mma.sync.aligned.row.col.m16n16k16.f16.f16 {%r24,%r25,%r26,%r27}, {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, \
+                {%r8,%r9,%r10,%r11,%r12,%r13,%r14,%r15}, {%r16,%r17,%r18,%r19};\n\
+                wmma.store.d.sync.aligned.row.m16n16k16.global.f16 [0], {%r24,%r25,%r26,%r27};\n";
+    let program = of_body(28, body);
+    let mut machine = crate::mem::test_machine::gtx480();
+    machine.sm.units.tensor = 1;
+    let kernel = TimedKernel::new(&program, &machine);
+    let seen: Vec<_> =
+        kernel.ops[..3].iter().map(|op| (op.unit, op.mem, op.hazards().len(), op.writes().len())).collect();
+    assert_eq!(
+        seen,
+        [
+            (UnitKind::Mem, MemKind::Load, 8, 8),
+            (UnitKind::Tensor, MemKind::None, 24, 4),
+            (UnitKind::Mem, MemKind::Store, 4, 0),
+        ]
+    );
+    assert_eq!(kernel.ops[1].reads().len(), 20);
 }
 
 #[test]

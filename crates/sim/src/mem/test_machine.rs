@@ -90,6 +90,7 @@ pub(crate) fn gtx480() -> MachineConfig {
 fn sm() -> SmConfig {
     let op = OpTiming { latency: 4, interval: 1 };
     SmConfig {
+        arch: 0,
         warp_width: 32,
         simd_width: 32,
         slices: 1,
@@ -144,6 +145,7 @@ fn sm() -> SmConfig {
         },
         latency: LatencyConfig {
             simple: op,
+            bits: op,
             int_add: op,
             int_max: op,
             int_mul: op,
@@ -155,12 +157,17 @@ fn sm() -> SmConfig {
             f32_mad: op,
             f32_fma: op,
             f32_div: op,
+            f16_add: op,
+            f16_max: op,
+            f16_mul: op,
+            f16_fma: op,
             f64_add: op,
             f64_max: op,
             f64_mul: op,
             f64_mad: op,
             f64_fma: op,
             f64_div: op,
+            f64_sqrt: op,
             transcendental: op,
             shuffle: op,
             tensor: op,

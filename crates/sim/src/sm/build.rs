@@ -75,5 +75,6 @@ pub(crate) fn is_plain(
         && !issue.iter().any(|scheduler| scheduler.watches_data())
         && !ganging.is_active()
         && !gating.is_active()
+        && !kernel.has_copies()
         && !takes_logical_blocks(kernel, launch, config.sm.warp_width)
 }

@@ -6,7 +6,7 @@
 mod queue;
 
 use crate::config::{CollectorConfig, UnitsConfig};
-use crate::kernel::{MAX_READS, UNITS, UnitKind};
+use crate::kernel::{MAX_MATRIX_READS, MAX_READS, UNITS, UnitKind};
 use crate::saved;
 use crate::sm::build::Build;
 use crate::sm::in_flight::InstId;
@@ -53,8 +53,8 @@ struct Operands {
 saved!(Operands { parts: rings, waiting; fixed: size });
 
 impl Operands {
-    fn new(banks: usize, units: usize) -> Self {
-        let size = (units * MAX_READS).next_power_of_two();
+    fn new(banks: usize, units: usize, reads: usize) -> Self {
+        let size = (units * reads).next_power_of_two();
         Self { rings: vec![0; banks * size].into(), size: size.ilog2(), waiting: [Waiting::default(); MOST] }
     }
 
@@ -176,7 +176,11 @@ impl Collector {
             busy: 0,
             ready: 0,
             groups,
-            operands: Operands::new(config.banks as usize, first.max(1) as usize),
+            operands: Operands::new(
+                config.banks as usize,
+                first.max(1) as usize,
+                if units.tensor > 0 { MAX_MATRIX_READS } else { MAX_READS },
+            ),
             requested: 0,
             written: 0,
             input: Default::default(),

@@ -64,6 +64,8 @@ pub struct InFlight {
     pub pending: u32,
     /// Cycles it occupies the banks of shared memory.
     pub bank_cycles: u32,
+    /// The group of an asynchronous copy.
+    pub group: u32,
     /// It goes to shared memory only.
     pub shared: bool,
     /// Its accesses are to local memory.

@@ -126,6 +126,9 @@ impl<'k> Threads<'k> {
             self.footprint.spaces = Spaces { constant: active, ..Spaces::default() };
             return self.perform(issuing, lanes).map(|_| true);
         }
+        if !B::PLAIN && op.class == Class::Copy {
+            return self.touch_copied::<B>(issuing, lanes).map(|()| true);
+        }
         if matches!(op.class, Class::Load | Class::Store) {
             let global = &mut Global::Logged(issuing.memory, &mut self.log);
             self.core.access(global, op, lanes, active, &mut self.footprint.addresses)?;
@@ -150,6 +153,19 @@ impl<'k> Threads<'k> {
             addresses[lane] = facts.local_address(lanes.home(lane), offset);
         }
         Ok(true)
+    }
+
+    /// An asynchronous copy: its requests are those of its reads. That it writes to shared memory costs nothing.
+    fn touch_copied<B: Build>(&mut self, issuing: Issuing<'_>, lanes: Lanes<'_>) -> Result<(), LaneFault> {
+        let Issuing { op, pc, active, now, .. } = issuing;
+        let copied = self.core.copied(op, lanes, active);
+        self.perform(issuing, lanes)?;
+        for (mask, addresses) in copied.accesses(active) {
+            self.note::<B>(|notes, core| notes.executed(core, (now, pc), (lanes, mask), &addresses));
+        }
+        let spaces = Spaces { global: copied.reads, ..Spaces::default() };
+        self.footprint = Footprint { addresses: copied.from, spaces, fixed: None };
+        Ok(())
     }
 
     /// Texture fetches, each texture by itself. Texels of one byte count as the word they are in. Accesses to surfaces

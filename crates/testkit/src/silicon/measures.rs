@@ -251,10 +251,10 @@ fn stream(machine: &MachineConfig, step: &str, per_step: f64) -> Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::silicon::{Untimed, value};
+    use crate::silicon::{NotRun, value};
     use crate::timing::machine;
 
-    fn of(name: &str, set: &[&str]) -> Result<f64, Untimed> {
+    fn of(name: &str, set: &[&str]) -> Result<f64, NotRun> {
         let measure = measures().into_iter().find(|m| m.name == name).unwrap_or_else(|| panic!("no measure {name}"));
         value(&measure, &machine("gtx480", set))
     }

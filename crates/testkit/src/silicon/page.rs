@@ -2,7 +2,7 @@
 
 use super::figures::{Figure, Figures};
 use super::measures::Measure;
-use super::run::Untimed;
+use super::run::NotRun;
 use std::fmt::Write;
 
 /// How far a value may be off, in percent, to count as close.
@@ -16,7 +16,7 @@ pub struct Row<'f> {
     /// What measures it.
     pub measure: &'f Measure,
     /// Ours.
-    pub ours: Result<f64, Untimed>,
+    pub ours: Result<f64, NotRun>,
 }
 
 impl Row<'_> {
@@ -34,7 +34,7 @@ impl Row<'_> {
 
 /// The figures of a chip beside values by measure, in the order of the measures.
 #[must_use]
-pub fn compare<'f>(figures: &'f Figures, chip: &'f str, values: &'f [(Measure, Result<f64, Untimed>)]) -> Vec<Row<'f>> {
+pub fn compare<'f>(figures: &'f Figures, chip: &'f str, values: &'f [(Measure, Result<f64, NotRun>)]) -> Vec<Row<'f>> {
     let rows = values.iter().flat_map(|(measure, ours)| {
         let of = figures.of(chip).filter(|figure| figure.measure == measure.name);
         of.map(|figure| Row { figure, measure, ours: ours.clone() })
@@ -70,7 +70,7 @@ pub fn tables(figures: &Figures, rows: &[Row<'_>], chip: &str, preset: &str, mea
 fn summary(rows: &[Row<'_>], chip: &str, preset: &str) -> String {
     let mut text = format!(
         "Preset `{preset}` beside figures of the chip `{chip}`:\n\n\
-         | figures | compared | within {CLOSE} % | not timed or not run |\n| --- | --: | --: | --: |\n"
+         | figures | compared | within {CLOSE} % | not run |\n| --- | --: | --: | --: |\n"
     );
     let (seen, unseen): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.figure.seen);
     for (name, own) in [("source read", seen), ("quoted or unchecked", unseen), ("all", rows.iter().collect())] {
@@ -168,14 +168,14 @@ mod tests {
         let (figures, measures) = (Figures::read(), measures());
         let ours = |m: &Measure| match m.name {
             "lat_dfma" => Ok(9.0),
-            "lat_wmma" => Err(Untimed::Instruction),
+            "lat_wmma" => Err(NotRun("no units".to_owned())),
             _ => Ok(1e6),
         };
         let values: Vec<_> = measures.iter().map(|m| (m.clone(), ours(m))).collect();
         let rows = compare(&figures, "gv100", &values);
         let text = tables(&figures, &rows, "gv100", "p", &measures);
         assert!(text.contains("| f64 fused multiply-add | 8 cycles | TITAN V | arafa | 9 | +12.5 % |\n"), "{text}");
-        assert!(text.contains("| accel-sim | not timed |  |\n"), "{text}");
+        assert!(text.contains("| accel-sim | not run: no units |  |\n"), "{text}");
         assert!(
             text.contains("`p` is another GPU")
                 && !tables(&figures, &rows, "gv100", "v100", &measures).contains("another GPU")

@@ -63,22 +63,16 @@ impl Ring {
     }
 }
 
-/// Why a machine gives no value.
+/// Why a machine gives no value: it does not run the kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Untimed {
-    /// The timing model knows no time for an instruction.
-    #[error("not timed")]
-    Instruction,
-    /// It does not run the kernel for another reason.
-    #[error("not run: {0}")]
-    Refused(String),
-}
+#[error("not run: {0}")]
+pub struct NotRun(pub String);
 
 /// What a machine shows in a measure.
 ///
 /// # Errors
 /// When the machine does not run the kernel, with why.
-pub fn value(measure: &Measure, machine: &MachineConfig) -> Result<f64, Untimed> {
+pub fn value(measure: &Measure, machine: &MachineConfig) -> Result<f64, NotRun> {
     match measure.kind {
         Kind::Size(size) => Ok(size(machine)),
         Kind::Run(run) => {
@@ -97,8 +91,8 @@ pub fn value(measure: &Measure, machine: &MachineConfig) -> Result<f64, Untimed>
 
 impl Run {
     /// Cycles between the lengths, and the steps of all blocks that took them.
-    fn difference(&self, machine: &MachineConfig) -> Result<(f64, f64), Untimed> {
-        let between = |unroll: u32| -> Result<(f64, f64), Untimed> {
+    fn difference(&self, machine: &MachineConfig) -> Result<(f64, f64), NotRun> {
+        let between = |unroll: u32| -> Result<(f64, f64), NotRun> {
             let [short, long] = [0, 1].map(|i| (self.blocks[i], self.trips[i]));
             let steps = |(blocks, trips): (u32, u32)| f64::from(blocks) * f64::from(trips) * f64::from(unroll);
             let cycles = self.cycles(machine, long, unroll)? - self.cycles(machine, short, unroll)?;
@@ -126,7 +120,7 @@ impl Run {
         }
     }
 
-    fn cycles(&self, machine: &MachineConfig, length: (u32, u32), unroll: u32) -> Result<f64, Untimed> {
+    fn cycles(&self, machine: &MachineConfig, length: (u32, u32), unroll: u32) -> Result<f64, NotRun> {
         let registry = raddle_mech::registry();
         let mechanisms = registry.check(machine).unwrap_or_else(|e| panic!("{e:?}"));
         let mut prepared = self.case(length, unroll).prepare();
@@ -144,9 +138,8 @@ impl Run {
     }
 }
 
-fn refused(error: GpuError) -> Untimed {
-    let text = error.to_string();
-    if text.contains("has no timing") { Untimed::Instruction } else { Untimed::Refused(text) }
+fn refused(error: GpuError) -> NotRun {
+    NotRun(error.to_string())
 }
 
 #[cfg(test)]

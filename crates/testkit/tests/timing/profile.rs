@@ -2,8 +2,8 @@
 //! changes nothing and does not depend on how it was made.
 
 use crate::common::{
-    divergence_models, gating_schemes, is_without_time, issue_schedulers, kernel_files, long, with_divergence,
-    with_gating, with_issue,
+    divergence_models, gating_schemes, is_too_new, issue_schedulers, kernel_files, long, with_divergence, with_gating,
+    with_issue,
 };
 use crate::determinism::{same, tiny};
 use raddle_sim::config::{MachineConfig, random};
@@ -190,7 +190,7 @@ fn kernel_files_have_profiles() {
         if long() || n % 16 == 0 {
             let options = || RunOptions { profile: true, max_cycles: Some(3_000_000), ..RunOptions::default() };
             if let Err(error) = run_timed(&text, &config, options) {
-                assert!(is_without_time(&name, &error), "{name}: {error}");
+                assert!(is_too_new(&name, &error), "{name}: {error}");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Slices of the datapath and gangs of narrow warps: right memory, equal runs, and what must be the same as with wide warps.
 
-use crate::common::{is_without_time, kernel_files, long};
+use crate::common::{is_too_new, kernel_files, long};
 use crate::determinism;
 use crate::structured;
 use raddle_sim::config::{MachineConfig, random};
@@ -85,7 +85,7 @@ fn kernel_files_leave_the_memory_they_must_in_every_configuration() {
             let sample = n % configurations.len() == c || control && (n + 1) % configurations.len() == c;
             if (long() || sample)
                 && let Err(e) = check_timed(text, config)
-                && !is_without_time(name, &e)
+                && !is_too_new(name, &e)
             {
                 wrong.push(format!("{name}, {what}: {e}"));
             }

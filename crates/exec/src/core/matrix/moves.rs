@@ -8,8 +8,21 @@ use crate::fault::FaultKind;
 use crate::lanes::LANES;
 use crate::memory::{Global, Region, region};
 use crate::op::{Bank, MemSpace, NONE, Op};
-use raddle_ptx::isa::{MATRIX_LANES, Matrix, MatrixOp};
+use raddle_ptx::isa::{MATRIX_LANES, Matrix, MatrixKind, MatrixOp};
 use raddle_ptx::num::fit;
+
+/// What a lane moves in a step of a matrix instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Moved {
+    /// Which step.
+    pub step: u32,
+    /// The lane.
+    pub lane: usize,
+    /// Where its first byte is.
+    pub address: u64,
+    /// How many there are.
+    pub bytes: u32,
+}
 
 impl Core<'_> {
     fn address_of(&mut self, op: &Op, lanes: Lanes<'_>, lane: usize) -> u64 {
@@ -17,18 +30,20 @@ impl Core<'_> {
         base.wrapping_add(op.aux)
     }
 
+    /// Address and stride of a matrix, as a lane says.
+    fn start_of(&mut self, op: &Op, lanes: Lanes<'_>, lane: usize, default: u32) -> (u64, u64) {
+        let has_stride = op.s[STRIDE] != NONE && op.s_bank[STRIDE] != Bank::Absent;
+        let stride = match has_stride {
+            true => self.register(lanes, (op.s_bank[STRIDE], op.s[STRIDE]), lane),
+            false => u64::from(default),
+        };
+        (self.address_of(op, lanes, lane), stride)
+    }
+
     /// Address and stride of a matrix, which all lanes must agree on.
     fn matrix_start(&mut self, issue: Issue<'_>, site: &MatrixSite, default: u32) -> Result<(u64, u64), LaneFault> {
         let Issue { op, lanes, .. } = issue;
-        let has_stride = op.s[STRIDE] != NONE && op.s_bank[STRIDE] != Bank::Absent;
-        let mut start = |lane: usize| {
-            let address = self.address_of(op, lanes, lane);
-            let stride = match has_stride {
-                true => self.register(lanes, (op.s_bank[STRIDE], op.s[STRIDE]), lane),
-                false => u64::from(default),
-            };
-            (address, stride)
-        };
+        let mut start = |lane| self.start_of(op, lanes, lane, default);
         let first = start(0);
         match (1..LANES).find(|lane| start(*lane) != first) {
             None => Ok(first),
@@ -53,6 +68,35 @@ impl Core<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Calls `f` with all that a matrix instruction reads from memory or writes there, for lanes that have come together. It is
+    /// moved in steps: of `ldmatrix` one for each matrix of 8 by 8, of others one for each register of a lane.
+    pub fn for_each_moved(&mut self, op: &Op, lanes: Lanes<'_>, mut f: impl FnMut(Moved)) {
+        let program = self.program;
+        let site = &program.matrices[op.target as usize];
+        let what = &site.op;
+        let (matrix, size) = match what.kind {
+            MatrixKind::LoadRows | MatrixKind::StoreRows => {
+                for lane in 0..fit(what.count * 8) {
+                    let address = self.address_of(op, lanes, lane);
+                    f(Moved { step: fit(lane / 8), lane, address, bytes: 16 });
+                }
+                return;
+            }
+            MatrixKind::Load(matrix) => (matrix, what.size(matrix)),
+            MatrixKind::Store => (Matrix::D, (what.m, what.n)),
+            MatrixKind::Mma | MatrixKind::Wmma | MatrixKind::Transpose => return,
+        };
+        let default = if what.by_columns[0] { size.0 } else { size.1 };
+        let (start, stride) = self.start_of(op, lanes, 0, default);
+        let bits = what.element(matrix).bits();
+        let in_register = register_bits(what.element(matrix)) / bits;
+        let _ = Self::for_each_in_memory(what, matrix, stride, |lane, i, at| {
+            let address = start.wrapping_add(at / 8);
+            f(Moved { step: i / in_register, lane, address, bytes: (bits / 8).max(1) });
+            Ok(())
+        });
     }
 
     pub(super) fn load_matrix(

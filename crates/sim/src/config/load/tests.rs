@@ -95,7 +95,7 @@ fn mistakes_in_files_have_a_place() {
          mshr_merges, miss_queue, latency, allocate_on_miss)\n\
          m.toml:3:16: `sm.l1c.index` must be \"linear\", \"fermi\" or \"polynomial\", not \"liner\"\n\
          m.toml:4:4: there is no key `sm.warps` (`sm` holds fetch, issue, collector, units, latency, shared, ideal, l1i, \
-         l1d, data, l1c, l1t, warp_width, simd_width, slices, subcores, threads, ctas, registers, register_grain, shared_bytes, \
+         l1d, data, l1c, l1t, arch, warp_width, simd_width, slices, subcores, threads, ctas, registers, register_grain, shared_bytes, \
          single_in_flight, first_side, coalescing, fence_waits_for_stores, \
          fence_empties_l1d, response_queue, ejection_buffer)",
     );

@@ -14,6 +14,7 @@ use crate::sm::warps::places::MAX_SCHEDULERS;
 /// Checks `[sm]` and the tables in it.
 pub fn check(check: &mut Check, config: &MachineConfig) {
     let sm = &config.sm;
+    check.range("sm.arch", sm.arch, 0, 999);
     let has_width = check.rule([4, 8, 16, 32].contains(&sm.warp_width), "sm.warp_width", || {
         format!("must be 4, 8, 16 or 32, not {}", sm.warp_width)
     });
@@ -188,9 +189,10 @@ fn latencies(check: &mut Check, latency: &LatencyConfig) {
 impl LatencyConfig {
     /// Every kind of instruction with its key.
     #[must_use]
-    pub fn named(&self) -> [(&'static str, OpTiming); 21] {
+    pub fn named(&self) -> [(&'static str, OpTiming); 27] {
         [
             ("simple", self.simple),
+            ("bits", self.bits),
             ("int_add", self.int_add),
             ("int_max", self.int_max),
             ("int_mul", self.int_mul),
@@ -202,12 +204,17 @@ impl LatencyConfig {
             ("f32_mad", self.f32_mad),
             ("f32_fma", self.f32_fma),
             ("f32_div", self.f32_div),
+            ("f16_add", self.f16_add),
+            ("f16_max", self.f16_max),
+            ("f16_mul", self.f16_mul),
+            ("f16_fma", self.f16_fma),
             ("f64_add", self.f64_add),
             ("f64_max", self.f64_max),
             ("f64_mul", self.f64_mul),
             ("f64_mad", self.f64_mad),
             ("f64_fma", self.f64_fma),
             ("f64_div", self.f64_div),
+            ("f64_sqrt", self.f64_sqrt),
             ("transcendental", self.transcendental),
             ("shuffle", self.shuffle),
             ("tensor", self.tensor),

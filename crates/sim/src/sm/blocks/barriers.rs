@@ -2,17 +2,21 @@
 
 use super::super::build::Build;
 use super::super::facts::Facts;
+use super::super::in_flight::InstId;
+use super::super::memory::matrix::make_requests;
 use super::super::shared::{Issuing, Shared};
 use super::super::warps::rules::Held;
 use super::phases::Phases;
 use super::virtual_blocks::{VirtualBlocks, named, takes_logical_blocks};
 use crate::event::EventKind;
+use crate::kernel::MemKind;
 use crate::packet::Cycle;
 use crate::saved;
 use crate::seam::{LogicalBlocks, Outcome, StackEntry, WarpId};
 use raddle_exec::Launch;
 use raddle_exec::core::{Arrival, LaneFault, lanes_in};
-use raddle_exec::decode::{BarrierOp, WarpOp};
+use raddle_exec::decode::BarrierOp;
+use raddle_exec::memory::Global;
 use raddle_exec::op::{Class, Op};
 use raddle_exec::sanitize;
 use raddle_ptx::num::fit;
@@ -59,12 +63,13 @@ impl Barriers {
             arrivals: Vec::new(),
             slots: Vec::new(),
             left: Vec::new(),
-            has_warp_ops: kernel.program.ops.iter().any(|op| op.class == Class::Warp),
+            has_warp_ops: kernel.program.ops.iter().any(Op::is_warp_wide),
         }
     }
 
     /// Threads of a warp end.
-    pub(in super::super) fn exit<B: Build>(&mut self, on: &mut Shared<'_, B>, warp: WarpId, active: u32, now: Cycle) {
+    pub(in super::super) fn exit<B: Build>(&mut self, on: &mut Shared<'_, B>, issuing: Issuing<'_>) {
+        let Issuing { warp, active, now, .. } = issuing;
         let mut slots = std::mem::take(&mut self.slots);
         slots.clear();
         for_each_block(on, warp, active, |on, slot, lanes| {
@@ -78,7 +83,7 @@ impl Barriers {
             // Nothing more of it is to be fetched or issued.
             on.warps.front_mut(warp).flush(0);
         }
-        self.release_syncs(on, warp, now);
+        self.release_syncs(on, issuing, None);
         if let Some(logical) = self.logical.as_mut().filter(|_| !B::PLAIN) {
             logical.settle(on, &mut self.phases, warp, now);
         }
@@ -175,42 +180,41 @@ impl Barriers {
         }
     }
 
-    /// An operation of a whole static warp: at once, or when all its members have come.
+    /// An operation of a whole static warp: at once, or when all its members have come. What it moves are requests of `inst`.
     pub(in super::super) fn warp_wide<B: Build>(
         &mut self,
         on: &mut Shared<'_, B>,
         issuing: Issuing<'_>,
+        inst: InstId,
     ) -> Result<(), LaneFault> {
-        let Issuing { warp, op, pc, mask, active, now, .. } = issuing;
+        let Issuing { warp, op, mask, active, .. } = issuing;
         let (info, lanes) = (on.warps.get(warp), on.warps.lanes(warp));
         let base = u32::from(info.base);
         let wanted = on.threads.core.members(op, lanes, active)? << base;
         let mixed = info.homes().is_some();
         if wanted & !mask != 0 || mixed {
-            on.warps.go_on(warp, Outcome::Sync { wanted, anywhere: op.variant == WarpOp::Sync as u8 });
-            self.release_syncs(on, warp, now);
+            on.warps.go_on(warp, Outcome::Sync { wanted, anywhere: op.is_warp_barrier() });
+            self.release_syncs(on, issuing, Some(inst));
             return Ok(());
         }
-        if active != 0 {
-            on.threads.core.collective(op, lanes, active, base);
-            on.threads.note::<B>(|notes, core| notes.together(core, (now, pc), (lanes, active)));
-        }
+        together(on, issuing, Some(inst))?;
         on.warps.go_behind(warp);
         Ok(())
     }
 
-    /// Executes warp-wide operations whose members have all come.
-    fn release_syncs<B: Build>(&mut self, on: &mut Shared<'_, B>, warp: WarpId, now: Cycle) {
+    /// Executes warp-wide operations whose members have all come. Those who came last, with `inst`, make the requests.
+    fn release_syncs<B: Build>(&mut self, on: &mut Shared<'_, B>, issuing: Issuing<'_>, inst: Option<InstId>) {
         if !self.has_warp_ops {
             return;
         }
-        let base = u32::from(on.warps.get(warp).base);
+        let warp = issuing.warp;
         while let Some((pc, mask)) = on.warps.flow.take_sync(warp) {
             let op = &on.facts.kernel.program.ops[pc as usize];
-            let lanes = on.warps.lanes(warp);
-            let active = on.threads.core.guarded(op, lanes, mask);
-            on.threads.core.collective(op, lanes, active, base);
-            on.threads.note::<B>(|notes, core| notes.together(core, (now, pc), (lanes, active)));
+            let active = on.threads.core.guarded(op, on.warps.lanes(warp), mask);
+            let released = Issuing { op, pc, mask, active, ..issuing };
+            if let Err(fault) = together(on, released, inst.filter(|_| pc == issuing.pc)) {
+                on.threads.fail(pc, on.warps.lanes(warp), fault, issuing.now);
+            }
         }
         on.warps.refresh_touched();
     }
@@ -250,6 +254,30 @@ impl Barriers {
         let (arrived, wanted) = on.threads.core.barrier_state(slot, number);
         Some(format!("waits at barrier {number}: {arrived} of {wanted} threads have arrived"))
     }
+}
+
+/// Executes a warp-wide operation for lanes that have come together; what it moves are requests of `inst`.
+fn together<B: Build>(on: &mut Shared<'_, B>, issuing: Issuing<'_>, inst: Option<InstId>) -> Result<(), LaneFault> {
+    let Issuing { warp, op, pc, active, now, memory, .. } = issuing;
+    if active == 0 {
+        return Ok(());
+    }
+    let (lanes, base) = (on.warps.lanes(warp), u32::from(on.warps.get(warp).base));
+    if B::PLAIN || op.class != Class::Matrix {
+        on.threads.core.collective(op, lanes, active, base);
+        on.threads.note::<B>(|notes, core| notes.together(core, (now, pc), (lanes, active)));
+        return Ok(());
+    }
+    on.threads.core.matrix(&mut Global::Logged(memory, &mut on.threads.log), op, lanes, active)?;
+    let timed = on.facts.op(pc);
+    if timed.mem == MemKind::Store {
+        on.threads.log.end_group(now);
+    }
+    if let Some(inst) = inst {
+        let (core, entry) = (&mut on.threads.core, on.insts.get_mut(inst));
+        make_requests((&on.facts, &mut on.account), core, entry, (op, timed), lanes);
+    }
+    Ok(())
 }
 
 /// Calls `f` with each block that has threads in these lanes of a warp, and their lanes.

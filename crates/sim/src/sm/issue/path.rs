@@ -51,14 +51,14 @@ impl<B: Build> Path<'_, '_, B> {
         let active = on.threads.core.guarded(op, on.warps.lanes(warp), mask);
         let issuing = Issuing { warp, op, pc, mask, active, now: self.now, memory: self.memory };
         let inst = self.enter(issuing, timed, row, first);
-        if timed.unit == UnitKind::Mem {
+        if timed.unit == UnitKind::Mem && (B::PLAIN || op.class != Class::Matrix) {
             if timed.mem == MemKind::Fence {
                 self.on.warps.front_mut(warp).begin_fence();
             }
             access::execute(self.on, inst, issuing, !B::PLAIN && self.datapath.slices() > 1)?;
             self.on.warps.go_behind_memory(warp);
         } else {
-            self.execute(issuing)?;
+            self.execute(issuing, inst)?;
         }
         self.on.threads.take_output(self.now);
         Ok(())
@@ -91,7 +91,7 @@ impl<B: Build> Path<'_, '_, B> {
 
     /// Executes an instruction that is not a memory instruction, and what it means for control flow.
     #[inline]
-    fn execute(&mut self, issuing: Issuing<'_>) -> Result<(), LaneFault> {
+    fn execute(&mut self, issuing: Issuing<'_>, inst: InstId) -> Result<(), LaneFault> {
         let Issuing { warp, op, pc, mask, active, now, .. } = issuing;
         let on = &mut *self.on;
         match op.class {
@@ -108,9 +108,9 @@ impl<B: Build> Path<'_, '_, B> {
                 }
                 on.warps.go_on(warp, Outcome::Branch { taken: active, op });
             }
-            Class::Exit => self.blocks.barriers_mut().exit(on, warp, active, now),
+            Class::Exit => self.blocks.barriers_mut().exit(on, issuing),
             Class::Barrier if active != 0 => self.blocks.barriers_mut().barrier(on, warp, (pc, op), active, now)?,
-            Class::Warp => self.blocks.barriers_mut().warp_wide(on, issuing)?,
+            Class::Warp | Class::Matrix => self.blocks.barriers_mut().warp_wide(on, issuing, inst)?,
             _ => {
                 if op.class == Class::Clock {
                     on.threads.core.set_clock(now);

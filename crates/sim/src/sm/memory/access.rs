@@ -108,7 +108,7 @@ fn charge(facts: &Facts<'_>, row: Option<&mut PcCounters>, footprint: &Footprint
 }
 
 /// Charges requests for so many different bytes.
-fn charge_requests(facts: &Facts<'_>, row: &mut PcCounters, accesses: &[Access], bytes: u64) {
+pub(super) fn charge_requests(facts: &Facts<'_>, row: &mut PcCounters, accesses: &[Access], bytes: u64) {
     let Traffic { requests, sectors, least_sectors } = Traffic::of(accesses, bytes, facts.config.l2.sector);
     row.accesses += 1;
     row.requests += requests;

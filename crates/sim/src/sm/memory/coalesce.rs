@@ -182,6 +182,31 @@ pub fn pack(accesses: &mut Vec<Access>, bytes: u64, rules: Rules) {
     }
 }
 
+/// The requests of an access whose lanes touch several places, each an address, a number of bytes and the lane, into `out`, by
+/// ascending address: one for every segment.
+pub fn coalesce_moved(rules: Rules, moved: impl Iterator<Item = (u64, u32, usize)>, out: &mut Vec<Access>) {
+    let segment = u64::from(rules.segment());
+    let mut parts: Vec<(u64, u32, u32, u128)> = Vec::new();
+    for (address, bytes, lane) in moved {
+        let end = address + u64::from(bytes);
+        let mut at = address;
+        while at < end {
+            let base = at & !(segment - 1);
+            let next = end.min(base + segment);
+            let written = byte_bits(at - base, fit(next - at));
+            let chunks = (u32::MAX >> (31 - (next - 1 - base) / 32)) & u32::MAX << ((at - base) / 32);
+            parts.push((base, chunks, 1 << lane, written));
+            at = next;
+        }
+    }
+    parts.sort_unstable_by_key(|part| part.0);
+    for same in parts.chunk_by(|a, b| a.0 == b.0) {
+        let (chunks, lanes, written) =
+            same.iter().fold((0, 0, 0), |all, part| (all.0 | part.1, all.1 | part.2, all.2 | part.3));
+        out.push(shrink(rules, lanes, same[0].0, chunks, written));
+    }
+}
+
 /// How many different bytes lanes ask for, `width` from each address on.
 #[must_use]
 pub fn distinct_bytes(addresses: &[u64; 32], mask: u32, width: u32) -> u64 {
@@ -318,6 +343,21 @@ mod tests {
         let mut out = Vec::new();
         coalesce(rules, &addresses, mask, &mut out);
         out.iter().map(|a| (a.address, a.bytes, a.lanes)).collect()
+    }
+
+    #[test]
+    fn places_of_one_segment_are_one_request() {
+        // Sixteen rows of 32 bytes, 64 apart: two of them are in a line.
+        let rows = (0..16u64)
+            .flat_map(|row| (0..8u64).map(move |n| (0x1000 + 64 * row + 4 * n, 4, (row * 2 + n / 4) as usize)));
+        let mut out = Vec::new();
+        coalesce_moved(RULES, rows.clone(), &mut out);
+        let found: Vec<_> = out.iter().map(|a| (a.address, a.bytes, a.lanes)).collect();
+        assert_eq!(found, (0..8).map(|n| (0x1000 + 128 * n, 128, 0b1111 << (4 * n))).collect::<Vec<_>>());
+        out.clear();
+        coalesce_moved(Rules { segment: 32, is_write: true, ..RULES }, rows, &mut out);
+        assert!(out.iter().all(|a| a.bytes == 32 && a.byte_mask == u128::from(u32::MAX)), "{out:?}");
+        assert_eq!(out.len(), 16);
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod cache;
 pub mod coalesce;
 mod hand_out;
 mod incoming;
+pub(super) mod matrix;
 mod outgoing;
 mod parts;
 mod served;

@@ -7,6 +7,7 @@
 //! What others want to know of warps that come and go is left for them in `News`, in the order in which it happened.
 
 mod control_flow;
+mod copies;
 pub mod front;
 pub(super) mod news;
 pub mod places;
@@ -172,6 +173,9 @@ impl<'k, B: Build> Warps<'k, B> {
     /// A slot is used by a warp of a block that starts.
     pub(super) fn start(&mut self, warp: WarpId) {
         *self.ready.front(warp) = Front::default();
+        if !B::PLAIN {
+            self.ready.copies.start(warp);
+        }
         self.use_slot(warp, true);
     }
 

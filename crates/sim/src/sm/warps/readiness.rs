@@ -2,12 +2,13 @@
 
 use super::super::build::Build;
 use super::super::in_flight::InFlight;
+use super::copies::Copies;
 use super::front::Front;
 use super::places::Sets;
 use super::rules::{Held, Rules};
 use super::scoreboard::{Hazard, Scoreboard};
 use crate::config::SmConfig;
-use crate::kernel::{TimedKernel, TimedOp, UnitKind};
+use crate::kernel::{CopyRole, TimedKernel, TimedOp, UnitKind};
 use crate::saved;
 use crate::seam::{Cause, Place, WarpId, WarpInfo, WarpTable};
 use std::marker::PhantomData;
@@ -29,11 +30,13 @@ pub(super) struct Readiness<'k, B> {
     pub(super) scoreboard: Scoreboard,
     /// Warps of virtual blocks that are kept from something.
     pub(super) held: Held,
+    /// Asynchronous copies that are outstanding.
+    pub(super) copies: Copies,
 }
 
 saved!(impl['k, B] Readiness<'k, B> {
     values: fronts, scoreboard;
-    parts: sets, held;
+    parts: sets, held, copies;
     fixed: build, kernel, rules, regroups, is_pool, splits;
 });
 
@@ -56,6 +59,7 @@ impl<'k, B: Build> Readiness<'k, B> {
             sets: Sets::new(slots, sm.schedulers() as usize),
             scoreboard: Scoreboard::new(kernel.registers, slots, regroups),
             held: Held::default(),
+            copies: if kernel.has_copies() { Copies::new(slots) } else { Copies::default() },
         }
     }
 
@@ -86,6 +90,9 @@ impl<'k, B: Build> Readiness<'k, B> {
         front.pop();
         front.in_flight += 1;
         front.last_is_memory = is_memory;
+        if !B::PLAIN && op.copies != CopyRole::None {
+            entry.group = self.copies.issue(warp, op.copies);
+        }
         if regroups {
             let homes = table.get(warp).homes();
             entry.gathered = homes.is_some();
@@ -108,6 +115,9 @@ impl<'k, B: Build> Readiness<'k, B> {
     pub(super) fn release(&mut self, entry: &InFlight) {
         let op = &self.kernel.ops[entry.pc as usize];
         self.fronts[usize::from(entry.warp)].in_flight -= 1;
+        if !B::PLAIN && op.copies == CopyRole::Copy {
+            self.copies.done(WarpId(entry.warp), entry.group);
+        }
         if self.regroups() {
             entry.for_each_row(|row, lanes| {
                 self.scoreboard.release_lanes(op, row, lanes);
@@ -218,7 +228,20 @@ impl<'k, B: Build> Readiness<'k, B> {
             Hazard::None if !B::PLAIN && op.unit == UnitKind::Mem && self.held.is_kept_apart(warp, info.pc) => {
                 Place::Sibling
             }
+            Hazard::None if !B::PLAIN && self.waits_for_copies(table, warp, op) => Place::DataMemory,
             Hazard::None => Place::ready(op.unit),
+        }
+    }
+
+    /// Whether a warp has to wait for asynchronous copies before it issues its instruction.
+    fn waits_for_copies(&self, table: &WarpTable, warp: WarpId, op: &TimedOp) -> bool {
+        match op.copies {
+            CopyRole::None | CopyRole::Copy | CopyRole::Commit => false,
+            CopyRole::Wait(_) | CopyRole::WaitForAll if self.regroups() => {
+                let mask = table.get(warp).mask;
+                self.hazard_of(table, warp, mask, |row, lanes| self.scoreboard.busy(row, lanes)) == Hazard::Memory
+            }
+            waits => self.copies.keep(warp, waits),
         }
     }
 
