@@ -6,10 +6,11 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)] // A benchmark prints its result.
 
+use raddle_sim::config::MachineConfig;
 use raddle_sim::gpu::{Gpu, RunOptions};
 use raddle_sim::result::{Ending, LaunchResult};
 use raddle_testkit::reference::{Case, Expected, KERNELS, Prepared, full, sized};
-use raddle_testkit::timing::gtx480;
+use raddle_testkit::timing::{gtx480, machine};
 use std::time::Instant;
 
 fn main() {
@@ -48,12 +49,11 @@ impl Clock {
 }
 
 /// Runs a prepared kernel: seconds of the launch, and its result. With `threads` 0, one thread and its processor time.
-fn launch(prepared: &mut Prepared, changes: &[String], threads: usize) -> (f64, LaunchResult) {
-    let config = gtx480("gto", changes);
+fn launch(prepared: &mut Prepared, config: &MachineConfig, threads: usize) -> (f64, LaunchResult) {
     let registry = raddle_mech::registry();
-    let mechanisms = registry.check(&config).expect("the mechanisms exist");
+    let mechanisms = registry.check(config).expect("the mechanisms exist");
     let program = prepared.program();
-    let mut gpu = Gpu::new(&config).expect("the machine is sound");
+    let mut gpu = Gpu::new(config).expect("the machine is sound");
     let options = RunOptions { threads, ..RunOptions::default() };
     let clock = Clock::start(threads > 0);
     let result = gpu.launch(&mechanisms, &program, &prepared.launch, &mut prepared.memory, options);
@@ -63,11 +63,16 @@ fn launch(prepared: &mut Prepared, changes: &[String], threads: usize) -> (f64, 
     (seconds, result)
 }
 
+/// The reference machine as most runs have it.
+fn gto() -> MachineConfig {
+    gtx480("gto", &[""; 0])
+}
+
 /// The best of several runs of a case, checked.
-fn best(case: &Case, changes: &[String], threads: usize, runs: usize) -> (f64, LaunchResult) {
+fn best(case: &Case, config: &MachineConfig, threads: usize, runs: usize) -> (f64, LaunchResult) {
     let run = || {
         let mut prepared = case.prepare();
-        let run = launch(&mut prepared, changes, threads);
+        let run = launch(&mut prepared, config, threads);
         case.check(&prepared).expect("the kernel is right");
         run
     };
@@ -81,22 +86,31 @@ fn peak() -> f64 {
     line.split_whitespace().nth(1).and_then(|n| n.parse::<f64>().ok()).unwrap_or(f64::NAN) / 1024.0
 }
 
+/// Kernel, preset, threads for each SM: as many as it holds.
+const PER_SM: [(&str, &str, usize); 4] = [
+    ("diverge", "gtx480", 6 * 256),
+    ("vecadd", "gtx480", 24 * 256),
+    ("diverge", "v100", 8 * 256),
+    ("vecadd", "v100", 32 * 256),
+];
+
 /// From one SM to many, with the same work for each, and the memory each takes.
 fn sms() {
     let mut memory = Vec::new();
     println!(
-        "{:8} {:>5} {:>9} {:>11} {:>10} {:>13} {:>12}",
-        "kernel", "SMs", "cycles", "warp-insts", "us/cycle", "us/SM-cycle", "us/warp-inst"
+        "{:8} {:7} {:>5} {:>9} {:>11} {:>10} {:>13} {:>12}",
+        "kernel", "preset", "SMs", "cycles", "warp-insts", "us/cycle", "us/SM-cycle", "us/warp-inst"
     );
-    for (kernel, per_sm) in [("diverge", 6 * 256), ("vecadd", 24 * 256)] {
+    for (kernel, preset, per_sm) in PER_SM {
         for sms in [1, 4, 15, 30, 80, 144] {
             let case = sized(kernel, per_sm * sms);
             memory.push((sms, peak()));
-            let (seconds, result) = best(&case, &[format!("gpu.sms={sms}")], 0, 2);
+            let config = machine(preset, &[format!("gpu.sms={sms}"), "mechanism.issue=gto".to_owned()]);
+            let (seconds, result) = best(&case, &config, 0, 2);
             let (us, cycles) = (seconds * 1e6, result.cycles as f64);
             let warps = result.total().sm.warp_insts;
             println!(
-                "{kernel:8} {sms:>5} {cycles:>9} {warps:>11} {:>10.3} {:>13.4} {:>12.4}",
+                "{kernel:8} {preset:7} {sms:>5} {cycles:>9} {warps:>11} {:>10.3} {:>13.4} {:>12.4}",
                 us / cycles,
                 us / cycles / sms as f64,
                 us / warps as f64
@@ -104,7 +118,8 @@ fn sms() {
             memory.push((sms, peak()));
         }
         // Memory grows with the largest machine only, so the first kernel says what an SM takes.
-        if let (true, [.., (80, before), (_, _), (144, after)]) = (kernel == "diverge", memory.as_slice()) {
+        let is_first = (kernel, preset) == (PER_SM[0].0, PER_SM[0].1);
+        if let (true, [.., (80, before), (_, _), (144, after)]) = (is_first, memory.as_slice()) {
             println!("memory: {:.0} KB for each SM", (after - before) * 1024.0 / (144.0 - 80.0));
         }
     }
@@ -169,7 +184,7 @@ fn length(long: bool) {
     for power in 5..=if long { 9 } else { 8 } {
         let trips = (10u64.pow(power) / THREADS).saturating_sub(8).div_ceil(12).max(1);
         let mut prepared = walk(1 << 20, trips).prepare();
-        let (seconds, result) = launch(&mut prepared, &[], 0);
+        let (seconds, result) = launch(&mut prepared, &gto(), 0);
         let insts = result.total().sm.thread_insts;
         let rate = insts as f64 / seconds / 1e6;
         println!("{insts:>13} {:>11} {seconds:>9.3} {rate:>10.2} {:>9.1}", result.cycles, peak());
@@ -184,8 +199,8 @@ fn threads() {
     let full = KERNELS.map(|kernel| (kernel.to_owned(), full(kernel)));
     let larger = larger.map(|(kernel, size)| (format!("{kernel} {size}"), sized(kernel, size)));
     for (kernel, case) in full.into_iter().chain(larger) {
-        let (one, first) = best(&case, &[], 1, 3);
-        let (two, second) = best(&case, &[], 2, 3);
+        let (one, first) = best(&case, &gto(), 1, 3);
+        let (two, second) = best(&case, &gto(), 2, 3);
         assert_eq!(first.cycles, second.cycles, "results do not depend on threads");
         let serial = 100.0 * (2.0 * two / one - 1.0);
         println!("{kernel:16} {one:>9.3} {two:>9.3} {:>9.2} {serial:>6.0}%", one / two);
@@ -207,7 +222,7 @@ fn functional() {
             clock.seconds()
         };
         let fast = (0..5).map(|_| without()).fold(f64::INFINITY, f64::min);
-        let (slow, _) = best(&case, &[], 0, 2);
+        let (slow, _) = best(&case, &gto(), 0, 2);
         logs += (slow / fast).ln();
         println!("{kernel:10} {:>15.2} {:>11.1} {:>7.1}", fast * 1e3, slow * 1e3, slow / fast);
     }
@@ -226,7 +241,7 @@ fn memory() {
     let image = peak();
     prepared.launch.params[..8].copy_from_slice(&address.to_le_bytes());
     prepared.launch.params[8..12].copy_from_slice(&((64u32 << 20) - 1).to_le_bytes());
-    let (seconds, result) = launch(&mut prepared, &[], 0);
+    let (seconds, result) = launch(&mut prepared, &gto(), 0);
     println!("peak before the image {before:.1} MB, with it {image:.1} MB, after the run {:.1} MB", peak());
     println!("{} thread-instructions in {seconds:.2} s", result.total().sm.thread_insts);
 }

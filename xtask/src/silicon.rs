@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Instant;
 
 use raddle_sim::config::{Machine, MachineConfig, Source};
-use raddle_testkit::silicon::{Figures, Measure, NotRun, compare, measures, tables, value};
+use raddle_testkit::silicon::{Column, Figures, Measure, NotRun, compare, measures, tables, value};
 
 use crate::Result;
 use crate::files::root;
@@ -16,9 +16,9 @@ const PAGE: &str = "docs/src/validation/silicon.md";
 /// The options of `cargo xtask silicon`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The machine
-    #[arg(long, value_name = "NAME", default_value = "v100")]
-    preset: String,
+    /// The machine; may be given several times [default: those of the chip]
+    #[arg(long, value_name = "NAME")]
+    preset: Vec<String>,
     /// The chip whose figures it is compared with
     #[arg(long, value_name = "NAME", default_value = "gv100")]
     chip: String,
@@ -40,29 +40,36 @@ pub fn run(args: &Args) -> Result {
         let known: Vec<&str> = figures.chips.keys().map(String::as_str).collect();
         return Err(format!("there are no figures of the chip `{}` (chips: {})", args.chip, known.join(", ")).into());
     }
-    let machine = machine(args)?;
+    let presets = if args.preset.is_empty() { &figures.chips[&args.chip].presets } else { &args.preset };
     let all = measures();
     let wanted = |m: &&Measure| args.only.as_ref().is_none_or(|part| m.name.contains(part.as_str()));
-    let values: Vec<_> = all.iter().filter(wanted).map(|m| (m.clone(), measured(m, &machine))).collect();
+    let mut values = Vec::new();
+    for preset in presets {
+        let machine = machine(preset, &args.set)?;
+        println!("silicon: preset {preset}");
+        values.push(all.iter().filter(wanted).map(|m| (m.clone(), measured(m, &machine))).collect::<Vec<_>>());
+    }
     if args.only.is_some() {
         return Ok(());
     }
-    let rows = compare(&figures, &args.chip, &values);
-    let text = tables(&figures, &rows, &args.chip, &args.preset, &all);
-    // A changed machine is nobody's machine: its table stays out of the book.
-    if args.print || !args.set.is_empty() {
+    let columns: Vec<_> = (presets.iter().zip(&values))
+        .map(|(preset, values)| Column { preset, rows: compare(&figures, &args.chip, values) })
+        .collect();
+    let text = tables(&figures, &columns, &args.chip, &all);
+    // A changed or another machine's table stays out of the book.
+    if args.print || !args.set.is_empty() || !args.preset.is_empty() {
         println!("{text}");
         return Ok(());
     }
     let path = root().join(PAGE);
     let page = filled(&fs::read_to_string(&path)?, &[("silicon".to_owned(), text)])?;
     fs::write(&path, page)?;
-    println!("silicon: {} figures, wrote {PAGE}", rows.len());
+    println!("silicon: {} figures, wrote {PAGE}", columns.iter().map(|column| column.rows.len()).sum::<usize>());
     Ok(())
 }
 
-fn machine(args: &Args) -> Result<MachineConfig> {
-    let loaded = Machine::load(Source::Preset(&args.preset), &args.set);
+fn machine(preset: &str, set: &[String]) -> Result<MachineConfig> {
+    let loaded = Machine::load(Source::Preset(preset), set);
     let problems = match loaded {
         Ok(machine) => return Ok(machine.config),
         Err(problems) => problems,

@@ -11,5 +11,5 @@ mod run;
 
 pub use figures::{Chip, Figure, Figures, Source};
 pub use measures::{Kind, Measure, measures};
-pub use page::{Row, compare, tables};
+pub use page::{Column, Row, compare, tables};
 pub use run::{NotRun, Run, value};

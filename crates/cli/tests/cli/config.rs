@@ -14,7 +14,7 @@ fn show_says_where_values_come_from() {
 
 #[test]
 fn what_show_prints_is_a_machine_file() {
-    for preset in ["gtx480", "gtx480-v3", "fx5800", "fx5800-deep", "vws-sm", "v100", "rtx3070"] {
+    for preset in ["gtx480", "gtx480-v3", "fx5800", "fx5800-deep", "vws-sm", "v100", "rtx3070", "v100-chip"] {
         let shown = raddle(&root(), &["config", "show", "--preset", preset]);
         let folder = Folder::new().with("m.toml", &shown.out);
         let json = |args: &[&str]| {
@@ -81,7 +81,7 @@ fn import_writes_a_machine_and_lists_the_rest() {
 fn presets_are_listed() {
     let ended = raddle(&root(), &["list", "presets"]);
     assert!(ended.out.starts_with("gtx480       GeForce GTX 480 (Fermi), as GPGPU-Sim 4 models it\n"), "{}", ended.out);
-    assert_eq!(raddle(&root(), &["list", "presets", "--json"]).out.lines().count(), 7);
+    assert_eq!(raddle(&root(), &["list", "presets", "--json"]).out.lines().count(), 8);
 }
 
 #[test]

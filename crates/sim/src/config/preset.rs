@@ -48,6 +48,11 @@ pub const PRESETS: &[Preset] = &[
         about: "GeForce RTX 3070 (Ampere), as GPGPU-Sim 4.2 models it",
         text: include_str!("../../presets/rtx3070.toml"),
     },
+    Preset {
+        name: "v100-chip",
+        about: "Tesla V100 (Volta), as published measurements of the chip have it",
+        text: include_str!("../../presets/v100-chip.toml"),
+    },
 ];
 
 /// The preset of this name.

@@ -123,6 +123,7 @@ fn units(pick: &mut Pick) -> UnitsConfig {
         sfu_issue: pick.from(1, 2),
         mem_issue: pick.from(1, 2),
         writeback: pick.from(1, 3),
+        result_cycles: 2,
         sfu_int_mul: false,
         unified: false,
     }

@@ -183,6 +183,9 @@ pub struct UnitsConfig {
     pub mem_issue: u32,
     /// Results written back in a cycle.
     pub writeback: u32,
+    /// Cycles from the end of an instruction in its pipeline to the first one in which another may read its result; 0 where
+    /// results are forwarded to the pipelines.
+    pub result_cycles: u32,
     /// Integer multiplications and multiply-adds go to the SFUs.
     pub sfu_int_mul: bool,
     /// One pipeline serves arithmetic and memory instructions. An instruction occupies it until all lanes of its warp have

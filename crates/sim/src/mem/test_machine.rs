@@ -140,6 +140,7 @@ fn sm() -> SmConfig {
             sfu_issue: 1,
             mem_issue: 1,
             writeback: 2,
+            result_cycles: 2,
             sfu_int_mul: false,
             unified: false,
         },

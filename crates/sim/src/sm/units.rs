@@ -92,6 +92,8 @@ pub struct Units {
     /// Pipelines whose result leaves them, for cycles to come: as many as the result bus takes.
     leaving: [u64; HORIZON],
     writeback: u32,
+    /// Cycles from the end of a pipeline to the registers.
+    result_cycles: Cycle,
     /// The last instruction that is written back in each cycle to come.
     done: [InstId; HORIZON],
     /// Which instruction is written back in the same cycle, by instruction.
@@ -100,7 +102,7 @@ pub struct Units {
     count: usize,
 }
 
-saved!(Units { values: also, pending, count; parts: pipelines, leaving, done; fixed: writeback });
+saved!(Units { values: also, pending, count; parts: pipelines, leaving, done; fixed: writeback, result_cycles });
 
 impl Units {
     /// Empty pipelines.
@@ -120,6 +122,7 @@ impl Units {
             pipelines,
             leaving: [0; HORIZON],
             writeback: config.writeback,
+            result_cycles: config.result_cycles.into(),
             done: [InstId::NONE; HORIZON],
             also: Vec::new(),
             pending: Ring::new(),
@@ -163,7 +166,7 @@ impl Units {
         let leaves = now + Cycle::from(latency);
         self.pipelines[pipeline].free_at = now + Cycle::from(interval);
         self.leaving[place(leaves)] |= 1 << (pipeline % 64);
-        let written = leaves + 2;
+        let written = leaves + self.result_cycles;
         if self.also.len() <= inst.index() {
             self.also.resize(inst.index() + 1, InstId::NONE);
         }
@@ -187,7 +190,7 @@ impl Units {
         if next == InstId::NONE {
             self.pending.set(now, false);
             // The bus and the pipelines let go of the cycle in which the results left.
-            self.leaving[place(now - 2)] = 0;
+            self.leaving[place(now - self.result_cycles)] = 0;
         }
         Some(inst)
     }
@@ -221,6 +224,16 @@ mod tests {
         assert_eq!(u.next_event(101), Some(106));
         assert_eq!((u.next_done(105), u.next_done(106), u.next_done(106)), (None, Some(InstId(7)), None));
         assert!(u.is_empty() && u.next_event(107).is_none());
+    }
+
+    #[test]
+    fn forwarded_results_come_at_the_end_of_their_pipeline() {
+        let mut u = Units::new(&UnitsConfig { result_cycles: 0, ..gtx480().sm.units });
+        u.enter(0, InstId(7), 4, 1, 100);
+        u.enter(1, InstId(8), 3, 1, 101);
+        assert_eq!((u.next_done(103), u.next_event(101)), (None, Some(104)));
+        assert_eq!((u.next_done(104), u.next_done(104)), (Some(InstId(8)), Some(InstId(7))));
+        assert!(u.is_empty() && u.accepts(0, 4, 104));
     }
 
     #[test]

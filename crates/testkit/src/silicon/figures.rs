@@ -23,8 +23,9 @@ pub struct Figures {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chip {
-    /// The preset that is meant to be a machine with it.
-    pub preset: Option<String>,
+    /// Presets that are meant to be a machine with it.
+    #[serde(default)]
+    pub presets: Vec<String>,
 }
 
 /// A publication.

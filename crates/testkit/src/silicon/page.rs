@@ -19,6 +19,15 @@ pub struct Row<'f> {
     pub ours: Result<f64, NotRun>,
 }
 
+/// All figures beside one machine.
+#[derive(Clone, Debug)]
+pub struct Column<'f> {
+    /// The machine.
+    pub preset: &'f str,
+    /// What it shows.
+    pub rows: Vec<Row<'f>>,
+}
+
 impl Row<'_> {
     /// Ours beyond the figure, in percent.
     #[must_use]
@@ -45,21 +54,24 @@ pub fn compare<'f>(figures: &'f Figures, chip: &'f str, values: &'f [(Measure, R
 /// Everything between the marks: how many are close, the figures of the chip beside ours, those of other chips, and the
 /// sources.
 #[must_use]
-pub fn tables(figures: &Figures, rows: &[Row<'_>], chip: &str, preset: &str, measures: &[Measure]) -> String {
-    let mut text = summary(rows, chip, preset);
-    if figures.chips.get(chip).and_then(|chip| chip.preset.as_deref()) != Some(preset) {
+pub fn tables(figures: &Figures, columns: &[Column<'_>], chip: &str, measures: &[Measure]) -> String {
+    let mut text = summary(columns, chip);
+    let known = figures.chips.get(chip).map_or(&[][..], |chip| &chip.presets);
+    for Column { preset, .. } in columns.iter().filter(|column| !known.iter().any(|known| known == column.preset)) {
         let _ = write!(text, "\n`{preset}` is another GPU: its differences say that the kernels work, and no more.\n");
     }
+    let (heads, rules): (String, String) =
+        columns.iter().map(|column| (format!(" {} | difference |", column.preset), " --: | --: |")).unzip();
     for (title, prefix) in
         [("Latency", "lat_"), ("Throughput of an SM", "thr_"), ("Bandwidth", "bw_"), ("Sizes", "size_")]
     {
         let _ = write!(
             text,
-            "\n## {title}\n\n| what | published | on | source | ours | difference |\n\
-             | --- | --: | --- | --- | --: | --: |\n"
+            "\n## {title}\n\n| what | published | on | source |{heads}\n| --- | --: | --- | --- |{rules}\n"
         );
-        for row in rows.iter().filter(|row| row.measure.name.starts_with(prefix)) {
-            line(&mut text, row);
+        let Some(first) = columns.first() else { continue };
+        for (n, row) in first.rows.iter().enumerate().filter(|(_, row)| row.measure.name.starts_with(prefix)) {
+            line(&mut text, row, columns.iter().filter_map(|column| column.rows.get(n)));
         }
     }
     others(&mut text, figures, chip, measures);
@@ -67,27 +79,38 @@ pub fn tables(figures: &Figures, rows: &[Row<'_>], chip: &str, preset: &str, mea
     text + &sources(figures)
 }
 
-fn summary(rows: &[Row<'_>], chip: &str, preset: &str) -> String {
+fn summary(columns: &[Column<'_>], chip: &str) -> String {
     let mut text = format!(
-        "Preset `{preset}` beside figures of the chip `{chip}`:\n\n\
-         | figures | compared | within {CLOSE} % | not run |\n| --- | --: | --: | --: |\n"
+        "Figures of the chip `{chip}`:\n\n\
+         | preset | figures | compared | within {CLOSE} % | share | not run |\n| --- | --- | --: | --: | --: | --: |\n"
     );
-    let (seen, unseen): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.figure.seen);
-    for (name, own) in [("source read", seen), ("quoted or unchecked", unseen), ("all", rows.iter().collect())] {
-        let compared = own.iter().filter(|row| row.ours.is_ok()).count();
-        let close = own.iter().filter(|row| row.is_close()).count();
-        let _ = writeln!(text, "| {name} | {compared} | {close} | {} |", own.len() - compared);
+    for Column { preset, rows } in columns {
+        let (seen, unseen): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.figure.seen);
+        for (name, own) in [("source read", seen), ("quoted or unchecked", unseen), ("all", rows.iter().collect())] {
+            let compared = own.iter().filter(|row| row.ours.is_ok()).count();
+            let close = own.iter().filter(|row| row.is_close()).count();
+            let share = 100.0 * close as f64 / compared.max(1) as f64;
+            let _ = writeln!(
+                text,
+                "| `{preset}` | {name} | {compared} | {close} | {share:.0} % | {} |",
+                own.len() - compared
+            );
+        }
     }
     text
 }
 
-fn line(text: &mut String, row: &Row<'_>) {
+/// A figure, and every machine of ours beside it.
+fn line<'r>(text: &mut String, row: &Row<'_>, ours: impl Iterator<Item = &'r Row<'r>>) {
     let Figure { gpu, value, unit, source, seen, via, .. } = row.figure;
-    let ours = row.ours.as_ref().map_or_else(|why| why.to_string(), |ours| number(*ours));
-    let difference = row.difference().map_or_else(String::new, |percent| format!("{percent:+.1} %"));
     let mark = mark(*seen, via.is_some());
-    let what = row.measure.what;
-    let _ = writeln!(text, "| {what} | {} {unit} | {gpu} | {source}{mark} | {ours} | {difference} |", number(*value));
+    let _ = write!(text, "| {} | {} {unit} | {gpu} | {source}{mark} |", row.measure.what, number(*value));
+    for row in ours {
+        let ours = row.ours.as_ref().map_or_else(|why| why.to_string(), |ours| number(*ours));
+        let difference = row.difference().map_or_else(String::new, |percent| format!("{percent:+.1} %"));
+        let _ = write!(text, " {ours} | {difference} |");
+    }
+    text.push('\n');
 }
 
 /// What stands behind a source that was not read.
@@ -173,13 +196,12 @@ mod tests {
         };
         let values: Vec<_> = measures.iter().map(|m| (m.clone(), ours(m))).collect();
         let rows = compare(&figures, "gv100", &values);
-        let text = tables(&figures, &rows, "gv100", "p", &measures);
-        assert!(text.contains("| f64 fused multiply-add | 8 cycles | TITAN V | arafa | 9 | +12.5 % |\n"), "{text}");
-        assert!(text.contains("| accel-sim | not run: no units |  |\n"), "{text}");
-        assert!(
-            text.contains("`p` is another GPU")
-                && !tables(&figures, &rows, "gv100", "v100", &measures).contains("another GPU")
-        );
+        let columns = |names: [&'static str; 2]| names.map(|preset| Column { preset, rows: rows.clone() });
+        let text = tables(&figures, &columns(["p", "v100"]), "gv100", &measures);
+        let dfma = "| f64 fused multiply-add | 8 cycles | TITAN V | arafa | 9 | +12.5 % | 9 | +12.5 % |\n";
+        assert!(text.contains(dfma), "{text}");
+        assert!(text.contains("| accel-sim | not run: no units |  | not run: no units |  |\n"), "{text}");
+        assert!(text.contains("`p` is another GPU") && !text.contains("`v100` is another GPU"));
         let close = rows.iter().filter(|row| row.measure.name == "lat_dfma" && row.is_close()).count();
         assert_eq!(rows.iter().filter(|row| row.is_close()).count(), close);
         assert!(close >= 2);

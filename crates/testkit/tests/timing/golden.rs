@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// Kernel, size, preset, issue scheduler; behind a `+` the fetch scheduler, where it is not the preset's.
-const RUNS: [(&str, usize, &str, &str); 37] = [
+const RUNS: [(&str, usize, &str, &str); 40] = [
     ("vecadd", 4096, "gtx480", "gto"),
     ("vecadd", 4096, "gtx480", "lrr"),
     ("vecadd", 4096, "fx5800", "lrr"),
@@ -57,6 +57,9 @@ const RUNS: [(&str, usize, &str, &str); 37] = [
     ("matmul", 48, "rtx3070", "lrr"),
     ("bfs", 2048, "rtx3070", "gto"),
     ("reduce", 8192, "rtx3070", "two-level"),
+    ("matmul", 48, "v100-chip", "lrr"),
+    ("bfs", 2048, "v100-chip", "gto"),
+    ("reduce", 8192, "v100-chip", "two-level"),
 ];
 
 /// Kernel, size, preset, issue scheduler, divergence model.

@@ -137,7 +137,7 @@ fn mistakes_in_overrides_are_named() {
     let problem = Machine::load(Source::Preset("fermi"), &[""; 0]).unwrap_err().remove(0);
     assert_eq!(
         problem.to_string(),
-        "there is no preset `fermi` (presets: gtx480, gtx480-v3, fx5800, fx5800-deep, vws-sm, v100, rtx3070)"
+        "there is no preset `fermi` (presets: gtx480, gtx480-v3, fx5800, fx5800-deep, vws-sm, v100, rtx3070, v100-chip)"
     );
 }
 

@@ -149,6 +149,7 @@ fn units(check: &mut Check, config: &MachineConfig) {
     check.range("sm.units.mem_issue", units.mem_issue, 1, MAX_WIDTH.into());
     check.range("sm.units.sfu_issue", units.sfu_issue, u32::from(has_sfus), MAX_WIDTH.into());
     check.range("sm.units.writeback", units.writeback, 1, 64);
+    check.range("sm.units.result_cycles", units.result_cycles, 0, MAX_RESULT_CYCLES);
     let has_own = collector.enabled && collector.any_units == 0;
     let least = u32::from(collector.enabled);
     let (least_own, least_sfu) = (u32::from(has_own), u32::from(has_own && has_sfus));
@@ -173,6 +174,8 @@ fn units(check: &mut Check, config: &MachineConfig) {
 
 /// What the pipelines' calendar holds, with room for narrow pipelines and gating.
 const MAX_OP_LATENCY: u32 = HORIZON_CYCLES - 128;
+/// Longest way of a result to the registers: with the latency and what mechanisms add it stays below the horizon.
+const MAX_RESULT_CYCLES: u32 = 16;
 
 fn latencies(check: &mut Check, latency: &LatencyConfig) {
     for (name, OpTiming { latency, interval }) in latency.named() {
