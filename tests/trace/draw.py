@@ -12,16 +12,16 @@ WIDTH, LEFT, ROW, GAP = 1180, 190, 22, 5
 COLOURS = {
     "issued": "#2a9d5c",
     "ready": "#b7dfc6",
-    "data_memory": "#d1495b",
-    "data_alu": "#edae49",
-    "fetch": "#7b6fb0",
-    "control": "#a7a1c8",
+    "memory_dependence": "#d1495b",
+    "arithmetic_dependence": "#edae49",
+    "not_fetched": "#7b6fb0",
+    "wrong_path": "#a7a1c8",
     "barrier": "#3a7ca5",
-    "exit_wait": "#c9c9c9",
-    "no_warp": "#ececec",
-    "unit_sp": "#f2cc8f",
-    "unit_mem": "#e07a5f",
-    "back_pressure": "#a23b3b",
+    "draining": "#c9c9c9",
+    "no_warp_resident": "#ececec",
+    "sp_busy": "#f2cc8f",
+    "load_store_busy": "#e07a5f",
+    "memory_back_pressure": "#a23b3b",
 }
 INSTRUCTION, OTHER = "#2a9d5c", "#9fb3c8"
 

@@ -14,7 +14,7 @@ pub fn fullness(machine: &MachineConfig, launches: &[Launched]) -> Option<Fullne
         let blocks = launch.grid.iter().map(|n| u64::from(*n)).product();
         fills.push((Fill::new(blocks, &timed.residency, machine.gpu.sms), launch.report.thread_insts));
         let sm = timed.result.total().sm;
-        empty += sm.stall_no_warp;
+        empty += sm.stall_no_warp_resident;
         slots += sm.slots();
     }
     Some(Fullness { fill: Fill::of_most(fills)?, empty_slots: empty as f64 / slots.max(1) as f64 })

@@ -8,14 +8,13 @@ mod text;
 use crate::exec;
 use crate::exit::{Exit, Failure};
 use crate::out;
-use crate::run::figures::cause_text;
 use crate::run::{self, Ran};
 use crate::sources::Sources;
 use advice::Slowdown;
 use raddle_runtime::Problem;
 use raddle_runtime::profile::{self, KernelProfile, Line};
 use raddle_sim::config::MachineConfig;
-use raddle_sim::seam::{Cause, Registry};
+use raddle_sim::seam::Registry;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -175,11 +174,6 @@ impl View {
         let one = |kernel: &Kernel| text::lines(kernel, self) + &advice::text(kernel, measured);
         profiled.kernels.iter().map(one).collect::<Vec<_>>().join("\n")
     }
-}
-
-/// A cause in few words.
-fn cause_name(cause: Cause) -> &'static str {
-    cause_text(cause.name())
 }
 
 /// A line as people write it.

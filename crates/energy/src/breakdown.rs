@@ -196,7 +196,7 @@ impl Breakdown {
         let accesses: u64 = caches.iter().map(|c| c.accesses).sum();
         // A gang is fetched for and issued as one.
         let handled = sm.sm.warp_insts - sm.sm.gang_insts + sm.sm.gang_issues;
-        let shared_cycles = sm.sm.shared_accesses + sm.sm.shared_conflicts;
+        let shared_cycles = sm.sm.shared_accesses + sm.sm.shared_bank_conflicts;
         let bits = count(dram.reads + dram.writes) * machine.burst_bytes * 8.0;
 
         let x = &table.execution;
@@ -304,7 +304,7 @@ mod tests {
         let sm = &mut activity.sm.sm;
         (sm.int_threads, sm.fp_threads, sm.sfu_threads, sm.mem_threads) = (1_000, 2_000, 3_000, 4_000);
         (sm.register_reads, sm.register_writes, sm.warp_insts) = (5_000, 6_000, 7_000);
-        (sm.shared_accesses, sm.shared_conflicts) = (800, 200);
+        (sm.shared_accesses, sm.shared_bank_conflicts) = (800, 200);
         (activity.sm.l1i.accesses, activity.sm.l1t.accesses, activity.l2.accesses) = (10, 20, 40);
         (activity.network.flits, activity.dram.reads, activity.dram.activates) = (50, 60, 70);
         let plain = Breakdown::new(&Table::gtx480(), &machine, &activity);

@@ -36,7 +36,7 @@ fn activity(kernels: &[KernelCounts]) -> Activity {
         (&mut sm.register_reads, "register_reads"),
         (&mut sm.register_writes, "register_writes"),
         (&mut sm.shared_accesses, "shared_accesses"),
-        (&mut sm.shared_conflicts, "shared_conflicts"),
+        (&mut sm.shared_bank_conflicts, "shared_bank_conflicts"),
     ] {
         *counter = count(&format!("sm.{name}"));
     }

@@ -109,7 +109,7 @@ impl Filled {
 
 /// Where issue slots go when there is no warp.
 pub(crate) fn empty_slots() -> Metric {
-    Metric::StallShare("no_warp".to_owned())
+    Metric::StallShare("no_warp_resident".to_owned())
 }
 
 /// The machines of an experiment that differ in SMs or memory: for each workload in its order those it ran on, in the order

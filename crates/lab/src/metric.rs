@@ -109,7 +109,7 @@ pub enum Metric {
     DramBytes,
     /// Bytes that went between SMs and memory, both ways.
     MemoryTraffic,
-    /// A counter, as `sm.bank_conflicts`, with its unit.
+    /// A counter, as `sm.register_bank_conflicts`, with its unit.
     Counter(String, Unit),
     /// Several together.
     Sum(Vec<Metric>),
@@ -119,13 +119,16 @@ pub enum Metric {
 /// sum up to all empty slots. The paper has no slots without a warp, no fences, which wait for data, and no mechanisms
 /// that forbid an instruction.
 pub const STALLS: [(&str, &[&str]); 7] = [
-    ("control", &["control"]),
-    ("data", &["data_memory", "data_alu", "fence"]),
-    ("structural", &["unit_sp", "unit_sfu", "unit_mem", "back_pressure", "gated", "mechanism", "sibling"]),
+    ("control", &["wrong_path"]),
+    ("data", &["memory_dependence", "arithmetic_dependence", "fence"]),
+    (
+        "structural",
+        &["sp_busy", "sfu_busy", "load_store_busy", "memory_back_pressure", "gated", "mechanism", "sibling"],
+    ),
     ("barrier", &["barrier"]),
-    ("exit", &["exit_wait"]),
-    ("fetch", &["fetch"]),
-    ("no-warp", &["no_warp"]),
+    ("exit", &["draining"]),
+    ("fetch", &["not_fetched"]),
+    ("no-warp", &["no_warp_resident"]),
 ];
 
 /// What is measured of the integer and floating-point pipelines, `leakage-saved.int` and so on; counts come from a gating
@@ -174,13 +177,16 @@ pub const SLOTS: [(&str, &str); 11] = [
     ("9 to 16 lanes", "sm.issued_9_12 + sm.issued_13_16"),
     ("17 to 24 lanes", "sm.issued_17_20 + sm.issued_21_24"),
     ("25 to 32 lanes", "sm.issued_25_28 + sm.issued_29_32"),
-    ("memory", "sm.stall_data_memory + sm.stall_unit_mem + sm.stall_back_pressure + sm.stall_fence"),
-    ("arithmetic", "sm.stall_data_alu + sm.stall_unit_sp + sm.stall_unit_sfu"),
-    ("fetch", "sm.stall_fetch + sm.stall_control"),
+    (
+        "memory",
+        "sm.stall_memory_dependence + sm.stall_load_store_busy + sm.stall_memory_back_pressure + sm.stall_fence",
+    ),
+    ("arithmetic", "sm.stall_arithmetic_dependence + sm.stall_sp_busy + sm.stall_sfu_busy"),
+    ("front end", "sm.stall_not_fetched + sm.stall_wrong_path"),
     ("barrier", "sm.stall_barrier"),
-    ("exit", "sm.stall_exit_wait"),
+    ("draining", "sm.stall_draining"),
     ("mechanism", "sm.stall_gated + sm.stall_mechanism + sm.stall_sibling"),
-    ("no warp", "sm.stall_no_warp"),
+    ("no warp resident", "sm.stall_no_warp_resident"),
 ];
 
 fn causes() -> impl Iterator<Item = &'static str> {
@@ -188,7 +194,7 @@ fn causes() -> impl Iterator<Item = &'static str> {
 }
 
 impl Metric {
-    /// The metric of this name, or several as in `sm.stall_fetch + sm.stall_control`. What mechanisms count of their own
+    /// The metric of this name, or several as in `sm.stall_not_fetched + sm.stall_wrong_path`. What mechanisms count of their own
     /// is none of these.
     ///
     /// # Errors
@@ -448,9 +454,9 @@ mod tests {
         let value = |name: &str| Metric::parse(name).unwrap().value(&record);
         let sum: f64 = STALLS.iter().map(|(kind, _)| value(&format!("stalls.{kind}"))).sum();
         assert_eq!(sum, (10_u64.pow(causes().count() as u32) / 9) as f64, "each cause once");
-        let parts = "sm.stall_data_memory + sm.stall_data_alu + sm.stall_fence";
+        let parts = "sm.stall_memory_dependence + sm.stall_arithmetic_dependence + sm.stall_fence";
         assert_eq!(value("stalls.data"), value(parts));
-        assert_eq!(value("stalls.exit"), value("sm.stall_exit_wait"));
+        assert_eq!(value("stalls.exit"), value("sm.stall_draining"));
         assert!(Metric::parse("stalls.nothing").is_err());
     }
 

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// Version of the schema of records. It is part of keys, and is raised when counters are added: what an old record does
 /// not have would be read as 0.
-pub const SCHEMA: u32 = 5;
+pub const SCHEMA: u32 = 6;
 
 /// A mechanism with all its parameters, those left out at their defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

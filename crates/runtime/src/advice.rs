@@ -138,7 +138,7 @@ impl Bottleneck {
 
 /// Whether instructions wait more for memory than for arithmetic.
 fn waits_for_memory(total: &PcCounters) -> bool {
-    total.stall_data_memory >= total.stall_data_alu
+    total.stall_memory_dependence >= total.stall_arithmetic_dependence
 }
 
 /// An SM whose instructions take no longer than until the next can follow.
@@ -219,8 +219,8 @@ impl<'k> Seen<'k> {
 
     /// Slots that were lost to memory.
     fn memory_slots(&self) -> f64 {
-        let PcCounters { stall_data_memory, stall_back_pressure, stall_unit_mem, .. } = &self.total;
-        (stall_data_memory + stall_back_pressure + stall_unit_mem) as f64
+        let PcCounters { stall_memory_dependence, stall_memory_back_pressure, stall_load_store_busy, .. } = &self.total;
+        (stall_memory_dependence + stall_memory_back_pressure + stall_load_store_busy) as f64
     }
 
     /// The line with the most of something, and how much all lines have of it; none of nothing.
@@ -263,9 +263,9 @@ impl<'k> Seen<'k> {
     }
 
     fn banks(&self) -> Option<Found<'k>> {
-        let (line, sum) = self.most(|c| c.shared_conflicts as f64)?;
+        let (line, sum) = self.most(|c| c.shared_bank_conflicts as f64)?;
         let c = &line.counters;
-        let cycles = 1.0 + ratio(c.shared_conflicts, c.shared_accesses);
+        let cycles = 1.0 + ratio(c.shared_bank_conflicts, c.shared_accesses);
         let text = format!("an access to shared memory takes {cycles:.1} cycles instead of 1");
         Some((sum / f64::from(self.machine.gpu.sms.max(1)), Some(line), text))
     }
@@ -299,7 +299,7 @@ impl<'k> Seen<'k> {
         if shape.residency.limit == "threads" || shape.residency.warps * 2 > most || !has_more {
             return None;
         }
-        let (line, slots) = self.most(|c| (c.stall_data_memory + c.stall_data_alu) as f64)?;
+        let (line, slots) = self.most(|c| (c.stall_memory_dependence + c.stall_arithmetic_dependence) as f64)?;
         let what = match shape.residency.limit {
             "registers" => format!("{} registers per thread", shape.residency.registers),
             "shared memory" => format!("{} bytes of shared memory per block", shape.residency.shared),
@@ -312,7 +312,7 @@ impl<'k> Seen<'k> {
     fn tail(&self) -> Option<Found<'k>> {
         let fill = self.kernel.longest.fill(self.machine);
         let share = 100.0 * ratio(self.kernel.no_warp, self.kernel.slots);
-        let text = format!("{share:.0} % of the slots had no warp: {fill}");
+        let text = format!("{share:.0} % of the slots had no warp resident: {fill}");
         Some((self.cycles(self.kernel.no_warp as f64), None, text))
     }
 
@@ -325,7 +325,7 @@ impl<'k> Seen<'k> {
 
     fn latency(&self) -> Option<Found<'k>> {
         let is_memory = waits_for_memory(&self.total);
-        let waits = |c: &PcCounters| if is_memory { c.stall_data_memory } else { c.stall_data_alu };
+        let waits = |c: &PcCounters| if is_memory { c.stall_memory_dependence } else { c.stall_arithmetic_dependence };
         let (line, slots) = self.most(|c| waits(c) as f64)?;
         let share = 100.0 * ratio(waits(&line.counters), self.kernel.slots);
         let text = match is_memory {
@@ -361,7 +361,7 @@ impl<'k> Seen<'k> {
     }
 
     fn front_end(&self) -> Option<Found<'k>> {
-        let (line, slots) = self.most(|c| (c.stall_fetch + c.stall_control) as f64)?;
+        let (line, slots) = self.most(|c| (c.stall_not_fetched + c.stall_wrong_path) as f64)?;
         let share = 100.0 * slots / self.kernel.slots.max(1) as f64;
         let text = format!("{share:.0} % of the slots were lost because instructions had not been fetched");
         Some((self.cycles(slots), Some(line), text))

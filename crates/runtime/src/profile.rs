@@ -218,8 +218,13 @@ mod tests {
 
     #[test]
     fn the_first_of_equal_causes_counts() {
-        let mut counters = PcCounters { stall_fetch: 3, stall_barrier: 3, stall_data_alu: 1, ..PcCounters::default() };
-        assert_eq!(main_cause(&counters), Some((Cause::Fetch, 3)));
+        let mut counters = PcCounters {
+            stall_not_fetched: 3,
+            stall_barrier: 3,
+            stall_arithmetic_dependence: 1,
+            ..PcCounters::default()
+        };
+        assert_eq!(main_cause(&counters), Some((Cause::NotFetched, 3)));
         counters.stall_barrier = 4;
         assert_eq!(main_cause(&counters), Some((Cause::Barrier, 4)));
         assert_eq!(main_cause(&PcCounters { issued: 9, ..PcCounters::default() }), None);

@@ -24,20 +24,20 @@ counters! {
     /// What is charged to one operation of a kernel.
     pub struct PcCounters {
         issued: Slots, "slots in which it was issued";
-        stall_control: Slots, "empty slots: the next instruction was fetched from the wrong place";
-        stall_data_memory: Slots, "empty slots: a register it needs was not there from memory";
-        stall_data_alu: Slots, "empty slots: a register it needs was not there from an arithmetic unit";
-        stall_unit_sp: Slots, "empty slots: the SPs took no instruction";
-        stall_unit_sfu: Slots, "empty slots: the SFU took no instruction";
-        stall_unit_mem: Slots, "empty slots: the load-store unit took no instruction, though memory had room";
-        stall_back_pressure: Slots, "empty slots: the load-store unit took no instruction because memory was full";
-        stall_fetch: Slots, "empty slots: it had not been fetched";
+        stall_wrong_path: Slots, "empty slots: the next instruction was fetched from the wrong place";
+        stall_memory_dependence: Slots, "empty slots: an operand was pending from memory";
+        stall_arithmetic_dependence: Slots, "empty slots: an operand was pending from an arithmetic unit";
+        stall_sp_busy: Slots, "empty slots: the SPs took no instruction";
+        stall_sfu_busy: Slots, "empty slots: the SFU took no instruction";
+        stall_load_store_busy: Slots, "empty slots: the load-store unit took no instruction, though memory had room";
+        stall_memory_back_pressure: Slots, "empty slots: the load-store unit accepted no instruction because the memory system was full";
+        stall_not_fetched: Slots, "empty slots: it had not been fetched";
         stall_barrier: Slots, "empty slots: warps waited at this barrier";
-        stall_sibling: Slots, "empty slots: warps of virtual blocks waited for their next logical block, or with shared memory for warps of the one before";
+        stall_sibling: Slots, "empty slots: warps of virtual blocks waited for their next logical block, or with shared memory for warps of the previous one";
         stall_fence: Slots, "empty slots: warps waited for fences or atomics before it";
-        stall_exit_wait: Slots, "empty slots: warps had ended here and waited for their stores or their block";
-        stall_gated: Slots, "empty slots: the lanes it needs had no power, or were waking";
-        stall_mechanism: Slots, "empty slots: a mechanism forbade it";
+        stall_draining: Slots, "empty slots: warps had exited here and waited for their stores or for the rest of their block";
+        stall_gated: Slots, "empty slots: the lanes it needs were gated or waking";
+        stall_mechanism: Slots, "empty slots: a mechanism held it back";
         warp_insts: WarpInsts, "times it was issued, whatever its guard";
         lanes_active: ThreadInsts, "lanes that executed it";
         lanes_guard: ThreadInsts, "lanes that came to it and whose guard was false";
@@ -53,7 +53,7 @@ counters! {
         sectors: Events, "sectors all of them asked for";
         least_sectors: Events, "sectors that would have held the bytes its lanes asked for, each byte counted once";
         shared_accesses: WarpInsts, "accesses to shared memory";
-        shared_conflicts: Cycles, "cycles these took beyond the first";
+        shared_bank_conflicts: Cycles, "cycles these took beyond the first";
         l1d_hits: Events, "its accesses to the data cache that found their line";
         l1d_pending_hits: Events, "those whose line was outstanding";
         l1d_misses: Events, "those that sent for their line, and writes that did not find theirs";
@@ -125,7 +125,7 @@ impl SmProfile {
     pub(crate) fn charge(&mut self, pc: u32, cause: Cause, cycles: u64) {
         match self.pcs.get_mut(pc as usize).and_then(|row| row.stall(cause)) {
             Some(slots) => *slots += cycles,
-            None if cause == Cause::NoWarp => self.no_warp += cycles,
+            None if cause == Cause::NoWarpResident => self.no_warp += cycles,
             None => {}
         }
     }
@@ -203,7 +203,7 @@ impl LaunchProfile {
         let (l2, dram) = (&totals.l2, &totals.dram);
         let same = [
             ("issued", sum.issued, issued),
-            ("stall_no_warp", self.no_warp, sm.stall_no_warp),
+            ("stall_no_warp_resident", self.no_warp, sm.stall_no_warp_resident),
             ("thread_insts", sum.lanes_active, sm.thread_insts),
             ("lanes of all warps", lanes.iter().sum(), sm.warp_insts * totals.warp_width),
             ("branches", branches.iter().sum(), sm.branches),

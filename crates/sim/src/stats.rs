@@ -80,21 +80,21 @@ pub trait Counters: Clone + Default {
 macro_rules! stall_counter {
     ($counters:expr, $cause:expr, $no_warp:expr) => {
         match $cause {
-            Cause::Control => &mut $counters.stall_control,
-            Cause::DataMemory => &mut $counters.stall_data_memory,
-            Cause::DataAlu => &mut $counters.stall_data_alu,
-            Cause::UnitSp => &mut $counters.stall_unit_sp,
-            Cause::UnitSfu => &mut $counters.stall_unit_sfu,
-            Cause::UnitMem => &mut $counters.stall_unit_mem,
-            Cause::BackPressure => &mut $counters.stall_back_pressure,
-            Cause::Fetch => &mut $counters.stall_fetch,
+            Cause::WrongPath => &mut $counters.stall_wrong_path,
+            Cause::MemoryDependence => &mut $counters.stall_memory_dependence,
+            Cause::ArithmeticDependence => &mut $counters.stall_arithmetic_dependence,
+            Cause::SpBusy => &mut $counters.stall_sp_busy,
+            Cause::SfuBusy => &mut $counters.stall_sfu_busy,
+            Cause::LoadStoreBusy => &mut $counters.stall_load_store_busy,
+            Cause::MemoryBackPressure => &mut $counters.stall_memory_back_pressure,
+            Cause::NotFetched => &mut $counters.stall_not_fetched,
             Cause::Barrier => &mut $counters.stall_barrier,
             Cause::Sibling => &mut $counters.stall_sibling,
             Cause::Fence => &mut $counters.stall_fence,
-            Cause::ExitWait => &mut $counters.stall_exit_wait,
+            Cause::Draining => &mut $counters.stall_draining,
             Cause::Gated => &mut $counters.stall_gated,
             Cause::Mechanism => &mut $counters.stall_mechanism,
-            Cause::NoWarp => $no_warp,
+            Cause::NoWarpResident => $no_warp,
         }
     };
 }

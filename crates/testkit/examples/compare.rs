@@ -31,20 +31,24 @@ fn main() {
             ("read latency", t.sm.read_latency / t.sm.lines_done.max(1), m("avg_mem_latency")),
             ("dram reads", dram.reads, point.measured["dram"]["reads"].to_string()),
             ("dram writes", dram.writes, m("dram_writes")),
-            ("shared conflicts", t.sm.shared_conflicts, m("shared_bank_conflict_cycles")),
+            ("shared conflicts", t.sm.shared_bank_conflicts, m("shared_bank_conflict_cycles")),
             (
                 "stalls struct",
-                t.sm.stall_unit_mem + t.sm.stall_back_pressure + t.sm.stall_unit_sp + t.sm.stall_unit_sfu,
+                t.sm.stall_load_store_busy + t.sm.stall_memory_back_pressure + t.sm.stall_sp_busy + t.sm.stall_sfu_busy,
                 point.measured["slots"]["stall"].to_string(),
             ),
             (
                 "stalls data",
-                t.sm.stall_data_memory + t.sm.stall_data_alu,
+                t.sm.stall_memory_dependence + t.sm.stall_arithmetic_dependence,
                 point.measured["slots"]["w0_scoreboard"].to_string(),
             ),
             (
                 "stalls other",
-                t.sm.stall_fetch + t.sm.stall_control + t.sm.stall_barrier + t.sm.stall_exit_wait + t.sm.stall_fence,
+                t.sm.stall_not_fetched
+                    + t.sm.stall_wrong_path
+                    + t.sm.stall_barrier
+                    + t.sm.stall_draining
+                    + t.sm.stall_fence,
                 point.measured["slots"]["w0_idle"].to_string(),
             ),
         ];

@@ -43,7 +43,7 @@ fn kernel_json(kernel: &Kernel) -> Value {
         "launches": kernel.launches,
         "cycles": kernel.cycles,
         "slots": kernel.slots,
-        "no_warp": kernel.no_warp,
+        "no_warp_resident": kernel.no_warp,
         "other": counters(&kernel.other),
         "total": counters(&kernel.total()),
         "advice": advice::json(slowdowns, kernel),

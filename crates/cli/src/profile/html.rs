@@ -1,6 +1,6 @@
 //! A profile as one page that works without a network.
 
-use super::{Profiled, cause_name, data};
+use super::{Profiled, data};
 use raddle_sim::seam::Cause;
 use serde_json::{Map, Value, json};
 
@@ -28,8 +28,8 @@ pub fn page(profiled: &Profiled) -> String {
             }
         }
     }
-    let stalls = Cause::ALL.iter().filter(|cause| **cause != Cause::NoWarp);
-    let stalls = stalls.map(|cause| json!({"key": cause.name(), "name": cause_name(*cause)}));
+    let stalls = Cause::ALL.iter().filter(|cause| **cause != Cause::NoWarpResident);
+    let stalls = stalls.map(|cause| json!({"key": cause.name(), "name": cause.text()}));
     let issued = json!({"key": "issued", "name": "with an instruction"});
     let causes: Vec<Value> = std::iter::once(issued).chain(stalls).collect();
     let data = json!({"about": about, "causes": causes, "kernels": all, "files": files, "ptx": texts});

@@ -1,10 +1,11 @@
 //! The hottest lines of a kernel, as a table for people.
 
-use super::{Kernel, View, cause_name, name};
+use super::{Kernel, View, name};
 use crate::out::{count, grouped, percent, ratio, table_with_text};
 use raddle_cuda::names;
 use raddle_runtime::profile::{InstProfile, main_cause};
 use raddle_sim::profile::PcCounters;
+use raddle_sim::seam::Cause;
 use raddle_sim::stats::Counters;
 
 /// The hottest lines of a kernel, for people.
@@ -43,25 +44,25 @@ pub fn lines(kernel: &Kernel, view: &View) -> String {
     }
     let share = share(kernel.no_warp, kernel.slots);
     let none = ["-"; 5].map(str::to_owned);
-    rows.push([&[share.clone(), share][..], &none, &["no warp was there".to_owned()]].concat());
+    rows.push([&[share.clone(), share][..], &none, &[Cause::NoWarpResident.text().to_owned()]].concat());
     text += &table_with_text(&rows);
     text
 }
 
 /// A row of the table.
 fn row(counters: &PcCounters, slots: u64, place: String) -> Vec<String> {
-    let PcCounters { warp_insts, lanes_active, accesses, sectors, least_sectors, shared_conflicts, .. } = counters;
+    let PcCounters { warp_insts, lanes_active, accesses, sectors, least_sectors, shared_bank_conflicts, .. } = counters;
     let own = counters.slots();
     let per = |part: u64, whole: u64| format!("{:.1}", ratio(part, whole));
     let some = |is: bool, text: String| if is { text } else { "-".to_owned() };
     vec![
         share(own, slots),
         share(own - counters.issued, slots),
-        main_cause(counters).map_or("-".to_owned(), |(cause, _)| cause_name(cause).to_owned()),
+        main_cause(counters).map_or("-".to_owned(), |(cause, _)| cause.text().to_owned()),
         grouped(*warp_insts),
         some(*warp_insts > 0, per(*lanes_active, *warp_insts)),
         some(*accesses > 0, format!("{} of {}", per(*sectors, *accesses), per(*least_sectors, *accesses))),
-        some(counters.shared_accesses > 0, grouped(*shared_conflicts)),
+        some(counters.shared_accesses > 0, grouped(*shared_bank_conflicts)),
         place,
     ]
 }

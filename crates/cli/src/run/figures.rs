@@ -8,7 +8,7 @@ use raddle_sim::mem::dram::DramCounters;
 use raddle_sim::mem::l2::L2Counters;
 use raddle_sim::residency::Residency;
 use raddle_sim::result::SmResult;
-use raddle_sim::seam::Counted;
+use raddle_sim::seam::{Cause, Counted};
 use raddle_sim::sm::counters::SmCounters;
 use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::stats::Counters;
@@ -107,6 +107,17 @@ impl Figures {
             let pending = percent(ratio(l2.pending_hits, l2.accesses));
             rows.push(("L2 hits", format!("{hits} of {}, {pending} pending hits", accesses(l2.accesses))));
         }
+        if sm.global_accesses > 0 {
+            let sectors = ratio(sm.global_sectors, sm.global_accesses);
+            rows.push((
+                "coalescing",
+                format!("{sectors:.1} sectors per global access, {}", accesses(sm.global_accesses)),
+            ));
+        }
+        if sm.shared_accesses > 0 {
+            let (all, lost) = (accesses(sm.shared_accesses), grouped(sm.shared_bank_conflicts));
+            rows.push(("shared memory", format!("{all}, {lost} cycles of bank conflicts")));
+        }
         let bytes = self.dram_bytes(machine);
         rows.push(("DRAM", format!("{} bytes, {} of its bandwidth", grouped(bytes), percent(self.dram_use(machine)))));
         if sm.lines_done > 0 {
@@ -178,25 +189,9 @@ pub fn slots(sm: &SmCounters) -> Vec<(String, u64, u64)> {
     rows
 }
 
-/// A cause of empty slots in few words.
-pub fn cause_text(cause: &str) -> &str {
-    match cause {
-        "control" => "wrong path",
-        "data_memory" => "wait for memory",
-        "data_alu" => "wait for arithmetic",
-        "unit_sp" => "SPs busy",
-        "unit_sfu" => "SFUs busy",
-        "unit_mem" => "load-store unit busy",
-        "back_pressure" => "memory full",
-        "fetch" => "not fetched",
-        "barrier" => "wait at barrier",
-        "fence" => "wait for fence or atomic",
-        "exit_wait" => "wait to end",
-        "gated" => "lanes without power",
-        "mechanism" => "held by mechanism",
-        "no_warp" => "no warp",
-        other => other,
-    }
+/// The text of a cause that is named as in counters.
+fn cause_text(name: &str) -> &str {
+    Cause::ALL.iter().find(|cause| cause.name() == name).map_or(name, |cause| cause.text())
 }
 
 /// Shares in thousandths by largest remainder, so that they add up to 1000.
@@ -219,7 +214,8 @@ mod tests {
 
     #[test]
     fn shares_add_up() {
-        let sm = SmCounters { issued_29_32: 1, stall_fetch: 1, stall_no_warp: 1, ..SmCounters::default() };
+        let sm =
+            SmCounters { issued_29_32: 1, stall_not_fetched: 1, stall_no_warp_resident: 1, ..SmCounters::default() };
         let rows = slots(&sm);
         let shares: Vec<u64> = rows.iter().map(|r| r.2).collect();
         assert_eq!(shares, [334, 333, 333]);

@@ -42,9 +42,9 @@ fn lines_are_shown_with_their_text() {
         found.unwrap_or_else(|| panic!("no {text} in:\n{}", ended.out)).split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert!(line("strided.cu:5").ends_with("4.0 of 4.0 - strided.cu:5 out[i] = value;"), "{}", ended.out);
-    assert!(line("strided.cu:5").contains("wait for memory"), "{}", ended.out);
+    assert!(line("strided.cu:5").contains("memory dependence"), "{}", ended.out);
     assert!(line("load.h:1").ends_with("32.0 32.0 of 4.0 - load.h:1 (inlined at strided.cu:4)"), "{}", ended.out);
-    assert!(line("no warp").starts_with(|c: char| c.is_ascii_digit()), "{}", ended.out);
+    assert!(line("no warp resident").starts_with(|c: char| c.is_ascii_digit()), "{}", ended.out);
     assert!(ended.out.starts_with("strided: 1 launch, "), "{}", ended.out);
     let short = strided(&["--top", "1", "--ptx"]);
     assert!(short.out.contains("2 lines more (--top)"), "{}", short.out);
@@ -65,7 +65,8 @@ fn sums_are_the_counters_of_the_run() {
         let launches = run["launches"].as_array().unwrap();
         launches.iter().map(|l| l["timing"]["total"][group][name].as_u64().unwrap()).sum::<u64>()
     };
-    for name in ["warp_insts", "stall_data_memory", "stall_fetch", "read_latency", "shared_conflicts"] {
+    for name in ["warp_insts", "stall_memory_dependence", "stall_not_fetched", "read_latency", "shared_bank_conflicts"]
+    {
         assert_eq!(sum(name), counted("sm", name), "{name}");
     }
     assert_eq!(sum("lanes_active"), counted("sm", "thread_insts"));
@@ -106,7 +107,7 @@ fn a_page_has_everything_in_one_file() {
     assert_eq!(data["files"]["strided.cu"][4], "out[i] = value;");
     assert_eq!(data["ptx"][0].as_array().unwrap().len(), STRIDED.lines().count());
     let is_named = |key: &str| data["causes"].as_array().unwrap().iter().any(|cause| cause["key"] == key);
-    assert!(is_named("issued") && is_named("data_memory") && !is_named("no_warp"));
+    assert!(is_named("issued") && is_named("memory_dependence") && !is_named("no_warp_resident"));
     assert!(!page.contains("http"), "it needs no network");
 }
 

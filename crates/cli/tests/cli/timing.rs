@@ -362,7 +362,7 @@ fn a_run_that_does_not_fill_the_sms_says_what_helps() {
     assert_eq!(number("waves"), number("blocks") / number("places"));
     let sm = &value["launches"][0]["timing"]["total"]["sm"];
     let slots = value["launches"][0]["timing"]["cycles"].as_f64().unwrap() * number("sms") * 2.0;
-    assert_eq!(number("slots_without_a_warp"), sm["stall_no_warp"].as_f64().unwrap() / slots);
+    assert_eq!(number("slots_without_a_warp"), sm["stall_no_warp_resident"].as_f64().unwrap() / slots);
     let fast: Value = serde_json::from_str(&run(&["--engine", "fast", "--json"]).out).unwrap();
     assert_eq!(fast["fill"], Value::Null);
 }

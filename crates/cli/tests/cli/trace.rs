@@ -24,7 +24,8 @@ fn a_trace_and_its_intervals_are_written() {
     assert_eq!(ended.code, 0, "{}", ended.err);
     let trace = std::fs::read(folder.0.join("a.pftrace")).unwrap();
     let has = |text: &str| trace.windows(text.len()).any(|part| part == text.as_bytes());
-    for text in ["launches", "SM 0", "scheduler 1", "warp 3", "memory partition 5", "warp IPC", "saxpy", "data_memory"]
+    for text in
+        ["launches", "SM 0", "scheduler 1", "warp 3", "memory partition 5", "warp IPC", "saxpy", "memory_dependence"]
     {
         assert!(has(text), "{text}");
     }

@@ -182,9 +182,9 @@ fn what_is_refused_is_not_missing() {
 const STACKED: &str = "title = 'T'\nworkloads = ['bfs', 'walsh']\nsize = 'tiny'\n\
     [[axis]]\nname = 'i'\nkey = 'mechanism.issue'\nvalues = ['lrr', 'gto']\n\
     [[figure]]\nname = 'a'\ntitle = 'A'\nbars = 'i'\nrows = 'kernels'\nagainst = 'ratio'\n\
-    stack = ['issued = sm.issued_1_4 + sm.issued_29_32', 'sm.stall_fetch']\n\
+    stack = ['issued = sm.issued_1_4 + sm.issued_29_32', 'sm.stall_not_fetched']\n\
     paper = [{ row = 'walsh/batch1', bar = 'gto', part = 'issued', value = 0.5 }]\n\
-    [[figure]]\nname = 'b'\ntitle = 'B'\nbars = 'i'\nagainst = 'share'\nstack = ['sm.issued_1_4', 'sm.stall_fetch']\n";
+    [[figure]]\nname = 'b'\ntitle = 'B'\nbars = 'i'\nagainst = 'share'\nstack = ['sm.issued_1_4', 'sm.stall_not_fetched']\n";
 
 #[test]
 fn stacks_and_kernels() {
@@ -195,7 +195,7 @@ fn stacks_and_kernels() {
     let mut results = InMemory::default();
     grid.each(|choices, program, _, point| {
         let counts = |kernel: &str, issued: u64, stall: u64| {
-            let counters = [("sm.issued_1_4", issued), ("sm.issued_29_32", issued), ("sm.stall_fetch", stall)];
+            let counters = [("sm.issued_1_4", issued), ("sm.issued_29_32", issued), ("sm.stall_not_fetched", stall)];
             let counters = counters.map(|(name, value)| (name.to_owned(), value)).into();
             KernelCounts { kernel: kernel.to_owned(), launches: 1, cycles: 1, counters }
         };
@@ -213,7 +213,7 @@ fn stacks_and_kernels() {
     let third = format!("walsh/{kernel}");
     let means = ["mean, divergent", "mean, barrier", "mean, all"];
     assert_eq!(names, [&means[..], &["bfs/one", "bfs/two", &third]].concat());
-    assert_eq!(table.parts, ["issued", "sm.stall_fetch"]);
+    assert_eq!(table.parts, ["issued", "sm.stall_not_fetched"]);
     let gto = |row: usize| table.rows[row].cells[1].clone().unwrap();
     let parts = |cell: &Cell| cell.parts.iter().map(|part| part.value).collect::<Vec<_>>();
     assert_eq!(parts(&gto(3)), [0.2, 0.4], "of 100 slots of the baseline");

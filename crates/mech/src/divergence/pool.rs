@@ -219,7 +219,7 @@ impl Pool {
             let depth = self.depths[home.row as usize][usize::from(home.lane)];
             self.statics[number].barrier = (meet != NO_PC).then_some((meet, depth, 0));
         }
-        table.block(warp, table.get(warp).pc, Cause::DataAlu);
+        table.block(warp, table.get(warp).pc, Cause::ArithmeticDependence);
     }
 
     /// A warp's instruction is done: its threads go to the pool.

@@ -16,7 +16,7 @@
 //! of one, the next one is asked first, and one whose warps want nothing is passed over.
 //!
 //! # Counters
-//! None of its own; `fetches`, `fetch_misses` and `stall_fetch` show what it does.
+//! None of its own; `fetches`, `fetch_misses` and `stall_not_fetched` show what it does.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;

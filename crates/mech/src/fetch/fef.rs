@@ -16,7 +16,7 @@
 //! and a buffer that holds more than one fetch (`sm.fetch.ibuffer`, `sm.fetch.width`) make a difference.
 //!
 //! # Counters
-//! None of its own; `fetches`, `fetch_misses` and `stall_fetch` show what it does.
+//! None of its own; `fetches`, `fetch_misses` and `stall_not_fetched` show what it does.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;

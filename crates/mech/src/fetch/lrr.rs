@@ -13,7 +13,7 @@
 //! None known.
 //!
 //! # Counters
-//! None of its own; `fetches`, `fetch_misses` and `stall_fetch` show what it does.
+//! None of its own; `fetches`, `fetch_misses` and `stall_not_fetched` show what it does.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;

@@ -151,7 +151,7 @@ fn ready_and_waiting(gangs: &GangTable, set: usize, view: &GangingView<'_>) -> (
     let first = gangs.warp(set, 0).index();
     let places = &view.places[first..first + gangs.slices()];
     let mask = |is: fn(&Place) -> bool| places.iter().rev().fold(0, |mask, place| mask << 1 | u8::from(is(place)));
-    (mask(|place| place.is_ready()), mask(|place| *place == Place::DataMemory))
+    (mask(|place| place.is_ready()), mask(|place| *place == Place::MemoryDependence))
 }
 
 /// Where a gang stands in a round.

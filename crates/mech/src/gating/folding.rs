@@ -46,7 +46,7 @@
 //!
 //! # Counters
 //! Those of the groups `int` and `fp`, `folded` among them, and `stall_gated` with `wake = "issue"`; instructions held at the
-//! entry to an SP show as `stall_unit_sp` and `stall_data_alu`.
+//! entry to an SP show as `stall_sp_busy` and `stall_arithmetic_dependence`.
 
 use super::power::{Power, Times, lanes_of};
 use raddle_sim::config::MachineConfig;

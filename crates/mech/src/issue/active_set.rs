@@ -53,7 +53,7 @@ impl ActiveSet {
 
     /// Warps that wait for memory, at a barrier or at a fence leave; others enter, in the order they left.
     pub(super) fn settle(&mut self, view: &SchedulerView<'_>) {
-        let waits = |w: WarpId| view.place(w) == Place::DataMemory || view.place(w).is_waiting();
+        let waits = |w: WarpId| view.place(w) == Place::MemoryDependence || view.place(w).is_waiting();
         for _ in 0..self.active.len() {
             if let Some(warp) = self.active.pop_front() {
                 let leaves = waits(warp);

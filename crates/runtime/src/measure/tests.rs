@@ -128,7 +128,7 @@ fn slots_are_used_again() {
 
 #[test]
 fn stalls_count_where_warps_have_ended() {
-    let stall = |cycles| EventKind::Stall { scheduler: 0, cause: raddle_sim::seam::Cause::Fetch, cycles };
+    let stall = |cycles| EventKind::Stall { scheduler: 0, cause: raddle_sim::seam::Cause::NotFetched, cycles };
     let events = [
         (0, start(0, 0)),
         (0, warp(0, 0)),

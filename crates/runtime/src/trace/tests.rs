@@ -239,7 +239,7 @@ fn warps_are_somewhere_in_every_cycle_of_their_life() {
     assert!(load.track.starts_with("SM 1/warps/warp ") && load.kind == "issues", "{load:?}");
     let line = ("line".to_owned(), "sums.cu:4".to_owned());
     assert!(load.notes.contains(&line) && load.notes.contains(&("lanes".to_owned(), "32".to_owned())), "{load:?}");
-    assert!(of_warps.iter().any(|seen| seen.name == "data_memory" && seen.notes.contains(&line)));
+    assert!(of_warps.iter().any(|seen| seen.name == "memory_dependence" && seen.notes.contains(&line)));
     assert!(of_warps.iter().any(|seen| seen.name == "barrier"));
 }
 

@@ -45,7 +45,7 @@ counters! {
         pending_hits: Events, "accesses whose sector an earlier miss had asked for";
         misses: Events, "accesses whose line was not there";
         sector_misses: Events, "accesses whose line was there but not the sector";
-        reservation_failures: Cycles, "L2 cycles in which an access had to be tried again";
+        reservation_fails: Cycles, "L2 cycles in which an access had to be tried again";
         write_backs: Events, "replaced lines that were written to DRAM";
         replies: Events, "replies sent to the interconnect";
     }
@@ -241,7 +241,7 @@ impl Slice {
     pub fn settle(&mut self, tick: u64) {
         if self.stuck {
             if self.may_access() {
-                self.counters.reservation_failures += tick - self.counted;
+                self.counters.reservation_fails += tick - self.counted;
             }
             self.counted = tick;
         }

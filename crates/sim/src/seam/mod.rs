@@ -57,76 +57,98 @@ pub struct SmMechanisms {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Cause {
     /// The next instruction was fetched from the wrong place, or its place is not known yet.
-    Control,
-    /// A register is on its way from memory.
-    DataMemory,
-    /// A register is on its way from an arithmetic unit.
-    DataAlu,
-    /// The SPs, or integer pipelines of their own, take no instruction.
-    UnitSp,
-    /// The SFUs, or pipelines of their own for double precision and matrices, take no instruction.
-    UnitSfu,
-    /// The load-store unit takes no instruction though memory has room.
-    UnitMem,
-    /// The load-store unit takes no instruction because memory beyond the SM is full.
-    BackPressure,
+    WrongPath,
+    /// An operand is pending from memory.
+    MemoryDependence,
+    /// An operand is pending from an arithmetic unit.
+    ArithmeticDependence,
+    /// The SPs, or the machine's own pipelines for integers, accept no instruction.
+    SpBusy,
+    /// The SFUs, or the machine's own pipelines for double precision and matrices, accept no instruction.
+    SfuBusy,
+    /// The load-store unit accepts no instruction though memory has room.
+    LoadStoreBusy,
+    /// The load-store unit accepts no instruction because the memory system is full.
+    MemoryBackPressure,
     /// The next instruction has not been fetched.
-    Fetch,
-    /// All warps that could go on wait at a barrier.
+    NotFetched,
+    /// Every warp that could continue waits at a barrier.
     Barrier,
-    /// Warps wait for their next logical block, or with shared memory for warps of the one before.
+    /// Warps wait for their next logical block, or with shared memory for warps of the previous one.
     Sibling,
     /// Warps wait for fences or atomics to be acknowledged.
     Fence,
-    /// Warps have ended and wait for their stores or their block.
-    ExitWait,
-    /// The lanes it needs have no power, or are waking.
+    /// Warps have exited and wait for their stores or for the rest of their block.
+    Draining,
+    /// The lanes an instruction needs are gated or waking.
     Gated,
-    /// A mechanism forbids it: a synchronising branch.
+    /// A mechanism holds the instruction back.
     Mechanism,
-    /// There is no warp.
-    NoWarp,
+    /// The scheduler has no resident warp.
+    NoWarpResident,
 }
 
 impl Cause {
     /// All causes.
     pub const ALL: [Self; 15] = [
-        Self::Control,
-        Self::DataMemory,
-        Self::DataAlu,
-        Self::UnitSp,
-        Self::UnitSfu,
-        Self::UnitMem,
-        Self::BackPressure,
-        Self::Fetch,
+        Self::WrongPath,
+        Self::MemoryDependence,
+        Self::ArithmeticDependence,
+        Self::SpBusy,
+        Self::SfuBusy,
+        Self::LoadStoreBusy,
+        Self::MemoryBackPressure,
+        Self::NotFetched,
         Self::Barrier,
         Self::Sibling,
         Self::Fence,
-        Self::ExitWait,
+        Self::Draining,
         Self::Gated,
         Self::Mechanism,
-        Self::NoWarp,
+        Self::NoWarpResident,
     ];
 
-    /// Its name in those of counters, after `stall_`.
+    /// Its name in texts, the same as in counters but for blanks, hyphens and capitals.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
-            Self::Control => "control",
-            Self::DataMemory => "data_memory",
-            Self::DataAlu => "data_alu",
-            Self::UnitSp => "unit_sp",
-            Self::UnitSfu => "unit_sfu",
-            Self::UnitMem => "unit_mem",
-            Self::BackPressure => "back_pressure",
-            Self::Fetch => "fetch",
+            Self::WrongPath => "wrong path",
+            Self::MemoryDependence => "memory dependence",
+            Self::ArithmeticDependence => "arithmetic dependence",
+            Self::SpBusy => "SP busy",
+            Self::SfuBusy => "SFU busy",
+            Self::LoadStoreBusy => "load-store busy",
+            Self::MemoryBackPressure => "memory back-pressure",
+            Self::NotFetched => "not fetched",
             Self::Barrier => "barrier",
             Self::Sibling => "sibling",
             Self::Fence => "fence",
-            Self::ExitWait => "exit_wait",
+            Self::Draining => "draining",
             Self::Gated => "gated",
             Self::Mechanism => "mechanism",
-            Self::NoWarp => "no_warp",
+            Self::NoWarpResident => "no warp resident",
+        }
+    }
+
+    /// Its name in counters, after `stall_`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::WrongPath => "wrong_path",
+            Self::MemoryDependence => "memory_dependence",
+            Self::ArithmeticDependence => "arithmetic_dependence",
+            Self::SpBusy => "sp_busy",
+            Self::SfuBusy => "sfu_busy",
+            Self::LoadStoreBusy => "load_store_busy",
+            Self::MemoryBackPressure => "memory_back_pressure",
+            Self::NotFetched => "not_fetched",
+            Self::Barrier => "barrier",
+            Self::Sibling => "sibling",
+            Self::Fence => "fence",
+            Self::Draining => "draining",
+            Self::Gated => "gated",
+            Self::Mechanism => "mechanism",
+            Self::NoWarpResident => "no_warp_resident",
         }
     }
 }

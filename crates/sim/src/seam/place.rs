@@ -24,9 +24,9 @@ pub enum Place {
     /// The decoded instruction is not the one the warp is at.
     Hazard,
     /// Waits for a register from memory.
-    DataMemory,
+    MemoryDependence,
     /// Waits for a register from an arithmetic unit, or for the instruction before it.
-    DataAlu,
+    ArithmeticDependence,
     /// Has no decoded instruction: it was elsewhere than what was fetched.
     Redirected,
     /// Has no decoded instruction.
@@ -47,7 +47,8 @@ pub enum Place {
 
 impl Place {
     /// Those from which the end of an instruction may move a warp.
-    pub(crate) const WAITS_FOR_RESULTS: [Self; 4] = [Self::DataMemory, Self::DataAlu, Self::Fence, Self::Ended];
+    pub(crate) const WAITS_FOR_RESULTS: [Self; 4] =
+        [Self::MemoryDependence, Self::ArithmeticDependence, Self::Fence, Self::Ended];
 
     /// Why a slot is empty when no warp of its scheduler is further than here; `None` where a warp is ready, or there is none.
     #[must_use]
@@ -57,15 +58,15 @@ impl Place {
             Self::ReadySp | Self::ReadySfu | Self::ReadyMem | Self::ReadyTensor | Self::ReadyDp | Self::ReadyInt => {
                 None
             }
-            Self::Hazard | Self::Redirected => Some(Cause::Control),
-            Self::DataMemory => Some(Cause::DataMemory),
-            Self::DataAlu => Some(Cause::DataAlu),
-            Self::Starved => Some(Cause::Fetch),
+            Self::Hazard | Self::Redirected => Some(Cause::WrongPath),
+            Self::MemoryDependence => Some(Cause::MemoryDependence),
+            Self::ArithmeticDependence => Some(Cause::ArithmeticDependence),
+            Self::Starved => Some(Cause::NotFetched),
             Self::Fence => Some(Cause::Fence),
             Self::Held => Some(Cause::Mechanism),
             Self::Sibling => Some(Cause::Sibling),
             Self::Barrier => Some(Cause::Barrier),
-            Self::Ended | Self::Drained => Some(Cause::ExitWait),
+            Self::Ended | Self::Drained => Some(Cause::Draining),
         }
     }
 

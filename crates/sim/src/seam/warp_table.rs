@@ -183,7 +183,7 @@ impl WarpTable {
         let info = &mut self.warps[warp.index()];
         info.mask = 0;
         info.ended = true;
-        info.blocked = Some(Cause::ExitWait);
+        info.blocked = Some(Cause::Draining);
         self.touched.push(warp);
     }
 

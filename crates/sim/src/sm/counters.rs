@@ -32,52 +32,54 @@ counters! {
         issued_21_24: Slots, "slots with an instruction of 21 to 24 active lanes";
         issued_25_28: Slots, "slots with an instruction of 25 to 28 active lanes";
         issued_29_32: Slots, "slots with an instruction of 29 to 32 active lanes";
-        stall_control: Slots, "empty slots: the next instruction was fetched from the wrong place";
-        stall_data_memory: Slots, "empty slots: a register was on its way from memory";
-        stall_data_alu: Slots, "empty slots: a register was on its way from an arithmetic unit";
-        stall_unit_sp: Slots, "empty slots: the SPs, or integer pipelines of their own, took no instruction";
-        stall_unit_sfu: Slots, "empty slots: the SFUs, or pipelines of their own for double precision and matrices, took no instruction";
-        stall_unit_mem: Slots, "empty slots: the load-store unit took no instruction, though memory had room";
-        stall_back_pressure: Slots, "empty slots: the load-store unit took no instruction because memory was full";
-        stall_fetch: Slots, "empty slots: the next instruction had not been fetched";
-        stall_barrier: Slots, "empty slots: every warp that could go on waited at a barrier";
-        stall_sibling: Slots, "empty slots: warps of virtual blocks waited for their next logical block, or with shared memory for warps of the one before";
+        stall_wrong_path: Slots, "empty slots: the next instruction was fetched from the wrong place";
+        stall_memory_dependence: Slots, "empty slots: an operand was pending from memory";
+        stall_arithmetic_dependence: Slots, "empty slots: an operand was pending from an arithmetic unit";
+        stall_sp_busy: Slots, "empty slots: the SPs, or separate integer pipelines, accepted no instruction";
+        stall_sfu_busy: Slots, "empty slots: the SFUs, or separate pipelines for double precision and matrices, accepted no instruction";
+        stall_load_store_busy: Slots, "empty slots: the load-store unit accepted no instruction though memory had room";
+        stall_memory_back_pressure: Slots, "empty slots: the load-store unit accepted no instruction because the memory system was full";
+        stall_not_fetched: Slots, "empty slots: the next instruction had not been fetched";
+        stall_barrier: Slots, "empty slots: every warp that could continue waited at a barrier";
+        stall_sibling: Slots, "empty slots: warps of virtual blocks waited for their next logical block, or with shared memory for warps of the previous one";
         stall_fence: Slots, "empty slots: warps waited for fences or atomics";
-        stall_exit_wait: Slots, "empty slots: warps had ended and waited for their stores or their block";
-        stall_gated: Slots, "empty slots: the lanes an instruction needs had no power, or were waking";
-        stall_mechanism: Slots, "empty slots: a mechanism forbade the instruction";
-        stall_no_warp: Slots, "empty slots: there was no warp";
+        stall_draining: Slots, "empty slots: warps had exited and waited for their stores or for the rest of their block";
+        stall_gated: Slots, "empty slots: the lanes an instruction needs were gated or waking";
+        stall_mechanism: Slots, "empty slots: a mechanism held the instruction back";
+        stall_no_warp_resident: Slots, "empty slots: no warp was resident";
         fetches: Events, "fetches that found their instructions";
         fetches_l0: Events, "those of them that the cache of a slice had";
-        fetch_misses: Events, "fetches that had to wait for a line";
+        fetch_misses: Events, "fetches that missed in the instruction cache";
         fetch_flushes: Events, "times decoded instructions were dropped because the warp was elsewhere";
         gang_issues: Events, "times a gang issued";
         gang_insts: WarpInsts, "instructions issued by warps of a gang";
         gang_time: Cycles, "cycles warps were in a gang, summed over warps";
-        gang_splits: Events, "times a gang fell apart";
-        gang_joins: Events, "times two gangs or warps became one gang";
+        gang_splits: Events, "times a gang split";
+        gang_joins: Events, "times two gangs or warps joined into one gang";
         slice_accesses: Events, "accesses that the slices made together";
         slice_access_insts: WarpInsts, "instructions in them";
-        bank_conflicts: Cycles, "cycles operands waited for a register bank";
+        register_bank_conflicts: Cycles, "cycles operands waited for a register bank";
         shared_accesses: WarpInsts, "accesses to shared memory";
-        shared_conflicts: Cycles, "cycles accesses to shared memory took beyond the first";
+        shared_bank_conflicts: Cycles, "cycles accesses to shared memory took beyond the first";
+        global_accesses: WarpInsts, "loads and stores of global memory, matrix loads and stores among them";
+        global_sectors: Events, "sectors of their requests: over `global_accesses`, how well they coalesce";
         global_loads: Events, "requests of global loads";
         global_stores: Events, "requests of global stores";
         local_loads: Events, "requests of local loads";
         local_stores: Events, "requests of local stores";
         atomics: Events, "requests of atomics";
         texture_loads: Events, "requests of texture fetches";
-        memory_stalls: Cycles, "cycles the load-store unit could not hand on a request";
-        reads_done: Events, "loads and atomics that went beyond the L1 and came back, counted by reply";
+        memory_stalls: Cycles, "cycles the load-store unit could not send a request";
+        reads_done: Events, "replies to loads and atomics that went past the L1";
         read_latency: Cycles, "cycles summed over `lines_done`: of a line from its request to its last sector, of what goes past the data cache from issue to each sector";
         lines_done: Events, "lines of the data cache that came back, and sectors of atomics and of reads that go past it";
         barriers: Events, "arrivals of warps at barriers";
         barrier_wait: Cycles, "cycles warps waited at barriers, summed over warps";
-        exit_wait: Cycles, "cycles warps had ended and their block had not, summed over warps";
+        exit_wait: Cycles, "cycles warps had exited while their block had not, summed over warps";
         warp_life: Cycles, "cycles from the start to the end of a block, summed over its warps";
         phase_wait: Cycles, "cycles from the end of a warp's phase to that of the slowest warp, summed over warps and phases; a phase ends at a barrier or the warp's end";
         phase_time: Cycles, "cycles of the slowest warp of a phase, counted for each warp of the phase";
-        stack_depth: MostEntries, "entries of a reconvergence stack at most: parts that have separated, and what goes on where they meet";
+        stack_depth: MostEntries, "most entries of a reconvergence stack: diverged splits, and what continues where they reconverge";
         ctas: Events, "thread blocks that ended";
         warps: Events, "warps that ended";
     }
@@ -102,7 +104,7 @@ impl SmCounters {
     /// The counter for empty slots with this cause.
     #[inline]
     pub fn stall(&mut self, cause: Cause) -> &mut u64 {
-        stall_counter!(self, cause, &mut self.stall_no_warp)
+        stall_counter!(self, cause, &mut self.stall_no_warp_resident)
     }
 
     /// All scheduler slots, issued and empty.

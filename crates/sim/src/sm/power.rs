@@ -52,7 +52,8 @@ impl Power {
                 let next = if is_ideal { Some(warps.get(warp).pc) } else { warps.front(warp).head() };
                 let Some(pipe) = next.and_then(|pc| on.facts.kernel.ops.get(pc as usize)?.pipe()) else { continue };
                 census.buffered[pipe as usize] += 1;
-                let waits_for_none = matches!(sets.place(warp), Place::ReadySp | Place::ReadyInt | Place::DataAlu);
+                let waits_for_none =
+                    matches!(sets.place(warp), Place::ReadySp | Place::ReadyInt | Place::ArithmeticDependence);
                 census.active[pipe as usize] += u32::from(waits_for_none);
             }
             census

@@ -90,11 +90,11 @@ impl<B: Build> Stages<'_, '_, B> {
     /// When a slot of a scheduler has no cause or two, or a lane is in no state or two; not behind a fault.
     pub(crate) fn result(&self, trailing: Cycle, has_fault: bool) -> SmResult {
         let Shared { warps, account, facts, .. } = self.shared;
-        let (stack_depth, bank_conflicts) = (u64::from(warps.flow.stack_depth()), self.datapath.conflicts());
-        let mut sm = SmCounters { bank_conflicts, stack_depth, ..account.with_mix(&facts.kernel.ops) };
+        let (stack_depth, register_bank_conflicts) = (u64::from(warps.flow.stack_depth()), self.datapath.conflicts());
+        let mut sm = SmCounters { register_bank_conflicts, stack_depth, ..account.with_mix(&facts.kernel.ops) };
         let schedulers = warps.slots.schedulers() as u64;
         sm.cycles -= trailing;
-        sm.stall_no_warp -= trailing * schedulers;
+        sm.stall_no_warp_resident -= trailing * schedulers;
         if !has_fault {
             assert_eq!(sm.slots(), sm.cycles * schedulers, "every scheduler slot has one cause");
         }

@@ -36,7 +36,7 @@ fn make(config: &MachineConfig) -> Box<dyn IssueScheduler> {
 /// Where warps are that wait for memory, and others that wait.
 fn places(for_memory: &WarpSet, waiting: &WarpSet) -> Vec<Place> {
     let mut places = vec![Place::Free; SLOTS];
-    for_memory.iter().for_each(|warp| places[warp.index()] = Place::DataMemory);
+    for_memory.iter().for_each(|warp| places[warp.index()] = Place::MemoryDependence);
     waiting.iter().for_each(|warp| places[warp.index()] = Place::Barrier);
     places
 }

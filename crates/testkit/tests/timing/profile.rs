@@ -97,10 +97,10 @@ fn uncoalesced_loads_are_told_from_others() {
 fn bank_conflicts_belong_to_their_line() {
     let (result, profile) = known(RunOptions::default());
     let conflict = at(&profile, "st.shared.u32 [%r6], %r3;");
-    assert_eq!((conflict.shared_accesses, conflict.shared_conflicts), (WARPS, 3 * 31 + 15));
+    assert_eq!((conflict.shared_accesses, conflict.shared_bank_conflicts), (WARPS, 3 * 31 + 15));
     let none = at(&profile, "st.shared.u32 [%r6], %r4;");
-    assert_eq!((none.shared_accesses, none.shared_conflicts), (WARPS, 0));
-    assert_eq!(result.total().sm.shared_conflicts, 3 * 31 + 15);
+    assert_eq!((none.shared_accesses, none.shared_bank_conflicts), (WARPS, 0));
+    assert_eq!(result.total().sm.shared_bank_conflicts, 3 * 31 + 15);
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn slots_belong_to_what_was_waited_for() {
     let sm = result.total().sm;
     // The store is the first to need what the load brings.
     let waits = at(&profile, "st.shared.u32 [%r6], %r3;");
-    assert!(waits.stall_data_memory > sm.stall_data_memory / 2, "{waits:?}");
+    assert!(waits.stall_memory_dependence > sm.stall_memory_dependence / 2, "{waits:?}");
     let barrier = at(&profile, "bar.sync 0;");
     assert_eq!(barrier.stall_barrier, sm.stall_barrier);
     let others: u64 = profile.pcs.iter().map(PcCounters::slots).sum();
     assert_eq!(others + profile.no_warp, sm.slots());
-    assert_eq!(profile.no_warp, sm.stall_no_warp);
+    assert_eq!(profile.no_warp, sm.stall_no_warp_resident);
     assert_eq!(profile.other.slots(), 0, "traffic has no slots");
     assert!(profile.other.l2_accesses > 0, "instructions are fetched");
 }

@@ -184,10 +184,10 @@ fn a_figure_can_show_one_group() {
 #[test]
 fn stacks_have_parts_with_names() {
     let stack = "metric = \"thread-ipc\"";
-    let good = GOOD.replacen(stack, "stack = ['few = sm.issued_1_4 + sm.issued_5_8', 'sm.stall_fetch']", 1);
+    let good = GOOD.replacen(stack, "stack = ['few = sm.issued_1_4 + sm.issued_5_8', 'sm.stall_not_fetched']", 1);
     let figure = &Experiment::parse("x", &good).unwrap().figures[1];
     let labels: Vec<&str> = figure.stack.iter().map(|part| part.label.as_str()).collect();
-    assert_eq!(labels, ["few", "sm.stall_fetch"]);
+    assert_eq!(labels, ["few", "sm.stall_not_fetched"]);
     assert_eq!(figure.stack[0].metric.to_string(), "sm.issued_1_4 + sm.issued_5_8");
     assert_eq!(figure.mean, Mean::Arithmetic, "others do not add up");
 

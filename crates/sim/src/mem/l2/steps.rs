@@ -101,7 +101,7 @@ impl Slice {
         if self.config.sets == 0 {
             self.bypass(sector);
         } else if !self.try_access(sector, tick, now, memory) {
-            self.counters.reservation_failures += 1;
+            self.counters.reservation_fails += 1;
             self.stuck = true;
             self.counted = tick + 1;
             return false;

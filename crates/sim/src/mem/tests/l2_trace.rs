@@ -137,7 +137,7 @@ fn lines_that_wait_for_data_are_not_replaced() {
     bench.drain();
     let all = counters(&bench);
     assert_eq!(found(&all).map(|(_, count)| count), [0, 1, 0, 3]);
-    assert!(all.reservation_failures > 0, "the third line waits until the first has come");
+    assert!(all.reservation_fails > 0, "the third line waits until the first has come");
     // Line 0 was used after line 1, but line 1 was still waited for when its place was wanted.
     follow(&mut bench, &[("read", 1, 0, "hit", 0), ("read", 2, 0, "hit", 0), ("read", 0, 0, "miss", 0)]);
 }

@@ -137,5 +137,5 @@ fn a_full_cache_makes_accesses_wait() {
     let steps: Vec<_> = (0..40).map(|line| step(line, (line % 2) as u32)).collect();
     let (replies, l2, dram, _) = run(&machine, &steps, 64, true);
     assert_eq!((replies.len() as u64, l2.replies), (160, 160));
-    assert!(l2.reservation_failures > 1000 && l2.write_backs >= 18 && dram.precharges > 0, "{l2:?} {dram:?}");
+    assert!(l2.reservation_fails > 1000 && l2.write_backs >= 18 && dram.precharges > 0, "{l2:?} {dram:?}");
 }

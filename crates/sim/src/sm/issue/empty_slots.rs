@@ -34,7 +34,7 @@ impl Idle {
     /// Nothing is known.
     const UNKNOWN: Self = Self {
         is_known: false,
-        cause: Cause::NoWarp,
+        cause: Cause::NoWarpResident,
         state: UnitState(0),
         is_quiet: false,
         is_restless: false,
@@ -109,14 +109,14 @@ impl EmptySlots {
         let unit_cause = |unit: UnitKind| match unit {
             _ if gangs.is_active::<B>() && !has_ready_alone(on, gangs, scheduler, unit) => Cause::Mechanism,
             _ if datapath.is_unified::<B>() => match in_the_way {
-                true if memory.is_stalled => Cause::BackPressure,
-                true => Cause::UnitMem,
-                false => Cause::UnitSp,
+                true if memory.is_stalled => Cause::MemoryBackPressure,
+                true => Cause::LoadStoreBusy,
+                false => Cause::SpBusy,
             },
-            UnitKind::Mem if memory.is_stalled => Cause::BackPressure,
-            UnitKind::Mem => Cause::UnitMem,
-            UnitKind::Sfu | UnitKind::Dp | UnitKind::Tensor => Cause::UnitSfu,
-            UnitKind::Sp | UnitKind::Int => Cause::UnitSp,
+            UnitKind::Mem if memory.is_stalled => Cause::MemoryBackPressure,
+            UnitKind::Mem => Cause::LoadStoreBusy,
+            UnitKind::Sfu | UnitKind::Dp | UnitKind::Tensor => Cause::SfuBusy,
+            UnitKind::Sp | UnitKind::Int => Cause::SpBusy,
         };
         let (cause, waiting) = find_idle_cause(on, scheduler, unit_cause);
         let is_restless = on.warps.sets().has(scheduler, Place::Hazard);
@@ -206,15 +206,15 @@ fn find_idle_cause<B: Build>(
 ) -> (Cause, Waiting) {
     let (own, sets) = (on.warps.slots.used(scheduler), on.warps.sets());
     if own.is_empty() {
-        return (Cause::NoWarp, Waiting::None);
+        return (Cause::NoWarpResident, Waiting::None);
     }
     let ready = order::<B>().iter().copied().find(|unit| sets.has(scheduler, Place::ready(*unit)));
     if let Some(unit) = ready {
         return (unit_cause(unit), Waiting::At(Place::ready(unit)));
     }
     let rest = [
-        Place::DataMemory,
-        Place::DataAlu,
+        Place::MemoryDependence,
+        Place::ArithmeticDependence,
         Place::Hazard,
         Place::Redirected,
         Place::Starved,
@@ -225,5 +225,5 @@ fn find_idle_cause<B: Build>(
     ];
     let first = rest.into_iter().find(|place| sets.has(scheduler, *place));
     let found = first.and_then(|place| Some((place.cause()?, Waiting::At(place))));
-    found.unwrap_or((Cause::ExitWait, Waiting::Ended))
+    found.unwrap_or((Cause::Draining, Waiting::Ended))
 }

@@ -2,6 +2,7 @@
 
 use super::super::account::Account;
 use super::super::build::Build;
+use super::super::counters::SmCounters;
 use super::super::facts::Facts;
 use super::super::footprint::{Footprint, Spaces};
 use super::super::in_flight::InFlight;
@@ -60,8 +61,7 @@ pub(super) fn make_requests<B: Build>(
         let rules = rules(lane_bytes, segment);
         coalesce(rules, addresses, spaces.global, &mut entry.accesses);
         idealise(ideal, rules, addresses, spaces.global, &mut entry.accesses);
-        let count = entry.accesses.len() as u64;
-        *(if is_write { &mut counters.global_stores } else { &mut counters.global_loads }) += count;
+        count_global(counters, is_write, &entry.accesses, sector);
     } else if spaces.local != 0 {
         entry.local = true;
         let by_sector = config.sm.l1d.sets == 0 || coalescing == Coalescing::Sectors;
@@ -81,6 +81,14 @@ pub(super) fn make_requests<B: Build>(
     if B::PROFILED {
         charge(facts, account.row(entry.pc), footprint, entry, lane_bytes);
     }
+}
+
+/// Counts an access to global memory and its requests, each of which is a whole number of sectors.
+pub(super) fn count_global(counters: &mut SmCounters, is_write: bool, requests: &[Access], sector: u32) {
+    let sectors = |request: &Access| u64::from(request.bytes >> sector.trailing_zeros());
+    counters.global_accesses += 1;
+    counters.global_sectors += requests.iter().map(sectors).sum::<u64>();
+    *(if is_write { &mut counters.global_stores } else { &mut counters.global_loads }) += requests.len() as u64;
 }
 
 /// Leaves of the requests of an access what an ideal machine makes: none, or as many as its bytes would fill.

@@ -25,7 +25,7 @@ counters! {
         pending_hits: Events, "reads that joined an outstanding miss, and writes to a line that was outstanding";
         misses: Events, "reads that sent for their line, and writes that did not find theirs";
         reservation_fails: Events, "accesses that were refused (no free line, no free entry, queue full) and tried again";
-        writebacks: Events, "changed lines written back when they were replaced";
+        write_backs: Events, "changed lines written back when they were replaced";
     }
 }
 
@@ -252,7 +252,7 @@ impl Cache {
         if let Some(evicted) = self.tags.replace(number, line, now) {
             let request = self.request(evicted.line, self.config.line);
             self.queue.push_back(Request { purpose: Purpose::LocalWrite, posted: true, ..request });
-            self.counters.writebacks += 1;
+            self.counters.write_backs += 1;
         }
         self.tags.reserve(number, WHOLE, now);
     }

@@ -22,8 +22,8 @@ impl Outgoing {
         let done = match op.mem {
             _ if entry.bank_cycles > 1 => {
                 entry.bank_cycles -= 1;
-                desk.on.account.counters.shared_conflicts += 1;
-                desk.on.account.row(entry.pc).into_iter().for_each(|row| row.shared_conflicts += 1);
+                desk.on.account.counters.shared_bank_conflicts += 1;
+                desk.on.account.row(entry.pc).into_iter().for_each(|row| row.shared_bank_conflicts += 1);
                 false
             }
             _ if entry.accesses.is_empty() => true,

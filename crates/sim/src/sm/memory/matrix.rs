@@ -53,7 +53,7 @@ pub(in super::super) fn make_requests<B: Build>(
     if !config.sm.ideal.memory {
         coalesce_moved(rules, moved.iter().map(|part| (part.address, part.bytes, part.lane)), &mut entry.accesses);
     }
-    *(if is_write { &mut counters.global_stores } else { &mut counters.global_loads }) += entry.accesses.len() as u64;
+    super::access::count_global(counters, is_write, &entry.accesses, sector);
     entry.shared = entry.accesses.is_empty();
     if let Some(row) = account.row(entry.pc) {
         super::access::charge_requests(facts, row, &entry.accesses, distinct_bytes(&mut moved));

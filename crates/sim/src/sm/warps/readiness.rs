@@ -155,13 +155,13 @@ impl<'k, B: Build> Readiness<'k, B> {
         self.sets.wanting.set(warp, info.valid && !info.ended && has_room && serves);
         let place = match info.blocked {
             _ if !info.valid => Place::Free,
-            Some(Cause::ExitWait) if front.is_drained() => Place::Drained,
-            Some(Cause::ExitWait) => Place::Ended,
+            Some(Cause::Draining) if front.is_drained() => Place::Drained,
+            Some(Cause::Draining) => Place::Ended,
             Some(Cause::Barrier) if self.held.is_between(warp) => Place::Sibling,
             Some(Cause::Barrier) => Place::Barrier,
-            Some(Cause::DataAlu) if front.waits_in_order() => Place::Fence,
-            Some(Cause::DataAlu) if front.last_is_memory => Place::DataMemory,
-            Some(Cause::DataAlu) => Place::DataAlu,
+            Some(Cause::ArithmeticDependence) if front.waits_in_order() => Place::Fence,
+            Some(Cause::ArithmeticDependence) if front.last_is_memory => Place::MemoryDependence,
+            Some(Cause::ArithmeticDependence) => Place::ArithmeticDependence,
             _ => Place::Held,
         };
         self.sets.put(warp, place);
@@ -209,8 +209,8 @@ impl<'k, B: Build> Readiness<'k, B> {
                 _ => Hazard::Alu,
             };
             match hazard {
-                Hazard::Memory => return Place::DataMemory,
-                Hazard::Alu => return Place::DataAlu,
+                Hazard::Memory => return Place::MemoryDependence,
+                Hazard::Alu => return Place::ArithmeticDependence,
                 Hazard::None => {}
             }
         }
@@ -223,12 +223,12 @@ impl<'k, B: Build> Readiness<'k, B> {
             Some(_) => self.hazard_of(table, warp, info.mask, check),
         };
         match hazard {
-            Hazard::Memory => Place::DataMemory,
-            Hazard::Alu => Place::DataAlu,
+            Hazard::Memory => Place::MemoryDependence,
+            Hazard::Alu => Place::ArithmeticDependence,
             Hazard::None if !B::PLAIN && op.unit == UnitKind::Mem && self.held.is_kept_apart(warp, info.pc) => {
                 Place::Sibling
             }
-            Hazard::None if !B::PLAIN && self.waits_for_copies(table, warp, op) => Place::DataMemory,
+            Hazard::None if !B::PLAIN && self.waits_for_copies(table, warp, op) => Place::MemoryDependence,
             Hazard::None => Place::ready(op.unit),
         }
     }

@@ -78,7 +78,7 @@ fn global_writes_go_through_and_local_ones_stay() {
     c.next_ready();
     assert_eq!(write(&mut c, Purpose::LocalWrite), Answer::Hit);
     read(&mut c, 256, 2);
-    assert!(c.queue[0].posted && c.counters.writebacks == 1, "the changed line is written back first");
+    assert!(c.queue[0].posted && c.counters.write_backs == 1, "the changed line is written back first");
     c.queue.clear();
     (0..4).for_each(|_| c.fill(Token(0), 9));
     c.next_ready();
