@@ -39,6 +39,7 @@ mod suites;
 mod tidy;
 mod traces;
 mod virtualized_table;
+mod wording;
 mod workload_table;
 mod workloads;
 

@@ -6,9 +6,11 @@
 use crate::Result;
 use crate::docs;
 use crate::files::{Finding, TextFile, report, text_files};
+use crate::wording;
 
 /// Every rule for single files.
-const RULES: &[fn(&TextFile) -> Vec<Finding>] = &[crate_root, length, whitespace, words, final_newline, mechanisms];
+const RULES: &[fn(&TextFile) -> Vec<Finding>] =
+    &[crate_root, length, whitespace, words, wording::check, final_newline, mechanisms];
 
 /// The crate that is an interface of C: every function it exports and every pointer it takes is `unsafe`, each with its reason.
 const C_INTERFACE: &str = "cudart";

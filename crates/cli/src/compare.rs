@@ -364,7 +364,7 @@ pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
 }
 
 fn tables(args: &Args, experiment: &Experiment, grid: &Grid, results: &mut impl Results) -> Result<Exit, Failure> {
-    let watching = Watching::default();
+    let watching = Watching::of_comparison(args.store.is_some());
     let ended = work::run(&grid.points, results, args.jobs.options(), &|progress| watching.show(progress));
     watching.clear();
     let ended = ended?;

@@ -65,7 +65,8 @@ pub(crate) fn run(args: &Args, registry: &Registry) -> Result<Exit, Failure> {
     }
     let given: Vec<OsString> = std::env::args_os().collect();
     let own = given.len() - args.program.len();
-    let mut options: Vec<String> = given[..own].iter().skip(2).map(|a| a.to_string_lossy().into_owned()).collect();
+    let words = given[..own].iter().skip_while(|word| *word != "exec").skip(1);
+    let mut options: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
     if options.last().is_some_and(|last| last == "--") {
         options.pop();
     }
@@ -85,7 +86,7 @@ pub(crate) fn is_program(path: &Path) -> bool {
 /// `raddle profile PROGRAM`: what stands on the command line beside the program and its arguments are options of this command.
 pub(crate) fn profile(program: &Path, rest: &[OsString], registry: &Registry) -> Result<Exit, Failure> {
     refuse_static(program)?;
-    let given = std::env::args_os().skip(2).take_while(|word| word != "--");
+    let given = std::env::args_os().skip_while(|word| word != "profile").skip(1).take_while(|word| word != "--");
     let mut options: Vec<String> = given.map(|word| word.to_string_lossy().into_owned()).collect();
     let own = options.iter().rposition(|word| Path::new(word) == program);
     own.into_iter().for_each(|at| drop(options.remove(at)));

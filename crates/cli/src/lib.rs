@@ -5,8 +5,8 @@
 //!                                            └──► data on stdout, talk on stderr
 //! ```
 //!
-//! Nothing but this crate prints, reads the command line or chooses exit codes. Data, that is what
-//! another program may want to read, goes to stdout; everything for the person goes to stderr.
+//! Nothing but this crate prints, reads the command line or chooses exit codes. Results go to stdout: data, summaries,
+//! tables. Progress, warnings and errors go to stderr.
 //!
 //! The program `raddle` has the mechanisms of `raddle_mech`. A program with mechanisms of its own adds them to these, and
 //! has every command with them: `examples/my_raddle.rs` is one.
@@ -18,6 +18,7 @@ mod cc;
 mod compare;
 mod config;
 mod cost;
+mod doctor;
 pub mod exec;
 mod exit;
 mod fill;
@@ -33,20 +34,54 @@ mod progress;
 mod ptx;
 mod render;
 mod run;
+mod shell;
 mod sources;
 mod workloads;
 
 use clap::{Parser, Subcommand};
 use raddle_sim::seam::Registry;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Run and study GPU kernels written in PTX, without a GPU
 #[derive(Parser)]
-#[command(name = "raddle", version, after_help = EXAMPLE)]
+#[command(name = "raddle", version = version(), after_help = EXAMPLE)]
 struct Cli {
+    /// Colours: auto, always or never
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    color: Color,
     #[command(subcommand)]
     command: Command,
+}
+
+/// When messages have colours.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Everywhere.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+impl From<Color> for anstream::ColorChoice {
+    fn from(color: Color) -> Self {
+        match color {
+            Color::Auto => Self::Auto,
+            Color::Always => Self::Always,
+            Color::Never => Self::Never,
+        }
+    }
+}
+
+/// The version with what decides which cycles come out: the commit and the epoch of the timing model.
+fn version() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let commit = option_env!("RADDLE_COMMIT").map_or_else(String::new, |commit| format!("commit {commit}, "));
+        format!("{} ({commit}epoch {} of the timing model)", env!("CARGO_PKG_VERSION"), raddle_sim::EPOCH)
+    });
+    &TEXT
 }
 
 const EXAMPLE: &str = "\
@@ -61,7 +96,7 @@ Exit codes:
   4    the limit of instructions ended a kernel (--max-insts)
   5    the limit of cycles ended a kernel (--max-cycles)
   6    the run was told to stop and has written a checkpoint (--checkpoint)
-  130  Ctrl-C stopped an experiment; its results are kept";
+  130  Ctrl-C stopped the run; the results of an experiment are kept";
 
 #[derive(Subcommand)]
 enum Command {
@@ -127,6 +162,12 @@ Examples:
         #[command(subcommand)]
         command: Option<list::Command>,
     },
+    /// Say which optional programs are installed, and what they are for
+    Doctor(doctor::Args),
+    /// Print a shell's completions
+    Completions(shell::CompletionsArgs),
+    /// Write manual pages to a folder
+    Man(shell::ManArgs),
 }
 
 /// Pictures of runs.
@@ -146,7 +187,9 @@ enum Plot {
 #[must_use]
 pub fn main_with(registry: Registry) -> ExitCode {
     let registry = Arc::new(registry);
-    let result = match Cli::parse().command {
+    let Cli { color, command } = Cli::parse();
+    anstream::ColorChoice::from(color).write_global();
+    let result = match command {
         Command::Run(args) => run::run(&args, &registry),
         Command::Cc(args) => cc::run(&args),
         Command::Exec(args) => exec::run(&args, &registry),
@@ -168,6 +211,9 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Command::Reproduce(args) => lab::reproduce(&args, &registry),
         Command::Cost(args) => cost::run(&args),
         Command::List { command } => list::run(command.as_ref(), &registry),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Completions(args) => shell::completions::<Cli>(&args),
+        Command::Man(args) => shell::man::<Cli>(&args),
     };
     let exit = result.unwrap_or_else(|failure| {
         let exit = failure.exit();

@@ -13,6 +13,7 @@ use raddle_sim::sm::counters::SmCounters;
 use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::sm::memory::cache::CacheCounters;
 use raddle_sim::stats::{CounterInfo, Counters};
+use raddle_workloads::manifest::StandsFor;
 use serde::Serialize;
 use serde_json::json;
 use std::path::Path;
@@ -40,10 +41,10 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// List the workloads, with the benchmarks they stand for
+    /// List the workloads, with the benchmarks they are modelled on
     #[command(after_help = "\
 A workload is run by its name. Its class is what papers sort such programs by: divergent, coherent or
-barrier.
+barrier. --wide adds the suites of the benchmarks and the kernels.
 
 Examples:
   raddle list workloads
@@ -52,6 +53,9 @@ Examples:
         /// Print one JSON object per workload
         #[arg(long)]
         json: bool,
+        /// Print all columns, however long the lines
+        #[arg(long)]
+        wide: bool,
     },
     /// List the experiments that come with Raddle
     #[command(after_help = "\
@@ -87,13 +91,13 @@ pub fn run(command: Option<&Command>, registry: &Arc<Registry>) -> Result<Exit, 
         None => {
             mechanisms(registry, false)?;
             presets(false)?;
-            workloads(false)?;
+            workloads(false, false)?;
             experiments(registry, false)?;
             counters(registry, false)?;
         }
         Some(Command::Presets { json }) => presets(*json)?,
         Some(Command::Mechanisms { json }) => mechanisms(registry, *json)?,
-        Some(Command::Workloads { json }) => workloads(*json)?,
+        Some(Command::Workloads { json, wide }) => workloads(*json, *wide)?,
         Some(Command::Experiments { json }) => experiments(registry, *json)?,
         Some(Command::Counters { json }) => counters(registry, *json)?,
     }
@@ -160,20 +164,21 @@ fn mechanisms(registry: &Registry, json: bool) -> Result<(), Failure> {
         for p in parameters {
             let about = one_line(&p.doc);
             let range = if p.range.is_empty() { String::new() } else { format!(" ({})", p.range) };
-            text += &format!("  {:<12}  {} = {}{range}: {about}\n", "", p.name, p.default);
+            text += &wrapped(&format!("{} = {}{range}: {about}", p.name, p.default));
         }
         for c in info.counters {
-            text += &format!("  {:<12}  counts {} ({}): {}\n", "", c.name, c.unit.name(), c.doc);
+            text += &wrapped(&format!("counts {} ({}): {}", c.name, c.unit.name(), c.doc));
         }
         for r in info.refuses {
-            text += &format!("  {:<12}  not with {} {}: {}\n", "", r.seam.key(), r.name, r.reason);
+            text += &wrapped(&format!("not with {} {}: {}", r.seam.key(), r.name, r.reason));
         }
     }
     Ok(out::data(&text)?)
 }
 
-fn workloads(json: bool) -> Result<(), Failure> {
-    let mut rows = vec![["name", "class", "stands for", "kernels"].map(str::to_owned).to_vec()];
+fn workloads(json: bool, wide: bool) -> Result<(), Failure> {
+    let heads = ["name", "class", "modelled on", "kernels"];
+    let mut rows = vec![heads[..if wide { 4 } else { 3 }].iter().copied().map(str::to_owned).collect()];
     for workload in raddle_workloads::all() {
         let module = workload.module()?;
         let manifest = workload.manifest(&module)?;
@@ -198,14 +203,16 @@ fn workloads(json: bool) -> Result<(), Failure> {
                 "kernels": kernels.collect::<Vec<_>>(),
             }))?;
         }
-        let stands_for = manifest.stands_for.iter().map(|s| format!("{} ({})", s.benchmark, s.suite));
-        let mut stands_for: Vec<String> = stands_for.collect();
-        stands_for.dedup();
-        if stands_for.is_empty() {
-            stands_for.push("-".to_owned());
+        let benchmark =
+            |s: &StandsFor| if wide { format!("{} ({})", s.benchmark, s.suite) } else { s.benchmark.clone() };
+        let mut benchmarks: Vec<String> = manifest.stands_for.iter().map(benchmark).collect();
+        benchmarks.dedup();
+        if benchmarks.is_empty() {
+            benchmarks.push("-".to_owned());
         }
-        let class = manifest.class.name().to_owned();
-        rows.push(vec![workload.name.to_owned(), class, stands_for.join(", "), kernels.join(", ")]);
+        let mut row = vec![workload.name.to_owned(), manifest.class.name().to_owned(), benchmarks.join(", ")];
+        row.extend(wide.then(|| kernels.join(", ")));
+        rows.push(row);
     }
     if !json {
         out::data(&out::columns(&rows))?;
@@ -228,6 +235,22 @@ fn experiments(registry: &Arc<Registry>, json: bool) -> Result<(), Failure> {
         out::data(&out::columns(&rows))?;
     }
     Ok(())
+}
+
+/// Lines of at most 100 columns, below the summary of a mechanism; all but the first are indented further.
+fn wrapped(text: &str) -> String {
+    const WIDTH: usize = 100;
+    let (mut lines, mut line) = (String::new(), format!("{:16}", ""));
+    for (number, word) in text.split(' ').enumerate() {
+        if number > 0 && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines += &(line + "\n");
+            line = format!("{:18}{word}", "");
+        } else {
+            line += if number > 0 { " " } else { "" };
+            line += word;
+        }
+    }
+    lines + &line + "\n"
 }
 
 fn one_line(text: &str) -> String {
@@ -270,4 +293,17 @@ fn counters(registry: &Registry, json: bool) -> Result<(), Failure> {
         out::data(&text)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_wrapped() {
+        assert_eq!(wrapped("a = 1: short"), "                a = 1: short\n");
+        let long = wrapped(&"word ".repeat(40));
+        assert!(long.lines().count() == 3 && long.lines().all(|line| line.len() <= 100), "{long}");
+        assert_eq!(long.split_whitespace().count(), 40);
+    }
 }

@@ -1,46 +1,95 @@
-//! The line on stderr that says how far a long run has come.
+//! How far a long run has come: a line on a terminal, a note now and then elsewhere, and the place where Ctrl-C stopped it.
 
-use crate::out::grouped;
+use crate::exit::Exit;
+use crate::out::{self, grouped};
 use raddle_sim::gpu::Progress;
 use std::io::{IsTerminal, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A run shorter than this says nothing; a longer one says it again after this time.
+/// A run shorter than this says nothing; a longer one redraws the line after this time.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// The line. It is only drawn on a terminal.
-pub struct Line {
-    is_on: bool,
-    is_drawn: bool,
+/// Off a terminal a run says after this time that it is still running, and again after twice the time, and so on.
+const FIRST_NOTE: Duration = Duration::from_secs(60);
+
+/// How far a run has come.
+#[derive(Clone, Copy)]
+struct Reached {
     launch: usize,
+    progress: Progress,
+    /// When the launch began.
     start: Instant,
+}
+
+/// What is said while a run goes on.
+pub struct Line {
+    is_terminal: bool,
+    is_quiet: bool,
+    is_drawn: bool,
+    begin: Instant,
     last: Instant,
+    next_note: Duration,
+    reached: Arc<Mutex<Option<Reached>>>,
 }
 
 impl Line {
-    /// A line; with `quiet` it is never drawn.
-    pub fn new(quiet: bool) -> Self {
+    /// A line; a quiet one is never drawn.
+    pub fn new(is_quiet: bool) -> Self {
         let now = Instant::now();
-        let is_on = !quiet && std::io::stderr().is_terminal();
-        Self { is_on, is_drawn: false, launch: 0, start: now, last: now }
+        Self {
+            is_terminal: std::io::stderr().is_terminal(),
+            is_quiet,
+            is_drawn: false,
+            begin: now,
+            last: now,
+            next_note: FIRST_NOTE,
+            reached: Arc::default(),
+        }
+    }
+
+    /// One that says on Ctrl-C how far the run has come, and ends the process.
+    pub fn stoppable(is_quiet: bool) -> Self {
+        let line = Self::new(is_quiet);
+        let reached = Arc::clone(&line.reached);
+        let clear = if line.is_terminal { "\r\x1b[K" } else { "" };
+        // Where signals cannot be caught the process ends without a word.
+        let _ = ctrlc::set_handler(move || {
+            let reached = *reached.lock().unwrap_or_else(PoisonError::into_inner);
+            let place = reached.map_or_else(|| "before its first launch".to_owned(), |reached| place(&reached));
+            out::talk(&format!("{clear}stopped {place}"));
+            std::process::exit(Exit::Stopped.code().into());
+        });
+        line
     }
 
     /// Launch `number` has come this far.
     pub fn show(&mut self, number: usize, progress: Progress) {
         let now = Instant::now();
-        if number != self.launch {
-            (self.launch, self.start) = (number, now);
+        let reached = self.reach(number, progress, now);
+        if self.is_quiet {
+            return;
         }
-        if self.is_on && now - self.last >= EVERY {
+        if self.is_terminal && now - self.last >= EVERY {
             (self.last, self.is_drawn) = (now, true);
             let mut stderr = std::io::stderr().lock();
             // Nobody is helped by an error about the progress line.
-            let _ = write!(stderr, "\r\x1b[K{}", text(number, progress, now - self.start));
+            let _ = write!(stderr, "\r\x1b[K{}", text(&reached, now - reached.start));
             let _ = stderr.flush();
+        } else if !self.is_terminal && now - self.begin >= self.next_note {
+            self.next_note *= 2;
+            let seconds = (now - self.begin).as_secs();
+            out::talk(&format!("still running after {seconds} s: {}", text(&reached, now - reached.start)));
         }
     }
 
-    /// Takes the line away.
+    fn reach(&self, launch: usize, progress: Progress, now: Instant) -> Reached {
+        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = reached.filter(|before| before.launch == launch).map_or(now, |before| before.start);
+        *reached.insert(Reached { launch, progress, start })
+    }
+
+    /// Removes the line.
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.is_drawn) {
             let mut stderr = std::io::stderr().lock();
@@ -50,11 +99,18 @@ impl Line {
     }
 }
 
-fn text(number: usize, progress: Progress, elapsed: Duration) -> String {
-    let Progress { cycles, ctas_done, ctas } = progress;
+/// Where a run was stopped.
+fn place(reached: &Reached) -> String {
+    let Progress { cycles, ctas_done, ctas } = reached.progress;
+    let launch = reached.launch + 1;
+    format!("in launch {launch} at cycle {}: {ctas_done} of {ctas} blocks had ended", grouped(cycles))
+}
+
+fn text(reached: &Reached, elapsed: Duration) -> String {
+    let Progress { cycles, ctas_done, ctas } = reached.progress;
     let seconds = elapsed.as_secs_f64().max(1e-3);
     let rate = cycles as f64 / seconds;
-    let mut text = format!("launch {}: {} cycles, {:.0} thousand/s", number + 1, grouped(cycles), rate / 1e3);
+    let mut text = format!("launch {}: {} cycles, {:.0} thousand/s", reached.launch + 1, grouped(cycles), rate / 1e3);
     text += &format!(", {ctas_done} of {ctas} blocks");
     if ctas_done > 0 {
         let left = seconds * (ctas - ctas_done) as f64 / ctas_done as f64;
@@ -69,10 +125,24 @@ mod tests {
 
     #[test]
     fn says_how_far_it_has_come() {
-        let progress = |ctas_done| Progress { cycles: 120_000, ctas_done, ctas: 40 };
+        let start = Instant::now();
+        let reached =
+            |launch, ctas_done| Reached { launch, progress: Progress { cycles: 120_000, ctas_done, ctas: 40 }, start };
         let two = Duration::from_secs(2);
-        assert_eq!(text(0, progress(0), two), "launch 1: 120,000 cycles, 60 thousand/s, 0 of 40 blocks");
-        let some = text(1, progress(10), two);
+        assert_eq!(text(&reached(0, 0), two), "launch 1: 120,000 cycles, 60 thousand/s, 0 of 40 blocks");
+        let some = text(&reached(1, 10), two);
         assert_eq!(some, "launch 2: 120,000 cycles, 60 thousand/s, 10 of 40 blocks, about 6 s left");
+        assert_eq!(place(&reached(1, 10)), "in launch 2 at cycle 120,000: 10 of 40 blocks had ended");
+    }
+
+    #[test]
+    fn a_launch_begins_when_it_is_first_seen() {
+        let line = Line::new(true);
+        let progress = Progress { cycles: 1, ctas_done: 0, ctas: 1 };
+        let begin = Instant::now();
+        let later = begin + Duration::from_secs(5);
+        assert_eq!(line.reach(0, progress, begin).start, begin);
+        assert_eq!(line.reach(0, progress, later).start, begin);
+        assert_eq!(line.reach(1, progress, later).start, later);
     }
 }

@@ -111,6 +111,9 @@ pub struct Args {
     /// Print one JSON object with everything there is to say
     #[arg(long, help_heading = "Output")]
     json: bool,
+    /// Print no summary and no progress
+    #[arg(long, short, help_heading = "Output")]
+    quiet: bool,
     /// Print what the run takes in joules and watts; FILE overrides energies of the table
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Output")]
     energy: Option<Option<PathBuf>>,
@@ -160,10 +163,10 @@ no slash is the name of one, everything else is a file: for a file `bfs`, write 
 summed up for each kernel.
 
 With --checkpoint, the state of the run is written to a folder every ten minutes, and when the run is
-told to stop (SIGTERM, Ctrl-C). The same command with --resume goes on from there, with any number of
-threads, and ends with the same results. A run that has come to its end deletes its checkpoints.
+told to stop (SIGTERM, Ctrl-C). The same command with --resume continues from there, with any number of
+threads, and ends with the same results. A run that ends deletes its checkpoints.
 
-What the kernel prints, and what --print asks for, goes to stdout; the summary goes to stderr.
+What the kernel prints comes first on stdout, then what --print asks for, then the summary.
 
 Examples:
   raddle run examples/saxpy.toml
@@ -207,6 +210,14 @@ impl Args {
     /// What is to run.
     pub fn file(&self) -> &Path {
         &self.file
+    }
+
+    /// Prints the summary, unless it is not wanted.
+    fn summarise(&self, lines: &[String]) -> Result<(), Failure> {
+        if !self.quiet {
+            out::data(&(lines.join("\n") + "\n"))?;
+        }
+        Ok(())
     }
 
     /// Whether data for machines is asked for.
@@ -263,6 +274,12 @@ impl Args {
             out::talk(&format!("kernel `{}` runs as it is written", refusal.kernel));
         }
         Ok(file)
+    }
+
+    /// What is said while the run goes on. With checkpoints Ctrl-C writes one, without it ends the run.
+    fn line(&self) -> Line {
+        let is_quiet = self.json || self.quiet;
+        if self.checkpoints.is_chosen() { Line::new(is_quiet) } else { Line::stoppable(is_quiet) }
     }
 
     fn options(&self, machine: Option<&Machine>, sample: Option<Sampling>) -> RunOptions {
@@ -373,7 +390,7 @@ fn execute(
     let profile = start.elapsed();
     let setup = Setup::with_registry(args.options(machine.as_ref(), sampling), Arc::clone(registry));
     let setup = setup.with_checkpoints(args.checkpoints.start());
-    let line = RefCell::new(Line::new(args.json));
+    let line = RefCell::new(args.line());
     let mut progress = |number, progress| line.borrow_mut().show(number, progress);
     let mut session = Session::new(plan, ptx, &setup)?;
     let observer = observer.map(|o| o as &mut dyn LaunchObserver);
@@ -407,14 +424,13 @@ fn execute(
             out::json(&value)?;
         } else {
             out::data(&report.data())?;
-            out::talk(&report.summary());
-            total.iter().for_each(|total| out::talk(&sample::total_line(total)));
-            energy.iter().for_each(|energy| out::talk(&energy::text(energy)));
+            let mut lines = report.summary();
+            lines.extend(total.as_ref().map(sample::total_line));
+            lines.extend(energy.as_ref().map(energy::text));
             if let (Some(full), Some(machine), None) = (&full, machine, outcome.stop()) {
-                fill::lines(full, &machine.config, Some("a larger grid"), false)
-                    .iter()
-                    .for_each(|line| out::talk(line));
+                lines.extend(fill::lines(full, &machine.config, Some("a larger grid"), false));
             }
+            args.summarise(&lines)?;
         }
     }
     outside::lines(&outcome.launches, ptx).iter().for_each(|line| out::talk(line));

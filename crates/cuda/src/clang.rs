@@ -101,7 +101,10 @@ impl Clang {
 }
 
 /// libclc's file.
-fn libclc() -> Result<PathBuf, Problem> {
+///
+/// # Errors
+/// When it is not installed; the help says what to install.
+pub fn libclc() -> Result<PathBuf, Problem> {
     if let Some(path) = std::env::var_os("RADDLE_LIBCLC") {
         return Ok(PathBuf::from(path));
     }

@@ -1,7 +1,7 @@
 //! Files of elements: `.npy` and raw little-endian bytes.
 
 use crate::element::Element;
-use crate::error::Error;
+use crate::error::{Error, Problem};
 use crate::input;
 use crate::npy::{Dtype, Npy};
 use raddle_ptx::isa::{Kind, Type};
@@ -56,6 +56,7 @@ impl DataFile {
     /// # Errors
     /// When the file cannot be read, or its elements are not of this type.
     pub fn read(&self, ty: Element) -> Result<Vec<u8>, Error> {
+        self.refuse_archive()?;
         let bytes = input::bytes(&self.path, input::MAX_DATA)
             .map_err(|source| Error::Read { path: self.path.display().to_string(), source })?;
         match self.format {
@@ -73,6 +74,17 @@ impl DataFile {
             }
             Format::Raw => Ok(bytes),
         }
+    }
+
+    /// Refuses archives of NumPy, which would be read as raw bytes.
+    fn refuse_archive(&self) -> Result<(), Error> {
+        if self.path.extension().is_none_or(|ending| ending != "npz") {
+            return Ok(());
+        }
+        let path = self.path.display().to_string();
+        Err(Problem::new(format!("{path} is an archive of arrays, and a buffer is one array"))
+            .help("write the array to a file of its own: np.save(\"x.npy\", archive[\"x\"])")
+            .into())
     }
 
     /// Writes elements of type `ty`.

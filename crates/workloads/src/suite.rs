@@ -118,10 +118,24 @@ pub fn all() -> &'static [Workload] {
 /// When there is none; the help names a close one, or where to find all.
 pub fn find(name: &str) -> Result<&'static Workload, Problem> {
     ALL.iter().find(|w| w.name == name).ok_or_else(|| {
-        let help = closest(name, ALL.iter().map(|w| w.name)).map(|close| format!("did you mean `{close}`?"));
-        let help = help.unwrap_or_else(|| "`raddle list workloads` says what there is".to_owned());
+        let same = by_benchmark(name);
+        let close = same.is_empty().then(|| closest(name, ALL.iter().map(|w| w.name))).flatten();
+        let help = match (same.as_slice(), close) {
+            ([], None) => "`raddle list workloads` lists all of them".to_owned(),
+            ([], Some(close)) => format!("did you mean `{close}`?"),
+            (same, _) => format!("papers use this name for the benchmark behind {}", same.join(" and ")),
+        };
         Problem::new(format!("there is no workload `{name}`")).help(help)
     })
+}
+
+/// The workloads modelled on a benchmark of this name, whatever its case, each in backquotes.
+fn by_benchmark(name: &str) -> Vec<String> {
+    let is_meant = |workload: &&Workload| {
+        let manifest = workload.module().and_then(|module| workload.manifest(&module));
+        manifest.is_ok_and(|manifest| manifest.stands_for.iter().any(|s| s.benchmark.eq_ignore_ascii_case(name)))
+    };
+    ALL.iter().filter(is_meant).map(|workload| format!("`{}`", workload.name)).collect()
 }
 
 impl Workload {

@@ -417,6 +417,8 @@ fn tell_numbers(numbers: &[Number]) {
 pub struct Watching {
     state: Mutex<State>,
     is_terminal: bool,
+    /// Whether results outlive the process.
+    keeps: bool,
 }
 
 #[derive(Default)]
@@ -431,7 +433,7 @@ const EVERY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(30
 
 impl Default for Watching {
     fn default() -> Self {
-        Self { state: Mutex::default(), is_terminal: std::io::stderr().is_terminal() }
+        Self { state: Mutex::default(), is_terminal: std::io::stderr().is_terminal(), keeps: true }
     }
 }
 
@@ -439,7 +441,16 @@ impl Watching {
     /// One that says, when the process is told to stop, what is done and how to go on, and ends the process. Points that keep
     /// their state write it down first, unless the process is told twice.
     pub fn stoppable(keeping: Option<Keeping>) -> Arc<Self> {
-        let watching = Arc::new(Self::default());
+        Self::default().with_handler(keeping)
+    }
+
+    /// One for a comparison, whose results may be gone when it is stopped.
+    pub fn of_comparison(keeps: bool) -> Arc<Self> {
+        Self { keeps, ..Self::default() }.with_handler(None)
+    }
+
+    fn with_handler(self, keeping: Option<Keeping>) -> Arc<Self> {
+        let watching = Arc::new(self);
         let on_stop = Arc::clone(&watching);
         // Where signals cannot be caught the process ends without a word; nothing is lost either way.
         let _ = ctrlc::set_handler(move || {
@@ -459,7 +470,11 @@ impl Watching {
     fn tell_stopped(&self) {
         let Progress { all, known, done, .. } = self.lock().progress;
         let ended = known + done;
-        out::talk(&format!("stopped: {ended} of {all} points have a result; the same command goes on with the rest"));
+        let next = match self.keeps {
+            true => "the same command continues with the rest",
+            false => "with --store FOLDER they are kept, and the same command continues with the rest",
+        };
+        out::talk(&format!("stopped: {ended} of {all} points have a result; {next}"));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -47,7 +47,7 @@ impl Report<'_> {
     }
 
     /// A few lines for people.
-    pub fn summary(&self) -> String {
+    pub fn summary(&self) -> Vec<String> {
         let launches = self.launches();
         let mut lines = if self.sampled.is_some() { launches.lines_by_kernel() } else { launches.lines() };
         lines.extend(self.outcome.memory.as_ref().map(memory_line));
@@ -57,7 +57,7 @@ impl Report<'_> {
         for (buffer, path) in &self.outcome.written {
             lines.push(format!("  {} written to {path}", self.name(*buffer)));
         }
-        lines.join("\n")
+        lines
     }
 
     fn check_lines(&self, buffer: usize, c: &Comparison) -> Vec<String> {

@@ -5,7 +5,6 @@ use super::{Args, Ran, Then, energy, outside, sample, sanitize, spec, stop, timi
 use crate::exit::{Exit, Failure};
 use crate::fill;
 use crate::out;
-use crate::progress::Line;
 use crate::render::{self, Text};
 use raddle_runtime::device::Setup;
 use raddle_runtime::sample::Estimates;
@@ -48,7 +47,7 @@ pub fn run(
     let setup = Setup::with_registry(args.options(machine, sampling), Arc::clone(registry));
     let setup = setup.with_checkpoints(args.checkpoints.start());
 
-    let line = RefCell::new(Line::new(args.json));
+    let line = RefCell::new(args.line());
     let mut progress = |number, progress| line.borrow_mut().show(number, progress);
     let observer = observer.map(|o| o as &mut dyn LaunchObserver);
     let watch = Watch { observer, progress: Some(&mut progress) };
@@ -112,7 +111,7 @@ pub fn run(
             if outcome.stop().is_none() && wrong.is_none() {
                 lines.push(format!("{} right", are(checked)));
             }
-            out::talk(&lines.join("\n"));
+            args.summarise(&lines)?;
         }
     }
     outside::lines(&outcome.launches, &module).iter().for_each(|line| out::talk(line));

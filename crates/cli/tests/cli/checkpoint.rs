@@ -250,7 +250,7 @@ fn a_point_goes_on_after_kills() {
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         let ended = child.wait_with_output().unwrap();
         if signal == "-TERM" {
-            let said = "stopped: 0 of 1 points have a result; the same command goes on with the rest\n";
+            let said = "stopped: 0 of 1 points have a result; the same command continues with the rest\n";
             assert_eq!((ended.status.code(), String::from_utf8(ended.stderr).unwrap().as_str()), (Some(130), said));
         }
         assert_eq!(points(), 1);

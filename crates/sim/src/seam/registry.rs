@@ -5,6 +5,7 @@ use super::{
 };
 use crate::config::{Choice, MachineConfig, Value};
 use crate::stats::CounterInfo;
+use raddle_ptx::diag::closest;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -211,9 +212,12 @@ impl Registry {
             let choice = seam.choice(&config.mechanism);
             let key = format!("mechanism.{}", seam.key());
             let Some(found) = self.get(seam, choice.name()) else {
-                let known = self.iter().filter(|m| m.info.seam == seam).map(|m| m.info.name);
-                let known = known.collect::<Vec<_>>().join(", ");
-                wrong.push((key, format!("there is no `{}`; known are {known}", choice.name())));
+                let known: Vec<_> = self.iter().filter(|m| m.info.seam == seam).map(|m| m.info.name).collect();
+                let help = match closest(choice.name(), known.iter().copied()) {
+                    Some(close) => format!("(did you mean `{close}`?)"),
+                    None => format!("(known are {})", known.join(", ")),
+                };
+                wrong.push((key, format!("there is no `{}` {help}", choice.name())));
                 continue;
             };
             let given = parameters_of(choice);
