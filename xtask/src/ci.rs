@@ -14,8 +14,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::files::{cargo, run_cargo, run_command};
 use crate::{
-    Result, codegen, deny, deps, docs, fmt, fuzz, host_instructions, pages, programs, results, slurm, tidy, traces,
-    workloads,
+    Result, book, codegen, deny, deps, docs, fmt, fuzz, host_instructions, install, pages, programs, results, slurm,
+    tidy, traces, workloads,
 };
 
 /// What a step is for, and with which others it shares a budget of time.
@@ -66,6 +66,7 @@ const STEPS: &[Step] = &[
     Step("deps",    Group::Rest,  "crates depend in one direction", |_| deps::run()),
     Step("deny",    Group::Rest,  "licences of dependencies fit",   |_| deny::run()),
     Step("docs",    Group::Rest,  "links in the documents resolve", |_| docs::run()),
+    Step("book",    Group::Rest,  "the book builds as a site",      |_| book::run()),
     Step("codegen", Group::Rest,  "generated files are up to date", |_| codegen::run(true)),
     Step("results", Group::Rest,  "pages of results are true",      |_| results::check_all()),
     Step("clippy",  Group::Build, "no warnings in any target",      |_| clippy()),
@@ -77,6 +78,7 @@ const STEPS: &[Step] = &[
     Step("programs", Group::Rest, "CUDA programs compile and run",  |_| programs::run()),
     Step("traces",  Group::Rest,  "timelines are what runs counted", |_| traces::run()),
     Step("pages",   Group::Rest,  "pages do what they say",         |_| pages::run(false)),
+    Step("install", Group::Rest,  "an installed program works",     |_| install::check()),
     Step("fuzz",    Group::Rest,  "short fuzzing samples pass",     |_| fuzz::samples()),
     Step("slurm",   Group::Rest,  "experiments run over Slurm",     |_| slurm::run()),
     Step("cost",    Group::Rest,  "simulating costs what it did",   |_| host_instructions::run(true)),

@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to the terminal")]
 
 mod accuracy;
+mod book;
 mod ci;
 mod codegen;
 mod command_line;
@@ -19,6 +20,7 @@ mod files;
 mod fmt;
 mod fuzz;
 mod host_instructions;
+mod install;
 mod instructions;
 mod launches;
 mod machine_keys;
@@ -65,6 +67,8 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Build the book as a site, in target/book; needs mdbook
+    Book,
     /// Run everything CI runs, in the same order
     Ci(ci::Args),
     /// Write the generated files
@@ -120,6 +124,8 @@ enum Command {
         #[arg(long, conflicts_with = "check")]
         filled: bool,
     },
+    /// Install `raddle` to an empty folder and follow the first steps away from the clone
+    Install,
     /// Count what every workload launches at every size and write the census
     Launches {
         /// Write nothing; fail if the census is another one
@@ -152,6 +158,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Args::parse().command {
         Command::Accuracy { check } => accuracy::run(check),
+        Command::Book => book::run(),
         Command::Ci(args) => return ci::run(&args),
         Command::Codegen { check } => codegen::run(check),
         Command::Deps => deps::run(),
@@ -162,6 +169,7 @@ fn main() -> ExitCode {
         Command::Fuzz(args) => fuzz::run(&args),
         Command::HostInstructions { filled: true, .. } => host_instructions::filled(),
         Command::HostInstructions { check, .. } => host_instructions::run(check),
+        Command::Install => install::check(),
         Command::Launches { check } => launches::run(check),
         Command::Long => long(),
         Command::MeasureWorkloads { table, check } => workload_table::measure(&table, check),

@@ -38,6 +38,7 @@ pub fn run() -> Result {
     let files = text_files()?;
     let mut findings: Vec<_> = files.iter().flat_map(check).collect();
     findings.extend(docs::unlisted_pages(&files));
+    findings.extend(wording::glossary(&files));
     report("tidy", files.len(), &findings)
 }
 

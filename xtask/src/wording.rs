@@ -41,6 +41,55 @@ pub fn check(file: &TextFile) -> Vec<Finding> {
     findings
 }
 
+/// The page that says what words mean.
+const GLOSSARY: &str = "docs/src/glossary.md";
+
+/// Whether the glossary is true: somebody uses each of its terms, and nobody the words it writes in italics as ones to
+/// avoid.
+pub fn glossary(files: &[TextFile]) -> Vec<Finding> {
+    let Some(glossary) = files.iter().find(|file| file.path == GLOSSARY) else { return Vec::new() };
+    let others: Vec<(&TextFile, String)> = files
+        .iter()
+        .filter(|file| file.path != GLOSSARY && ["md", "rs", "toml"].iter().any(|ending| file.has_extension(ending)))
+        .map(|file| (file, file.text.to_lowercase()))
+        .collect();
+    let mut findings = Vec::new();
+    for (line, term, avoided) in terms(&glossary.text) {
+        if !others.iter().any(|(_, text)| text.contains(&term.to_lowercase())) {
+            findings.push(Finding::new(GLOSSARY, line, format!("nobody uses `{term}`: drop it")));
+        }
+        for (file, _) in others.iter().filter(|(file, _)| file.has_extension("md")) {
+            for (line, text) in paragraphs(&file.text) {
+                for word in avoided.iter().filter(|word| has_phrase(&text, &word.split(' ').collect::<Vec<_>>())) {
+                    findings.push(Finding::new(&file.path, line, format!("\"{word}\": the glossary says `{term}`")));
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// The terms of the glossary: its line, the term, and the words in italics of the last column. A row with two terms is
+/// two of them.
+fn terms(glossary: &str) -> Vec<(usize, String, Vec<String>)> {
+    let mut all = Vec::new();
+    for (line, row) in (1..).zip(glossary.lines()) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let &[names, _, avoid] = cells.as_slice() else { continue };
+        if !row.starts_with('|') || names == "term" || names.starts_with("--") || names.contains("sm.stall") {
+            continue;
+        }
+        let avoided: Vec<String> = avoid.split('*').skip(1).step_by(2).map(str::to_owned).collect();
+        let is_reason = glossary.lines().take(line).any(|before| before.starts_with("## Stall reasons"))
+            && !glossary.lines().take(line).any(|before| before.starts_with("## Memory"));
+        if !is_reason {
+            let names = names.split(", ").map(|name| name.trim_matches('`').to_owned());
+            all.extend(names.map(|name| (line, name, avoided.clone())));
+        }
+    }
+    all
+}
+
 /// Paragraphs, items of lists, headings and cells of tables, with the line each begins on. Code is one word, and links
 /// are their text.
 fn paragraphs(text: &str) -> Vec<(usize, String)> {
@@ -139,6 +188,18 @@ mod tests {
         let two = format!("- {}\n- {}\n", "word ".repeat(20), "word ".repeat(20));
         assert_eq!(found(&two), "", "items are sentences of their own");
         assert_eq!(found(&format!("{} `{long}` {}.\n", "word ".repeat(17), "word ".repeat(17))), "");
+    }
+
+    #[test]
+    fn a_glossary_is_true() {
+        let file = |path: &str, text: &str| TextFile { path: path.to_owned(), text: text.to_owned() };
+        let table = "| term | meaning | avoid |\n| --- | --- | --- |\n| warp | Lanes. | *wavefront*, group |\n| `gap`, rest | Nothing. | |\n";
+        let files =
+            [file(GLOSSARY, table), file("a.md", "A wavefront of a Warp, a group.\n"), file("b.rs", "// The gap.")];
+        assert_eq!(
+            render(&glossary(&files)),
+            "a.md:1: \"wavefront\": the glossary says `warp`\ndocs/src/glossary.md:4: nobody uses `rest`: drop it"
+        );
     }
 
     #[test]

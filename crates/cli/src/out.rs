@@ -68,6 +68,14 @@ impl<'p> Picture<'p> {
     }
 }
 
+/// So many things a second.
+pub fn rate(per_second: f64) -> String {
+    match per_second {
+        ..1e6 => format!("{:.0} thousand/s", per_second / 1e3),
+        _ => format!("{:.1} million/s", per_second / 1e6),
+    }
+}
+
 /// Writes a file.
 ///
 /// # Errors
@@ -121,6 +129,11 @@ mod tests {
     fn numbers_are_readable() {
         let texts = [0, 999, 1000, 1_234_567].map(grouped);
         assert_eq!(texts, ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn rates_have_few_digits() {
+        assert_eq!([999.0, 548_300.0, 20_685_000.0].map(rate), ["1 thousand/s", "548 thousand/s", "20.7 million/s"]);
     }
 
     #[test]

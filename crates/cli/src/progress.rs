@@ -110,7 +110,7 @@ fn text(reached: &Reached, elapsed: Duration) -> String {
     let Progress { cycles, ctas_done, ctas } = reached.progress;
     let seconds = elapsed.as_secs_f64().max(1e-3);
     let rate = cycles as f64 / seconds;
-    let mut text = format!("launch {}: {} cycles, {:.0} thousand/s", reached.launch + 1, grouped(cycles), rate / 1e3);
+    let mut text = format!("launch {}: {} cycles, {}", reached.launch + 1, grouped(cycles), out::rate(rate));
     text += &format!(", {ctas_done} of {ctas} blocks");
     if ctas_done > 0 {
         let left = seconds * (ctas - ctas_done) as f64 / ctas_done as f64;

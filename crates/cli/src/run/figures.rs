@@ -1,7 +1,7 @@
 //! What the timing model measured, in a few lines for people.
 
 use super::launches::time_text;
-use crate::out::{grouped, percent, ratio, table};
+use crate::out::{grouped, percent, rate, ratio, table};
 use raddle_runtime::timing::Timed;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::mem::dram::DramCounters;
@@ -85,12 +85,12 @@ impl Figures {
     /// A few lines.
     pub fn text(&self, machine: &MachineConfig, wall: Duration) -> Vec<String> {
         let (sm, l1d, l2) = (&self.sm.sm, &self.sm.l1d, &self.l2);
-        let rate = self.cycles as f64 / wall.as_secs_f64().max(1e-9) / 1e3;
+        let rate = rate(self.cycles as f64 / wall.as_secs_f64().max(1e-9));
         let (warp_ipc, thread_ipc) = self.ipc();
         let Residency { ctas, warps, registers, capped, shared, limit } = &self.residency;
         let capped = capped.map(|c| format!(" (needs {}, {} allows no more)", c.needs, c.by)).unwrap_or_default();
         let mut rows = vec![
-            ("cycles", format!("{}  (simulated in {}, {rate:.0} thousand/s)", grouped(self.cycles), time_text(wall))),
+            ("cycles", format!("{}  (simulated in {}, {rate})", grouped(self.cycles), time_text(wall))),
             ("warp-instructions", format!("{}  (IPC {warp_ipc:.3})", grouped(sm.warp_insts))),
             ("thread-instructions", format!("{}  (IPC {thread_ipc:.2})", grouped(sm.thread_insts))),
             ("SIMD efficiency", percent(self.simd_efficiency(machine))),

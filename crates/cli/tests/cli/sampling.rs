@@ -47,14 +47,14 @@ fn refused(more: &[&str], message: &str) {
 #[test]
 fn an_estimate_says_that_it_is_one() {
     let ended = run(&folder(), &["--sample", "blocks=5%", "--check"]);
-    assert_eq!((ended.code, ended.out.as_str()), (0, ""), "{}", ended.err);
-    contains(&ended.err, " %, an estimate  (95 % interval ");
-    contains(&ended.err, "  simulated in time    30.0 % of the warp-instructions, 12 of 40 blocks  (all in ");
-    contains(&ended.err, "  thread-instructions  ");
-    contains(&ended.err, "  the part simulated in time, by itself:\n  cycles ");
-    contains(&ended.err, "\nall launches: ");
-    contains(&ended.err, " %, an estimate from 30.0 % of the warp-instructions (");
-    contains(&ended.err, "memory is equal to the reference interpreter's");
+    assert_eq!((ended.code, ended.err.as_str()), (0, ""), "{}", ended.out);
+    contains(&ended.out, " %, an estimate  (95 % interval ");
+    contains(&ended.out, "  simulated in time    30.0 % of the warp-instructions, 12 of 40 blocks  (all in ");
+    contains(&ended.out, "  thread-instructions  ");
+    contains(&ended.out, "  the part simulated in time, by itself:\n  cycles ");
+    contains(&ended.out, "\nall launches: ");
+    contains(&ended.out, " %, an estimate from 30.0 % of the warp-instructions (");
+    contains(&ended.out, "memory is equal to the reference interpreter's");
 }
 
 #[test]
@@ -113,11 +113,11 @@ fn counters_of_a_part_are_named_so_and_do_not_depend_on_threads() {
 fn a_small_grid_is_simulated_as_a_whole() {
     let ended = run(&folder(), &["--sample", "blocks=5%", "--set", "sm.ctas=4"]);
     contains(
-        &ended.err,
+        &ended.out,
         "  simulated as a whole: its 40 blocks are 10.0 times what the machine holds, too few to leave some out\n",
     );
-    contains(&ended.err, " cycles, not sampled: nothing was left out");
-    assert!(!ended.err.contains("estimate"), "{}", ended.err);
+    contains(&ended.out, " cycles, not sampled: nothing was left out");
+    assert!(!ended.out.contains("estimate"), "{}", ended.out);
 }
 
 #[test]
@@ -126,8 +126,8 @@ fn launches_are_sampled() {
     let args = ["run", "gaussian", "--size", "tiny", "--sample", "launches=3"];
     let ended = folder.raddle(&[&args[..], &["--stats", "s.csv"]].concat());
     assert_eq!(ended.code, 0, "{}", ended.err);
-    contains(&ended.err, " launches  (all in ");
-    contains(&ended.err, ", an estimate from ");
+    contains(&ended.out, " launches  (all in ");
+    contains(&ended.out, ", an estimate from ");
     let stats = std::fs::read_to_string(folder.0.join("s.csv")).unwrap();
     let launches = |what: &str| stats.lines().filter(|row| row.contains(what)).count();
     assert!(launches(",estimate,0,cycles,") > launches(",launch,0,cycles,") && launches(",launch,0,cycles,") > 3);

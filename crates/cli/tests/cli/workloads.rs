@@ -17,7 +17,7 @@ fn a_workload_is_run_by_its_name() {
 fn launches_of_a_kernel_are_counted_together() {
     let ran = raddle(&root(), &["run", "bfs", "--size", "tiny", "--engine", "fast", "--check"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let heads: Vec<&str> = ran.err.lines().filter(|line| line.contains("  block ")).collect();
+    let heads: Vec<&str> = ran.out.lines().filter(|line| line.contains("  block ")).collect();
     assert_eq!(heads.len(), 2, "{}", ran.err);
     assert!(heads.iter().all(|head| head.ends_with(" times")), "{}", ran.err);
     assert!(ran.err.contains("  memory is equal to the reference interpreter's"), "{}", ran.err);
