@@ -57,25 +57,26 @@ pub fn run(write: bool) -> Result {
 
 /// One thing to do.
 #[derive(Debug, PartialEq)]
-struct Step {
+pub struct Step {
     /// Where it is on the page, counted from 1.
     line: usize,
-    what: What,
+    pub what: What,
     /// What a command prints; empty if the page does not say.
-    output: Vec<String>,
+    pub output: Vec<String>,
     /// Where its output is, counted from 0.
     output_line: usize,
 }
 
+/// What there is to do.
 #[derive(Debug, PartialEq)]
-enum What {
+pub enum What {
     File { path: String, text: String },
     Change { path: String, diff: String },
     Command(String),
 }
 
 /// The steps of a page. An error has the line it is about.
-fn steps(page: &str) -> std::result::Result<Vec<Step>, (usize, &'static str)> {
+pub fn steps(page: &str) -> std::result::Result<Vec<Step>, (usize, &'static str)> {
     let mut steps = Vec::new();
     let mut path: Option<String> = None;
     let mut lines = page.lines().enumerate();
@@ -204,7 +205,7 @@ fn is_progress(line: &str) -> bool {
 }
 
 /// Whether lines are as the page shows them.
-fn lines_match(shown: &[&str], printed: &[&str]) -> bool {
+pub fn lines_match(shown: &[&str], printed: &[&str]) -> bool {
     match (shown, printed) {
         ([], []) => true,
         (["...", rest @ ..], _) => (0..=printed.len()).any(|n| lines_match(rest, &printed[n..])),
