@@ -18,23 +18,24 @@ const INTRODUCTION: &str = "\
 
 # Registers
 
-How many 32-bit registers a thread takes decides how many warps fit on an SM. Raddle counts them in two ways; both
-are held here against the counts of NVIDIA's assembler `ptxas` in the reference results (sm_20).
+The number of 32-bit registers per thread decides how many warps fit on an SM. Raddle counts registers in two ways. This
+page compares both counts with those of NVIDIA's assembler `ptxas` in the reference results (sm_20).
 
-- **As written**: an allocation for the PTX as it stands, with live ranges coloured and copies merged. It can be
-  executed. Nothing is reordered, recomputed or left out. This is the count in a kernel's resources.
-- **Estimate**: the same colouring after what an assembler does to every program: results nobody needs are dropped,
-  constants and kernel parameters are named in place instead of kept, the unused upper halves of 64-bit values go, and
-  register 1 is the stack pointer. No number in it was fitted to these kernels.
+- **As written**: a register allocation for the PTX as it is. Live ranges are coloured and copies are merged. The result
+  can be executed. Nothing is reordered, recomputed or left out. This is the count in a kernel's resources.
+- **Estimate**: the same colouring, after the changes that an assembler makes to every program. Unused results are
+  dropped, and so are the unused upper halves of 64-bit values. Constants and kernel parameters are named in place and
+  take no register. Register 1 is the stack pointer. No number in the estimate was fitted to these kernels.
 
-Differences are ours minus that of `ptxas`.
+A difference is our count minus that of `ptxas`.
 
 ";
 
 const OCCUPANCY: &str = "
 ## Thread blocks per SM
 
-What the counts mean for the six applications, with their thread blocks of 256 threads on the reference machine.
+The table shows how many thread blocks of 256 threads of the six applications fit on an SM of the reference machine,
+with each of the counts.
 
 | kernel | as written | estimate | ptxas |
 | --- | --- | --- | --- |
@@ -43,15 +44,15 @@ What the counts mean for the six applications, with their thread blocks of 256 t
 const CLOSING: &str = "
 ## Where the differences come from
 
-- The estimate is meant for code that is not transformed further, and is close there. Loops of loads, stores and
-  atomics with few instructions (`ld_*`, `st_stream`, `atomic_*`, `bfs`) need about twice as many in the reference, and
-  `matmul` more still. That is what unrolling and loading ahead would cost; we do neither, because the simulator runs
-  the PTX it is given.
-- `shared_conflict_*` loads one word eight times; the reference needs fewer registers than the eight values, so it
-  must load the word less often.
-- Vector loads and stores do not ask for neighbouring registers here.
+- The estimate is meant for code that is not transformed further, and is close for such code. Short loops of loads,
+  stores and atomics (`ld_*`, `st_stream`, `atomic_*`, `bfs`) need about twice as many registers in the reference, and
+  `matmul` even more. Unrolling and early loads would cost that much. We do neither, because the simulator runs the PTX
+  that it is given.
+- `shared_conflict_*` loads one word eight times. The reference needs fewer registers than the eight values, so it must
+  load the word less often.
+- Vector loads and stores do not need neighbouring registers here.
 
-Where occupancy must be that of a real device, take the count of its assembler instead of either.
+If occupancy must match a real device, use the count of its assembler instead of either.
 ";
 
 /// One kernel.
@@ -75,7 +76,7 @@ pub fn page() -> String {
     summary(&mut text, "six applications", &applications.iter().collect::<Vec<_>>());
     summary(&mut text, "microbenchmarks", &micro.iter().collect::<Vec<_>>());
     summary(&mut text, "all", &all);
-    text += "\nThe mean error is that of absolute differences; the bias is that of signed ones.\n\n";
+    text += "\nThe mean error is the mean of the absolute differences; the bias is the mean of the signed ones.\n\n";
     text +=
         "| kernel | as written | difference | estimate | difference | ptxas |\n| --- | --- | --- | --- | --- | --- |\n";
     for Row { kernel, written, estimate, ptxas, .. } in all {

@@ -8,76 +8,80 @@ const INTRODUCTION: &str = "\
 
 # Accuracy
 
-The timing model on the preset `gtx480`, beside GPGPU-Sim 4 with its configuration of the same GPU. The reference's
-figures are in `tests/reference`, with the kernels, their inputs and how they were measured. GPGPU-Sim is a
-simulator too: this page says how close we are to it, not how close either is to a GPU.
+This page compares the timing model, on the preset `gtx480`, with GPGPU-Sim 4 and its configuration of the same GPU. The
+figures of this reference are in `tests/reference`, with the kernels, their inputs and how they were measured. GPGPU-Sim
+is a simulator too: the page says how close we are to it, not how close either is to a GPU.
 
-Every run starts with cold caches, takes the registers per thread that the reference took, and its results are checked. An
-error is our cycles over the reference's, less one.
+Every run starts with cold caches and uses as many registers per thread as the reference did; its results are checked.
+An error is our cycles divided by those of the reference, minus one.
 ";
 
 const HISTORY: &str = "
-This page once said 0.7 %, which was the error on the six kernels the model was calibrated with. On runs that nobody had seen it
-was 6.7 % in the mean and 54 % at most. The causes, each found by changing one thing:
+This page once stated 0.7 %, the error on the six kernels with which the model was calibrated. On runs that had not been
+used before, the mean error was 6.7 % and the largest 54 %. The table lists the causes; each was found by changing one
+thing:
 
-| what was wrong | worst run | error before | with it mended |
+| what was wrong | worst run | error before | error after |
 | --- | --- | --: | --: |
 | `rem` took one cycle on the SPs; it takes as long as `div` | int_div, gto | -54.3 % | -0.7 % |
-| Instruction, constant and texture caches were cold in every launch, all kernels lay at one address, the first block always went to the first SM | gaussian, gto | 36.2 % | -0.2 % |
-| A line that came counted as used; only an access does | column_160, lrr | -32.5 % | 1.9 % |
-| Local memory lay by SM; it lies by block place, as many as a grid fills | local_array, gto | 17.8 % | -0.5 % |
-| `ld.volatile` went past the L1 | page-view-count, gto | -20.9 % | -2.6 % |
-| A fence waited for stores and left the L1D alone; it waits for loads and empties it | stencil-sync, lrr | 8.0 % | -1.0 % |
-| Of a branch the side with the lower lanes ran first; it is the side that jumps | switch_diverge, lrr | -4.9 % | 0.6 % |
-| Parameters lay apart from code; they share DRAM banks with it, and rows are closed and opened | runs of one warp | 19 to 33 cycles | 0 to 3 cycles |
-| Fetch began with warp 0, and schedulers took turns by the clock; it begins with warp 1, and they take turns in cycles with a block | `diverge_2` | the order of the first issues | the same |
+| Instruction, constant and texture caches were cold in every launch, all kernels lay at one address, and the first block always went to the first SM | gaussian, gto | 36.2 % | -0.2 % |
+| The arrival of a line counted as a use; only an access does | column_160, lrr | -32.5 % | 1.9 % |
+| Local memory was laid out by SM; it is laid out by block place, for as many places as a grid fills | local_array, gto | 17.8 % | -0.5 % |
+| `ld.volatile` bypassed the L1; it is looked up there | page-view-count, gto | -20.9 % | -2.6 % |
+| A fence waited for stores and did not touch the L1D; it waits for loads and empties the L1D | stencil-sync, lrr | 8.0 % | -1.0 % |
+| The side of a branch with the lower lanes ran first; it is the side that jumps | switch_diverge, lrr | -4.9 % | 0.6 % |
+| Parameters were in other DRAM banks than code; they share banks with it, so rows are closed and opened | runs of one warp | 19 to 33 cycles | 0 to 3 cycles |
+| Fetch began with warp 0, and schedulers took turns by the clock; fetch begins with warp 1, and schedulers take turns in cycles with a block | `diverge_2` | the order of the first issues | the same |
 
-Stores that find their line now count as hits, as there.
+Stores that find their line now count as hits, as in the reference.
 ";
 
 const TEXTURES: &str = "
 ## Textures
 
-Kernels that read textures, which were not there when the model was made. The texture cache is built after what the
-reference's manual and source say of it: fetches leave it in the order in which they came, hits and misses of all warps of the SM,
-and a line counts as there from the moment it is sent for. Before, it was a cache like that of constants, and textures of
-several rows lay row by row: the mean error of these runs was 24.9 %, the largest 88.5 %.
+These kernels read textures. They did not exist when the model was made. The texture cache follows the manual and the
+source of the reference. Fetches leave it in the order in which they arrived: hits and misses, of all warps of the SM. A
+line counts as present from the cycle in which it is requested. Before, the model had a cache like that of constants,
+and textures of several rows were stored row by row. The mean error of these runs was then 24.9 %, and the largest
+88.5 %.
 ";
 
 const TEXTURES_WHY: &str = "
-What is left:
+These differences remain:
 
-- `tex_again` and `tex_bytes`: all SMs ask for the same lines at the same time, and the L2 takes four requests for an outstanding sector and
-  refuses the next. Who is refused depends on who came a cycle earlier. With room for 64 (`l2.mshr_merges`) in both simulators
-  `tex_again` differs by -1.9 % and 0.5 %.
-- `tex_2d` and its variants, which count in no mean: in the reference the blocks of a texture with several rows hold 128 bytes but
-  lie 64 bytes apart, so that they overlap, and a texture takes half the lines it should. Here they do not overlap. With its
-  places in a copy of ours accesses are equal to the last one, and the mean of the eight runs is 3.3 %.
+- `tex_again` and `tex_bytes`: all SMs request the same lines at the same time. The L2 accepts four requests for an
+  outstanding sector and refuses the next. Which one is refused depends on which arrived a cycle earlier. With room for
+  64 (`l2.mshr_merges`) in both simulators, `tex_again` differs by -1.9 % and 0.5 %.
+- `tex_2d` and its variants, which count in no mean: in the reference, the blocks of a texture with several rows hold
+  128 bytes but lie 64 bytes apart. They overlap, so a texture takes half the lines that it should. Here they do not
+  overlap. In a copy of our model with the addresses of the reference, the numbers of accesses are exactly equal, and
+  the mean error of the eight runs is 3.3 %.
 ";
 
 const RATES: &str = "
 ## Cache misses
 
-Misses per access in percent, and the difference in points. As the reference counts: a store to the L1D is an access, and a hit
-when it finds its line; a pending hit is an access and no miss; L2 misses are those of lines and of sectors.
+The table shows misses per access in percent, and the difference in percentage points. Raddle counts as the reference
+does. A store to the L1D is an access, and a hit when it finds its line. A pending hit is an access and not a miss. L2
+misses are those of lines and of sectors.
 ";
 
 const CALIBRATED: &str = "
 ## What was calibrated
 
-Sizes, latencies and queue lengths come from the reference's configuration or its defaults; the preset says which. These
-were set by looking at micro runs:
+Sizes, latencies and queue lengths come from the configuration of the reference or from its defaults; the preset says
+which. The following values were set by looking at micro runs:
 
 | value | seen in |
 | --- | --- |
 | `interconnect.latency` = 5, and with it `gpu.window` = 5 | the cycles of a step in `ld_chain_l2_1pass` and `ld_chain_l2_4pass` |
-| `interconnect.speedup` = 1, where the reference's configuration says 2 | `st_stream`: ports saturate as with one queue per input and no speed-up |
+| `interconnect.speedup` = 1, where the reference's configuration has 2 | `st_stream`: ports saturate as with one queue per input and no speed-up |
 | `sm.latency.f32_fma` as `mad`: 5, 1 | `fma_chain_1w` |
 | `sm.latency.f64_fma` as `mad`: 8, 8 | `f64_chain_1w` |
 | The order of stages: operands are collected after the load-store unit has run | the cycles of a step in `shared_chain_1w` and `ld_chain_l1_16pass` |
 | A request enters the network in the cycle after the SM sends it | the cycles of a step in `ld_chain_l2_4pass` |
 
-A value can be tried out: `cargo run --release -p raddle-benches --bin timing micro st_stream interconnect.speedup=2`.
+To try another value, run `cargo run --release -p raddle-benches --bin timing micro st_stream interconnect.speedup=2`.
 ";
 
 const DEVIATIONS: &str = "
@@ -85,30 +89,33 @@ const DEVIATIONS: &str = "
 
 From the reference simulator:
 
-- **Blocks start at window edges.** How much room an SM has is looked at once per window of `gpu.window` cycles. The room
-  a block leaves is given away in the next window, so a block may start up to a window later than it could.
-- **Back-pressure is seen a window late.** An SM knows exactly what it has sent. What the network has taken from its
-  port it learns at the next window, and the network learns in the same way how many replies an SM can take.
-- **The crossbar is simpler.** Each input has one queue and each output takes the waiting input next in turn. The
-  reference has virtual channels and the iSLIP allocator. So speed-up has another value here, see above.
-- **Who comes first in a cycle.** Where two schedulers want the one place in front of the load-store unit in every cycle, a
-  difference of one cycle long before decides who waits. `big_blocks` differs for that reason and no other that we have found.
-- **The second half of a line of constants** is fetched from memory. In the reference its request has the address of the first.
-- **A warp with parts that wait** at a barrier or for other lanes of the warp goes on with its next part. The reference
-  runs the top of its stack only.
+- **Blocks start at window edges.** The free room of an SM is checked once per window of `gpu.window` cycles. Room that
+  a block leaves is assigned in the next window, so a block may start up to a window later than it could.
+- **Back-pressure is seen a window late.** An SM knows exactly what it has sent. It learns only at the next window what
+  the network has accepted from its port. In the same way, the network learns how many replies an SM can accept.
+- **The crossbar is simpler.** Each input has one queue, and each output serves the waiting inputs in turn. The
+  reference has virtual channels and the iSLIP allocator. The speed-up of the crossbar therefore has another value here,
+  see above.
+- **Order within a cycle.** Two schedulers may compete in every cycle for the one place in front of the load-store unit.
+  A difference of one cycle, long before, then decides which of them waits. We have found no other reason why
+  `big_blocks` differs.
+- **The second half of a line of constants** is fetched from memory. In the reference, its request has the address of
+  the first half.
+- **Splits that wait.** If a split waits at a barrier or for other lanes of its warp, the warp continues with its next
+  split. The reference runs only the top of its stack.
 - **Conflicts of wide accesses to shared memory** are counted by the first word of each lane. Accesses of 8 and 16 bytes
   take as long as those of 4.
-- **Accesses through generic addresses** of which some lanes are global and some local make the requests of the global
-  lanes only. Constants reached through a generic address go through the data cache.
-- **Texture fetches** go through the texture cache and to memory by the line their first texel is in, as there. Blocks of
-  textures with several rows do not overlap.
+- **Accesses through generic addresses.** If some lanes access global and others local memory, only the global lanes
+  make requests. Constants reached through a generic address use the data cache.
+- **Texture fetches** are looked up by the line of their first texel, in the texture cache and in memory, as in the
+  reference. Blocks of textures with several rows do not overlap.
 
-From hardware, as the reference:
+From hardware, like the reference:
 
 - **Stale lines are never read.** Caches hold tags and no data; values come from the one memory of the program. A load
-  sees a store of another SM from the next window on, even where the L1 of a GPU would return what it had.
-- **Instructions are PTX instructions**, of eight bytes each. There is no machine code.
-- **A register's bank** comes from its warp and the number in its name, so `%r1` and `%f1` of a warp share one.
+  sees a store of another SM from the next window on, even where the L1 of a GPU would return the old value.
+- **Instructions are PTX instructions** of eight bytes each. There is no machine code.
+- **The bank of a register** follows from its warp and the number in its name, so `%r1` and `%f1` of a warp share one.
 ";
 
 /// Everything the page is made of.
@@ -145,7 +152,7 @@ pub fn page(measured: &Measured) -> String {
     rate_summary(&mut text, held);
     text += L2_WHY;
     rates(&mut text, held);
-    text += "\n### Runs that take causes apart\n\nThey count in no mean.\n\n";
+    text += "\n### Runs that isolate single causes\n\nThese runs count in no mean.\n\n";
     table(&mut text, apart);
     text += TEXTURES;
     textures(&mut text, rows_of_texels, blocks_of_texels);
@@ -156,9 +163,9 @@ pub fn page(measured: &Measured) -> String {
     schedulers(&mut text, kernels);
     text += RATES;
     rates(&mut text, kernels);
-    text += "\n## Smaller sizes\n\nCold, from a fraction of an SM to a full machine.\n\n";
+    text += "\n## Smaller sizes\n\nRuns with cold caches, from a fraction of an SM to a full machine.\n\n";
     table(&mut text, small);
-    text += "\n## Micro runs\n\nEach isolates one property of the machine.\n\n";
+    text += "\n## Micro runs\n\nEach run isolates one property of the machine.\n\n";
     constant(&mut text, micro);
     table(&mut text, micro);
     text += CALIBRATED;
@@ -176,8 +183,8 @@ fn headline(text: &mut String, held: &[Row], several: &[String]) {
     let largest = largest.map_or_else(String::new, |row| format!("`{}` under `{}`", row.name, row.scheduler));
     let _ = writeln!(
         text,
-        "\n## Kernels the model was not calibrated on\n\n**The mean absolute error is {mean:.1} %** over {} runs, the median {median:.1} %, the \
-         largest {max:.1} % ({largest}). Programs with\nseveral launches have {:.1} %.",
+        "\n## Kernels the model was not calibrated on\n\n**The mean absolute error is {mean:.1} %** over {} runs. The median is {median:.1} %, the \
+         largest error {max:.1} %\n({largest}). For programs with several launches the mean is {:.1} %.",
         held.len(),
         mean_and_max(&of_several).0
     );
@@ -186,7 +193,7 @@ fn headline(text: &mut String, held: &[Row], several: &[String]) {
         .filter(|row| !row.same_instructions())
         .map(|row| {
             format!(
-                "`{}` under `{}` ({:+})",
+                "- `{}` under `{}`: {:+}",
                 row.name,
                 row.scheduler,
                 row.ours.warp_insts as i64 - row.theirs.warp_insts as i64
@@ -195,19 +202,21 @@ fn headline(text: &mut String, held: &[Row], several: &[String]) {
         .collect();
     let _ = writeln!(
         text,
-        "\nWarp- and thread-instructions equal the reference's in {} of them. They differ, by warp-instructions, in {}:\n\
-         who gets a lock or a place first decides how often others try again in atom_cas and stencil-sync; the reference computed\n\
-         something else in page-view-count. In octree it issues what we do, line by line; its statistics count a load of four registers that\n\
-         hits in the L1D four times, and those of two in fft twice. With that loop changed in a copy octree's counts are equal.",
+        "\nWarp- and thread-instructions equal the reference's in {} of them. In the others, our count of warp-instructions differs by:\n\n\
+         {}\n\n\
+         In atom_cas and stencil-sync, which warp gets a lock or a place first decides how often others try again. In page-view-count\n\
+         the reference computed something else. In octree it issues what we do, line by line. But its statistics count a load of four\n\
+         registers that hits in the L1D four times; in fft they count loads of two registers twice. With that loop changed in a copy\n\
+         of the reference, the counts of octree are equal.",
         held.len() - odd.len(),
-        odd.join(", ")
+        odd.join("\n")
     );
 }
 
 /// Runs that read textures; only those of one row count.
 fn textures(text: &mut String, rows: &[Row], blocks: &[Row]) {
     let (mean, max) = mean_and_max(rows);
-    let _ = writeln!(text, "\nNow the mean of {} runs is {mean:.1} %, the largest {max:.1} %.\n", rows.len());
+    let _ = writeln!(text, "\nNow the mean error of {} runs is {mean:.1} %, and the largest {max:.1} %.\n", rows.len());
     *text += "| run | issue | ours | reference | cycles more | error | misses of the L1T | reference |\n";
     *text += "| --- | --- | --: | --: | --: | --: | --: | --: |\n";
     for row in rows.iter().chain(blocks) {
@@ -242,19 +251,20 @@ fn rate_summary(text: &mut String, rows: &[Row]) {
     let (l1d, l2) = (points(|row| [row.ours.l1d, row.theirs.l1d]), points(|row| [row.ours.l2, row.theirs.l2]));
     let _ = writeln!(
         text,
-        "\nMiss rates of the L1D differ by {:.1} points in the mean and {:.1} at most, those of the L2 by {:.1} and {:.1}.",
+        "\nMiss rates of the L1D differ by {:.1} points on average and by {:.1} at most, those of the L2 by {:.1} and {:.1}.",
         l1d.0, l1d.1, l2.0, l2.1
     );
 }
 
 const L2_WHY: &str = "
-Where the L2 differs, the reference does one of three things that we do not copy. With all three changed in a copy of it, one at a time and
-together, backprop, hotspot, octree and local_array have our misses and our DRAM reads to the last one:
+Where the L2 differs, the reference does one of three things that we do not copy. We changed them in a copy of the
+reference, one at a time and together. With all three changed, backprop, hotspot, octree and local_array have exactly
+our misses and our DRAM reads:
 
-- A store to the upper half of a line is filed under the next line (backprop, hotspot, octree, local_array). Its address counts from
-  the half and not from the line.
-- What the L1D writes back goes to the partition of the access that needed the room (local_array).
-- A vector store counts as if it wrote its first register only, so the sector is fetched when it is read (octree).
+- A store to the upper half of a line is filed under the next line (backprop, hotspot, octree, local_array). Its address
+  counts from the half and not from the line.
+- A line that the L1D writes back goes to the partition of the access that needed the room (local_array).
+- A vector store counts as if it wrote only its first register, so the sector is fetched when it is read (octree).
 ";
 
 /// Misses per access, in percent.
@@ -310,8 +320,8 @@ pub(super) fn schedulers(text: &mut String, rows: &[Row]) {
     let limit = Difference::RELEVANT;
     let _ = writeln!(
         text,
-        "\nWhat `lrr` takes more than `gto`. Where the reference sees more than {limit:.0} %, in {} kernels, the direction\n\
-         is the same in {agree}.\n\n| kernel | ours | reference |\n| --- | --: | --: |",
+        "\nThe table shows how many more cycles `lrr` takes than `gto`. Where they differ by more than {limit:.0} % in the reference,\n\
+         in {} kernels, the direction is the same in {agree}.\n\n| kernel | ours | reference |\n| --- | --: | --: |",
         relevant.len()
     );
     for Difference { name, ours, theirs } in &found {
@@ -345,8 +355,8 @@ fn constant(text: &mut String, rows: &[Row]) {
     let (low, high) = (missing[0], missing[runs - 1]);
     let _ = writeln!(
         text,
-        "In the {runs} runs of a single warp the reference takes {low} to {high} cycles more than we do, most often {usual} ({}\n\
-         runs), however long they run.\n",
+        "In the {runs} runs of a single warp, the reference takes {low} to {high} cycles more than we do, however long they run. The most\n\
+         frequent value is {usual}, in {} runs.\n",
         count(usual)
     );
 }

@@ -8,26 +8,32 @@ const INTRODUCTION: &str = "\
 
 # Accuracy of the V100
 
-The timing model on the preset `v100`, beside GPGPU-Sim 4.2 with its configuration of the Quadro V100, PTX execution. The reference's
-figures are in `tests/reference/v100`, with a description of its machine. GPGPU-Sim is a simulator too: this page says how
-close we are to it.
+This page compares the timing model, on the preset `v100`, with GPGPU-Sim 4.2 and its configuration of the Quadro V100,
+in PTX execution. The figures of this reference are in `tests/reference/v100`, with a description of its machine.
+GPGPU-Sim is a simulator too: the page says how close we are to it.
 
-The six kernels were held out: no value was set by looking at them. Values come from the reference's configuration. Two rules that no option
-names were found afterwards. Decode takes what was fetched in the same cycle, except for the last fetch of a cycle: the `diverge_*` micro runs
-and all small sizes were a cycle per redirect too slow. An input of the crossbar may send several packets in a cycle, to
-different outputs: `st_stream` took 4.5 % too long. Before both, the kernels' mean was 2.4 % and their largest error 6.9 %.
+The six kernels were held out: no value was set by looking at them. Values come from the configuration of the reference.
+Two rules for which it has no option were found afterwards:
+
+- Decode accepts what was fetched in the same cycle, except for the last fetch of a cycle. Without this rule, the
+  `diverge_*` micro runs and all small sizes took a cycle per redirect too long.
+- An input of the crossbar may send several packets in a cycle, to different outputs. Without this rule, `st_stream`
+  took 4.5 % too long.
+
+Before both, the mean error of the kernels was 2.4 % and their largest error 6.9 %.
 ";
 
 const WHY: &str = "
-## What is left
+## What differs
 
-- **Many warps on one scheduler** (`f64_chain_32w`, `alu_chain_32w`, `fma_chain_32w`, `shared_conflict_*`, `matmul`). Two collector units
-  serve a sub-core, and an instruction that finds none keeps those of other sub-cores that were issued after it. Which sub-core has the
-  oldest instruction decides who waits, so one cycle long before changes the order. Single warps differ by less than 1 %.
-- **`lrr` in `reduce` and `stencil`**: ours is 6 to 9 % faster. All warps load at the same time there, and in the reference more
-  requests find their bank or their way to the L2 taken. The cause has not been found.
-- The interconnect has five cycles of latency each way, where the reference has one and none, so that SMs can run apart from each other for
-  five cycles. The delay before the L2 is nine cycles shorter for that.
+- **Many warps on one scheduler** (`f64_chain_32w`, `alu_chain_32w`, `fma_chain_32w`, `shared_conflict_*`, `matmul`).
+  Two collector units serve a sub-core. An instruction that finds none free holds up instructions of other sub-cores
+  that issued after it. The sub-core with the oldest instruction decides who waits, so a difference of one cycle, long
+  before, changes the order. Runs of single warps differ by less than 1 %.
+- **`lrr` in `reduce` and `stencil`.** Our runs are 6 to 9 % faster. All warps load at the same time there. In the
+  reference, more requests find their bank or their path to the L2 busy. The cause has not been found.
+- **The interconnect** has five cycles of latency each way, where the reference has one and none. SMs can therefore run
+  independently for five cycles. In return, the delay before the L2 is nine cycles shorter.
 ";
 
 /// The whole page.
@@ -42,7 +48,7 @@ pub fn v100_page(kernels: &[Row], small: &[Row], micro: &[Row]) -> String {
     rates(&mut text, kernels);
     text += "\n## Smaller sizes\n\n";
     table(&mut text, small);
-    text += "\n## Micro runs\n\nEach isolates one property of the machine.\n\n";
+    text += "\n## Micro runs\n\nEach run isolates one property of the machine.\n\n";
     table(&mut text, micro);
     text + WHY
 }
