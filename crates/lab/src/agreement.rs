@@ -66,10 +66,10 @@ pub enum Rule {
 
 /// The rules, as pages state them.
 pub const RULES: &str = "\
-A value that is set against a baseline is compared by its gain, which is the value less 1. It *agrees* when the gain is within 2 points of \
-the paper's or within a quarter of it, agrees *partly* when it has the same sign and is at least half of the paper's, and else *does not*. \
-A share agrees within 2 points or a quarter of the paper's value, a whole number within 1 or a quarter, any other amount within a quarter; \
-each of these agrees partly from half of the paper's value to twice it.";
+A value relative to a baseline is compared by its gain: the value minus 1. It *agrees* when the gain is within 2 points or within a quarter \
+of the paper's gain. It agrees *partly* when it has the same sign and is at least half of the paper's gain. Otherwise it *does not* agree. \
+A share agrees within 2 points or a quarter of the paper's value, a whole number within 1 or a quarter, and any other amount within a \
+quarter. Each of these agrees partly from half of the paper's value to twice that value.";
 
 impl Rule {
     /// How our value stands beside the paper's. Gains and shares count as they are printed, so that a page says what its digits do.

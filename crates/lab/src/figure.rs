@@ -361,8 +361,8 @@ fn about(figure: &Figure) -> String {
     match figure.against {
         Against::Nothing | Against::Share => own,
         Against::Ratio => format!("{own}, relative to the baseline"),
-        Against::Speedup => format!("speedup: {own} of the baseline over own"),
-        Against::Difference => format!("{own}, less that of the baseline"),
+        Against::Speedup => format!("speedup: baseline {own} / own {own}"),
+        Against::Difference => format!("{own}, minus that of the baseline"),
     }
 }
 

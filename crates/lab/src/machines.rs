@@ -41,24 +41,25 @@ pub fn about(experiment: &Experiment, machines: &[Filled]) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(rule) = &experiment.fill {
         let mut text = format!(
-            "Machines of different size stand in one figure: each workload runs on as many SMs as it has {} blocks for each \
-             place of, with DRAM bandwidth for each SM as in the whole machine; all bars of a row run on the same.",
+            "Machines differ in size from row to row: each workload runs on the most SMs for which it has at least {} blocks \
+             per place (room for one block). DRAM bandwidth per SM is that of the whole machine. All bars of a row are of \
+             the same machine.",
             rule.waves
         );
         let own: Vec<String> = rule.own.iter().map(|(workload, waves)| format!("{waves} for {workload}")).collect();
         if !own.is_empty() {
-            let _ = write!(text, " Other numbers of blocks: {}.", own.join(", "));
+            let _ = write!(text, " Other numbers of blocks per place: {}.", own.join(", "));
         }
         lines.push(text);
     }
     for (workload, kernels) in &experiment.kernels {
-        lines.push(format!("Of {workload} only these kernels count: {}.", kernels.join(", ")));
+        lines.push(format!("Only these kernels of {workload} count: {}.", kernels.join(", ")));
     }
     let empty = machines.iter().filter(|filled| filled.complaint().is_some()).count();
     if empty > 0 {
         lines.push(format!(
-            "Rows with {MARK} are of runs that did not fill their machine, {empty} of {}: less than one block for each \
-             place, or more than a fifth of the issue slots without a warp. The list of machines has them.",
+            "Rows with {MARK} are of runs that did not fill their machine ({empty} of {}): they had less than one block per \
+             place, or no warp in more than a fifth of the issue slots. The table of machines lists them.",
             machines.len()
         ));
     }
@@ -166,8 +167,8 @@ mod tests {
         let experiment = Experiment::parse("t", text).unwrap();
         let machines = [filled(600, 0.0)];
         let page = markdown(&experiment, &machines);
-        assert!(page.contains("has 2 blocks for each place of") && page.contains("1.5 for bfs."), "{page}");
-        assert!(page.contains("Of page-view-count only these kernels count: sort_tiles."), "{page}");
+        assert!(page.contains("at least 2 blocks per place") && page.contains("1.5 for bfs."), "{page}");
+        assert!(page.contains("Only these kernels of page-view-count count: sort_tiles."), "{page}");
         assert!(page.ends_with("| bfs | small | 15 | 6 | 924 | 600 | 60 | 10.00 | 0 % |\n\n</details>\n"), "{page}");
         assert!(html(&experiment, &machines).contains("Machine of each workload"));
     }

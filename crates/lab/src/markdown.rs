@@ -19,9 +19,12 @@ pub fn value(table: &Table, cell: &Result<Cell, Gap>) -> String {
     format!("{mark}{}{spread}{note}", table.number(cell.value))
 }
 
-/// The text with a capital letter at its start.
+/// The text with a capital letter at its start; the name of a counter stays as it is.
 #[must_use]
 pub fn capital(text: &str) -> String {
+    if text.split([' ', ';']).next().is_some_and(|word| word.contains('.')) {
+        return text.to_owned();
+    }
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().to_string() + chars.as_str())
 }
@@ -53,7 +56,7 @@ pub fn section(table: &Table) -> String {
         let _ = write!(text, "\nThe paper's values: {}.", table.source);
     }
     if !table.reading.is_empty() {
-        let _ = write!(text, "\nThe other values are by our other reading of the paper: {}.", table.reading);
+        let _ = write!(text, "\nValues marked `other` are by our other reading of the paper: {}.", table.reading);
     }
     text.trim_end().to_owned() + "\n"
 }
@@ -92,26 +95,31 @@ fn add_parts(text: &mut String, table: &Table) {
 /// every number is.
 #[must_use]
 pub fn opening(table: &Table, numbers: &[Number], picture: &str, all: &str) -> String {
-    let mut text = format!("![{}: {}]({picture})\n\nBars are ours", escape(&table.title), escape(&table.axis));
+    let mut text = format!("![{}: {}]({picture})\n\nBars are our values", escape(&table.title), escape(&table.axis));
     if !table.source.is_empty() {
         let _ = write!(text, ", diamonds are the paper's values ({})", table.source);
     }
     if !table.reading.is_empty() {
-        let _ = write!(text, ", circles our other reading of the paper ({})", table.reading);
+        let _ = write!(text, ", circles are our values by the other reading of the paper ({})", table.reading);
     }
     text += ".\n\n";
     let [means, others] = Counts::of_means_and_others(numbers);
+    let said = |counts: Counts, what: &str| {
+        let counted = counts.text();
+        let (all, classes) = counted.split_once(": ").unwrap_or_default();
+        format!("Of the {all} {what}, {classes}.")
+    };
     if means.all() > 0 {
         text += &table_of_numbers(numbers.iter().filter(|number| number.is_mean), false);
-        let _ = writeln!(text, "\nOf the means above, {}.", means.text());
+        let _ = writeln!(text, "\n{}", said(means, "means above"));
     }
     if others.all() > 0 {
-        let _ = writeln!(text, "Of the paper's numbers for single programs, {}.", others.text());
+        let _ = writeln!(text, "{}", said(others, "numbers that the paper prints for single programs"));
     }
     if numbers.is_empty() {
         return text.trim_end().to_owned() + "\n";
     }
-    text + &format!("[All numbers]({all}) has each with its place in the paper, and says when a value agrees.\n")
+    text + &format!("[All numbers]({all}) gives the place of each number in the paper, and the rule by which a value agrees.\n")
 }
 
 /// All numbers of a paper beside ours: means, then those of single programs and kernels.
@@ -218,9 +226,9 @@ mod tests {
         };
         let all = [number("mean, all", true, Class::DoesNot), number("a|b", false, Class::Agrees)];
         let text = opening(&crate::chart::tests::table(), &all, "t.svg", "numbers.md#t");
-        assert!(text.starts_with("![Speedup <of all>: times as fast](t.svg)\n\nBars are ours, circles"), "{text}");
+        assert!(text.starts_with("![Speedup <of all>: times as fast](t.svg)\n\nBars are our values, circles"), "{text}");
         assert!(text.contains("\n| F: mean, all | 1.100 | 1.000 | does not | fewer warps |\n"), "{text}");
-        assert!(!text.contains("a\\|b") && text.contains("single programs, 1: 1 agree, 0 partly, 0 do not."), "{text}");
+        assert!(!text.contains("a\\|b") && text.contains("for single programs, 1 agree, 0 partly, 0 do not."), "{text}");
         let text = opening(&crate::chart::tests::table(), &[], "t.svg", "numbers.md#t");
         assert!(text.ends_with("(deeper pipeline).\n"), "without numbers there is no link to them: {text}");
         let text = numbers(&all);

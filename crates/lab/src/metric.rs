@@ -79,7 +79,7 @@ pub enum Metric {
     ExitShare,
     /// Share of the time of phases in which warps wait for the slowest of their block: equation 1 of the BAWS paper.
     Rtru,
-    /// Threads that issue in a cycle in which something issues, on all SMs together.
+    /// Threads issued per cycle with at least one issue, on all SMs together.
     LanesPerCycle,
     /// Fetches in a cycle, found or not, on all SMs together.
     FetchesPerCycle,
@@ -151,7 +151,7 @@ const NAMED: [(&str, Metric, &str); 22] = [
     ("warp-ipc", Metric::WarpIpc, "warp-instructions per cycle"),
     ("thread-ipc", Metric::ThreadIpc, "thread-instructions per cycle"),
     ("simd-efficiency", Metric::SimdEfficiency, "SIMD efficiency"),
-    ("lanes-per-cycle", Metric::LanesPerCycle, "threads that issue in a cycle in which something issues"),
+    ("lanes-per-cycle", Metric::LanesPerCycle, "threads issued per cycle with at least one issue"),
     ("fetches-per-cycle", Metric::FetchesPerCycle, "fetches per cycle"),
     ("gang-share", Metric::GangShare, "share of warps' lives spent in a gang"),
     (PER_THOUSAND[0].0, Metric::PerThousand(PER_THOUSAND[0].0), "hits in the L1D per thousand thread-instructions"),
@@ -283,7 +283,7 @@ impl Metric {
     pub fn about(&self) -> String {
         match self {
             Self::StallShare(cause) => format!("share of issue slots empty for {}", cause.replace('_', " ")),
-            Self::Stalls(kind) => format!("issue slots empty: {kind}"),
+            Self::Stalls(kind) => format!("empty issue slots: {kind}"),
             Self::Lanes(what, pipe) => {
                 let about = LANES.iter().find(|(known, _)| known == what).map_or("", |(_, about)| about);
                 format!("{about}, {pipe}")
@@ -291,7 +291,13 @@ impl Metric {
             Self::EnergyOf(part) => format!("joules, {}", part.title()),
             Self::PowerOf(part) => format!("watts, {}", part.title()),
             Self::Counter(name, _) => launch_counter(name).unwrap_or(name).to_owned(),
-            Self::Sum(parts) => parts.iter().map(Self::about).collect::<Vec<_>>().join(" + "),
+            Self::Sum(parts) => {
+                let kind = |part: &Self| if let Self::Stalls(kind) = part { Some(*kind) } else { None };
+                match parts.iter().map(kind).collect::<Option<Vec<&str>>>() {
+                    Some(kinds) => format!("empty issue slots: {}", kinds.join(", ")),
+                    None => parts.iter().map(Self::about).collect::<Vec<_>>().join(" + "),
+                }
+            }
             other => NAMED.iter().find(|(_, metric, _)| metric == other).map_or("", |(.., about)| about).to_owned(),
         }
     }

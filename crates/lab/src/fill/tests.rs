@@ -135,7 +135,7 @@ fn records_and_pages_have_the_machine() {
     }
     let report = crate::report::Report::new(&experiment, &grid, &results, "raddle").unwrap();
     let page = String::from_utf8(report.files[0].1.clone()).unwrap();
-    assert!(page.contains("Machines of different size stand in one figure"), "{page}");
+    assert!(page.contains("Machines differ in size from row to row"), "{page}");
     assert!(page.contains("<th>slots without a warp</th>"), "{page}");
 }
 
