@@ -71,8 +71,9 @@ pub fn text(among: &[&str]) -> Result<String> {
 const APART: &str = "\
 ### Warp divergence, Tables 1 and 2
 
-Share of blocks whose warps are 50, 25, 10 and 5 % apart, in instructions and in cycles, and DWR; ours at size `paper` on the whole
-machine, under loose round robin. The last column is the paper's set that our kernel is in.
+The first columns give the share of blocks whose warps are 50, 25, 10 and 5 % apart in instructions and in cycles. DWR is the share of
+a block's time after its first warp has ended. Our values are for size `paper` on the whole machine, under loose round robin. The last
+column gives the set that our kernel falls into by the paper's definition.
 
 | kernel | ours | instructions, paper | ours | cycles, paper | ours | DWR, paper | ours | set |
 | --- | --- | --- | --- | --- | --- | --: | --: | --: |
@@ -81,8 +82,8 @@ machine, under loose round robin. The last column is the paper's set that our ke
 const REGISTERS: &str = "
 ### Registers and residency, Table 7
 
-The kernels the paper lists; registers of a thread and blocks the GPU holds, before and after. Ours in the software form, with all
-that can move in front of the loop moved there.
+For each kernel that the paper lists: registers per thread and blocks that the GPU holds, before and after the transformation. Ours is
+the software form, with everything movable moved in front of the loop.
 
 | kernel | ours | registers, paper | ours | blocks, paper | ours |
 | --- | --- | --: | --: | --: | --: |
