@@ -49,8 +49,9 @@ pub const SUITES: &[Suite] = &[
         includes: "-I../util -I../../common -I../meschach_lib -I$FOLDER/cuda-samples/Common",
         sample: 1,
         compares: true,
-        changes: "`CUDA_DIR` and `SDK_DIR` are given to make, and for mummergpu a header that its source forgets and an option for its calls on null; arguments as in the table of the source of this page, reduced for large \
-                  ones; input files that are not in the repository are made by a script",
+        changes: "make gets `CUDA_DIR` and `SDK_DIR`; mummergpu also gets a header that its source does not include and a compiler option for its calls on \
+                  null pointers; arguments are those in `xtask/src/suites/known.rs`, reduced for large inputs; a script writes the input \
+                  files that the repository does not contain",
     },
     Suite {
         name: "polybenchGpu",
@@ -60,7 +61,7 @@ pub const SUITES: &[Suite] = &[
         includes: "-I../../common",
         sample: 1,
         compares: true,
-        changes: "none: `make`, and its program without arguments",
+        changes: "nothing: `make`, then the program without arguments",
     },
     Suite {
         name: "Parboil",
@@ -70,8 +71,8 @@ pub const SUITES: &[Suite] = &[
         includes: "-I$FOLDER/Parboil/common/include",
         sample: 1,
         compares: false,
-        changes: "one command for each CUDA version instead of its driver, which needs Python 2; its inputs are not published with \
-                  it, so programs are compiled and not run",
+        changes: "one command for each CUDA version replaces its driver, which needs Python 2; its inputs are not published with it, \
+                  so programs are compiled and not run",
     },
     Suite {
         name: "HeCBench",
@@ -81,8 +82,8 @@ pub const SUITES: &[Suite] = &[
         includes: "-I../include -I../../include",
         sample: 5,
         compares: false,
-        changes: "`make`, then the commands of `make run` with smaller arguments: repetitions become 1; where that takes too long, \
-                  numbers of 4,096 and more are divided by 16, then by 256, and at last those from 64 by 8",
+        changes: "`make`, then the commands of `make run` with smaller arguments: repetitions become 1; if that takes too long, \
+                  numbers of 4,096 and more are divided by 16, then by 256; last, numbers from 64 up are divided by 8 too",
     },
     Suite {
         name: "llm.c",
@@ -92,7 +93,7 @@ pub const SUITES: &[Suite] = &[
         includes: "",
         sample: 1,
         compares: true,
-        changes: "none: `make` for each file; the first variant of the kernel, which needs no library",
+        changes: "nothing: `make` for each file; the first variant of the kernel runs, which needs no library",
     },
     Suite {
         name: "cuda-samples",

@@ -34,7 +34,7 @@ pub fn write(folder: &Path, outcomes: &[Outcome]) -> Result {
 fn summary(folder: &Path, outcomes: &[Outcome]) -> Result<String> {
     use Verdict::{CutOff, Failed, NoInput, NoLibrary, NotCompiled, Right, TooLong, Unchecked, Wrong};
     let mut text =
-        "| suite | revision | tried | need a library that is not here | do not compile | right | right, then too long | unchecked | \
+        "| suite | revision | tried | need a missing library | do not compile | right | right, then too long | unchecked | \
                     wrong | end with an error | lack their input | too long |\n\
                     | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n"
             .to_owned();
@@ -56,7 +56,7 @@ fn summary(folder: &Path, outcomes: &[Outcome]) -> Result<String> {
             cells.join(" | ")
         );
     }
-    text += "\nHow they were built and run:\n\n";
+    text += "\nWhat differs from the suite's own way to build and run its programs:\n\n";
     for suite in SUITES.iter().filter(|suite| outcomes.iter().any(|outcome| outcome.suite == suite.name)) {
         text += &format!("- {}: {}\n", suite.name, suite.changes);
     }
@@ -95,8 +95,8 @@ fn details(outcomes: &[Outcome]) -> String {
 fn device(folder: &Path) -> Result<String> {
     let Ok(bytes) = fs::read(folder.join("device.json")) else { return Ok(String::new()) };
     let list: Vec<Counts> = serde_json::from_slice(&bytes)?;
-    let mut text = "## Device code alone\n\nFiles with kernels, compiled to PTX one by one, and the PTX checked by `raddle ptx check`.\n\n\
-                    | suite | files | need a library that is not here | of the others pass | do not compile | are refused |\n\
+    let mut text = "## Device code alone\n\nEach file with kernels is compiled to PTX on its own, and `raddle ptx check` checks the PTX.\n\n\
+                    | suite | files | need a missing library | pass, of the rest | do not compile | are refused |\n\
                     | --- | --: | --: | --: | --: | --: |\n"
         .to_owned();
     let mut sum = [0; 5];

@@ -58,7 +58,7 @@ pub fn tables(figures: &Figures, columns: &[Column<'_>], chip: &str, measures: &
     let mut text = summary(columns, chip);
     let known = figures.chips.get(chip).map_or(&[][..], |chip| &chip.presets);
     for Column { preset, .. } in columns.iter().filter(|column| !known.iter().any(|known| known == column.preset)) {
-        let _ = write!(text, "\n`{preset}` is another GPU: its differences say that the kernels work, and no more.\n");
+        let _ = write!(text, "\n`{preset}` is another GPU: its differences only show that the kernels work.\n");
     }
     let (heads, rules): (String, String) =
         columns.iter().map(|column| (format!(" {} | difference |", column.preset), " --: | --: |")).unzip();
@@ -141,7 +141,7 @@ fn number(value: f64) -> String {
 fn others(text: &mut String, figures: &Figures, chip: &str, measures: &[Measure]) {
     let _ = write!(
         text,
-        "\n## Other chips\n\nWith no machine of ours to compare with.\n\n\
+        "\n## Other chips\n\nRaddle has no machine to compare these with.\n\n\
          | chip | what | published | on | source |\n| --- | --- | --: | --- | --- |\n"
     );
     for figure in figures.all.iter().filter(|figure| figure.chip != chip) {
@@ -163,7 +163,7 @@ fn kind_of(measure: &str) -> &'static str {
 }
 
 fn notes(text: &mut String, figures: &Figures, chip: &str) {
-    let _ = write!(text, "\n## What to know of figures\n\n");
+    let _ = write!(text, "\n## Notes on single figures\n\n");
     for figure in figures.of(chip) {
         let known = [figure.published.as_ref().map(|p| format!("published as {p}")), figure.note.clone()];
         let known: Vec<String> = known.into_iter().flatten().collect();
