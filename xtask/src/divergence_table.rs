@@ -71,8 +71,8 @@ pub fn text(among: &[&str]) -> Result<String> {
 const APART: &str = "\
 ### Warp divergence, Tables 1 and 2
 
-The first columns give the share of blocks whose warps are 50, 25, 10 and 5 % apart in instructions and in cycles. DWR is the share of
-a block's time after its first warp has ended. Our values are for size `paper` on the whole machine, under loose round robin. The last
+The first columns give the share of blocks whose warps are at least 50, 25, 10 and 5 % apart in instructions and in cycles. DWR is
+the share of a block's time after its first warp has ended. Our values are for size `paper` on the whole machine, under loose round robin. The last
 column gives the set that our kernel falls into by the paper's definition.
 
 | kernel | ours | instructions, paper | ours | cycles, paper | ours | DWR, paper | ours | set |

@@ -15,12 +15,12 @@ pub fn page() -> Result<String> {
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "{} kernels: the geometric mean of vInstr is {:.2}, and {:.2} over the {} whose blocks loop twice or more on average. An \
-         SM holds fewer blocks of {fewer} of them. The paper has 0.97 over its 51 kernels.\n",
+        "Over all {} kernels the geometric mean of vInstr is {:.2}; over the {} whose blocks loop twice or more on average it is {:.2}. For \
+         {fewer} kernels an SM holds fewer blocks after the transformation. The paper has 0.97 over its 51 kernels.\n",
         rows.len(),
         mean(rows.iter()),
-        mean(looping(&rows)),
         looping(&rows).count(),
+        mean(looping(&rows)),
     );
     text += "| workload | kernel | blocks | virtual blocks | registers | blocks per SM | instructions | vInstr |\n\
              | --- | --- | --: | --: | --: | --: | --: | --: |\n";
@@ -60,10 +60,11 @@ const INTRODUCTION: &str = "\
 
 # What virtual blocks cost
 
-Every kernel of the workloads before and after [it loops over logical blocks](../guide/virtual-blocks.md) in the software form, with
-what depends on neither thread nor block in front of the loop. Size `small`, all launches together; as many blocks are launched as the
-preset `gtx480` holds at once, or as there are logical ones. vInstr is the number of instructions by thread after it, relative
-to that before. Where blocks do not loop, it is the cost of the wrapper alone. `raddle workloads virtualize` measures it.
+This table compares every kernel of the workloads before and after its transformation into
+[a loop over logical blocks](../guide/virtual-blocks.md). The software form is used, and code that depends on neither thread nor block is
+moved in front of the loop. Values are for size `small`, all launches together. A launch has as many virtual blocks as the preset `gtx480`
+holds at once, or as many as there are logical blocks if that is fewer. vInstr is thread-instructions after the transformation / before it.
+Where blocks do not loop, it shows the cost of the wrapper alone. `raddle workloads virtualize` measures the table.
 
 ";
 

@@ -230,8 +230,8 @@ fn summary(text: &mut String, rows: &[Row]) -> Result {
     let as_said = rows.iter().filter(|r| r.is_as_said()).count();
     let _ = writeln!(
         text,
-        "{} workloads with {} kernels; {} kernels are divergent, {} are barrier-intensive. {as_said} of {} workloads ({}) \
-         measure as the class papers give them.\n",
+        "{} workloads have {} kernels; {} kernels are divergent, {} are barrier-intensive. {as_said} of {} workloads ({}) \
+         measure as the class that papers give them.\n",
         rows.len(),
         kernels.len(),
         count(&Measured::is_divergent),
@@ -239,7 +239,7 @@ fn summary(text: &mut String, rows: &[Row]) -> Result {
         rows.len(),
         percent(as_said as f64 / rows.len() as f64),
     );
-    text.push_str("| class | workloads | as said |\n| --- | --: | --: |\n");
+    text.push_str("| class | workloads | measure as said |\n| --- | --: | --: |\n");
     for class in [Class::Divergent, Class::Coherent, Class::Barrier] {
         let of: Vec<&Row> = rows.iter().filter(|r| r.manifest.class == class).collect();
         let _ = writeln!(text, "| {class} | {} | {} |", of.len(), of.iter().filter(|r| r.is_as_said()).count());
@@ -254,7 +254,7 @@ fn summary(text: &mut String, rows: &[Row]) -> Result {
                     Class::Barrier => "barrier-intensive".to_owned(),
                     other => other.to_string(),
                 };
-                let _ = writeln!(text, "- `{name}` should be {class}, but does not measure so. {}", why.trim());
+                let _ = writeln!(text, "- `{name}` should be {class}, but does not measure as such. {}", why.trim());
             }
             (None, false) => {
                 return Err(
@@ -318,23 +318,27 @@ const INTRODUCTION: &str = "\
 
 # Workloads
 
-What the kernels of the workloads are like on the preset `gtx480` with the issue scheduler `lrr`, at size `paper`: one row for
-each kernel, all its launches together. `raddle workloads measure --issue lrr --size paper` measures it, and
-`crates/workloads/measured` has the tables; CI measures size `small` again and compares.
+This page describes the kernels of the workloads as measured on the preset `gtx480` with the issue scheduler `lrr`, at size `paper`. Each
+kernel has one row for all its launches together. `raddle workloads measure --issue lrr --size paper` measures them. The tables are in
+`crates/workloads/measured`; CI measures size `small` again and compares.
 
-A kernel is DIVG when its SIMD efficiency (active lanes of the lanes a warp has, guards counted) is below 76 %, as in the VWS paper,
-and else COHE. It is barrier-intensive when it has barriers and its warps spend more than 15 % of their lives waiting there and, as
-the BAWS paper counts, for the end of their block; a life lasts from a warp's start to the end of its block. The class is
-the one papers give the benchmark. A workload measures as its class says when the kernels of that class do, taken together.
+A kernel is divergent (DIVG) when its SIMD efficiency is below 76 %, as in the VWS paper, and coherent (COHE) otherwise. SIMD efficiency is
+the share of a warp's lanes that are active, with guards counted. A kernel is barrier-intensive when it has barriers and its warps spend
+more than 15 % of their lives waiting at them or for the end of their block, as the BAWS paper counts. A warp's life lasts from its start
+to the end of its block.
+
+The class is the one that papers give the benchmark. A workload measures as its class says when its kernels of that class do, taken
+together.
 
 ";
 
 const APART: &str = "
 ## How far warps are apart
 
-The share of blocks whose warps differ by at least so much, relative to the warp with least, in instructions and in cycles.
-DWR is the share of a block's time after its first warp has ended; 0 where no block waited to start. The set is that of the VTW
-paper: 1 diverges in instructions and in cycles, 2 in cycles only, 3 in instructions only, 4 in neither.
+The columns give the share of blocks whose warps differ by at least 50, 25, 10 and 5 % in instructions and in cycles. The difference is
+relative to the warp with the least. DWR is the share of a block's time after its first warp has ended; it is 0 where no block waited to
+start. The set is defined by the VTW paper: warps of set 1 drift apart in instructions and in cycles, of set 2 in cycles only, of set 3 in
+instructions only, and of set 4 in neither.
 
 | workload | kernel | instructions 50 %+ | 25 %+ | 10 %+ | 5 %+ | cycles 50 %+ | 25 %+ | 10 %+ | 5 %+ | DWR | set |
 | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
@@ -348,9 +352,9 @@ const BENCHMARKS: &str = "\
 const SETS_ABOUT: &str = "
 ### In sets
 
-The VTW paper sorts kernels by whether the warps of a block are apart in instructions and in cycles, but does not say from where on.
-Here they are apart in instructions when more than 4 % of the blocks are by 10 % or more than 24 % by 5 %, and in cycles when more than
-4 % are by 5 %: so sorted, 50 of the paper's 51 kernels are in the set it has them in.
+The VTW paper sorts kernels by whether the warps of a block drift apart in instructions and in cycles, but gives no thresholds. Here they
+are apart in instructions when more than 4 % of the blocks differ by 10 %, or more than 24 % by 5 %. They are apart in cycles when more
+than 4 % of the blocks differ by 5 %. With these thresholds 50 of the paper's 51 kernels are in the paper's set.
 
 | set | instructions | cycles | paper's kernels | ours | |
 | --: | --- | --- | --: | --: | --- |
@@ -359,8 +363,8 @@ Here they are apart in instructions when more than 4 % of the blocks are by 10 %
 const PRINTED: &str = "
 ## What papers print
 
-Beside ours where we measure the same. Blocks are those of a launch. Machines, compilers and inputs differ: these are not
-results to be reproduced, but say how close a workload is to what it stands for.
+The last column gives our value where we measure the same quantity. Blocks are those of one launch. Machines, compilers and inputs differ,
+so these are not results to reproduce. They show how close a workload is to the benchmark that it represents.
 
 | workload | paper | its kernel | figure | paper's | ours |
 | --- | --- | --- | --- | --: | --: |
