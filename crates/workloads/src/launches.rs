@@ -53,7 +53,7 @@ impl Launches {
             == (&other.kernel, other.blocks, other.threads, other.shared)
     }
 
-    /// A line of the census behind workload and size.
+    /// A line of the census after workload and size.
     fn parse(line: &str) -> Option<Self> {
         let mut fields = line.split(',');
         let kernel = fields.next()?.to_owned();

@@ -1,4 +1,4 @@
-//! Programs that stand for the benchmarks of papers: kernels in CUDA C++, their inputs, and the right results.
+//! Programs that represent the benchmarks of papers: kernels in CUDA C++, their inputs, and the right results.
 //!
 //! ```text
 //!  suite/NAME/NAME.cu ──clang──► NAME.ptx ──┐

@@ -11,7 +11,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
-    /// Threads of a warp part often.
+    /// Threads of a warp diverge often.
     Divergent,
     /// They stay together.
     Coherent,
@@ -80,7 +80,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// The papers whose benchmarks workloads stand for.
+/// The papers whose benchmarks the workloads represent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Paper {
@@ -219,11 +219,11 @@ pub struct Manifest {
     pub all_resident: bool,
     /// Why its threads race, where the published algorithm has them do so.
     pub races: Option<String>,
-    /// How it differs from what it stands for.
+    /// How it differs from the benchmark that it represents.
     pub differs: String,
     /// Why it measures otherwise than its class says, where it does.
     pub unlike: Option<String>,
-    /// Benchmarks it stands for; none when no paper names it.
+    /// Benchmarks that it represents; none when no paper names it.
     pub stands_for: Vec<StandsFor>,
     /// Parameters of its driver, for each size.
     pub sizes: BTreeMap<Size, BTreeMap<String, u64>>,

@@ -78,7 +78,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Whether lanes part often.
+    /// Whether lanes diverge often.
     #[must_use]
     pub fn is_divergent(&self) -> bool {
         self.simd_efficiency < DIVERGENT_BELOW
