@@ -14,7 +14,7 @@ pub enum Against {
     Nothing,
     /// Own over baseline's.
     Ratio,
-    /// Baseline's over own: how many times as fast, for times.
+    /// Baseline value / own value: how many times as fast, for times.
     Speedup,
     /// Own less baseline's.
     Difference,
