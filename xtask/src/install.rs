@@ -44,19 +44,26 @@ pub fn check() -> Result {
     let section = section.split("\n## ").next().unwrap_or_default();
     let start = Instant::now();
     for step in steps(section).map_err(|(_, what)| what)? {
-        let What::Command(command) = &step.what else { return Err("README's first result is more than commands".into()) };
+        let What::Command(command) = &step.what else {
+            return Err("README's first result is more than commands".into());
+        };
         let printed = follow(command, &here, &program.join("bin"))?;
         let shown: Vec<String> = step.output.iter().map(|line| without_host_time(line)).collect();
         let printed: Vec<String> = printed.lines().map(without_host_time).collect();
         let lines = |all: &'_ [String]| all.iter().map(String::as_str).collect::<Vec<_>>();
         if !lines_match(&lines(&shown), &lines(&printed)) {
             let (shown, printed) = (shown.join("\n"), printed.join("\n"));
-            return Err(format!("`{command}` prints something else\n--- README\n{shown}\n--- printed\n{printed}").into());
+            return Err(
+                format!("`{command}` prints something else\n--- README\n{shown}\n--- printed\n{printed}").into()
+            );
         }
     }
     let took = start.elapsed();
     let size = fs::metadata(program.join("bin/raddle"))?.len() >> 20;
-    println!("install: the first result came {:.1} s after the installation; the program has {size} MB", took.as_secs_f64());
+    println!(
+        "install: the first result came {:.1} s after the installation; the program has {size} MB",
+        took.as_secs_f64()
+    );
     if took > FIRST_RESULT {
         return Err(format!("the first result took {} s", took.as_secs()).into());
     }

@@ -119,7 +119,9 @@ pub fn opening(table: &Table, numbers: &[Number], picture: &str, all: &str) -> S
     if numbers.is_empty() {
         return text.trim_end().to_owned() + "\n";
     }
-    text + &format!("[All numbers]({all}) gives the place of each number in the paper, and the rule by which a value agrees.\n")
+    text + &format!(
+        "[All numbers]({all}) gives the place of each number in the paper, and the rule by which a value agrees.\n"
+    )
 }
 
 /// All numbers of a paper beside ours: means, then those of single programs and kernels.
@@ -226,9 +228,15 @@ mod tests {
         };
         let all = [number("mean, all", true, Class::DoesNot), number("a|b", false, Class::Agrees)];
         let text = opening(&crate::chart::tests::table(), &all, "t.svg", "numbers.md#t");
-        assert!(text.starts_with("![Speedup <of all>: times as fast](t.svg)\n\nBars are our values, circles"), "{text}");
+        assert!(
+            text.starts_with("![Speedup <of all>: times as fast](t.svg)\n\nBars are our values, circles"),
+            "{text}"
+        );
         assert!(text.contains("\n| F: mean, all | 1.100 | 1.000 | does not | fewer warps |\n"), "{text}");
-        assert!(!text.contains("a\\|b") && text.contains("for single programs, 1 agree, 0 partly, 0 do not."), "{text}");
+        assert!(
+            !text.contains("a\\|b") && text.contains("for single programs, 1 agree, 0 partly, 0 do not."),
+            "{text}"
+        );
         let text = opening(&crate::chart::tests::table(), &[], "t.svg", "numbers.md#t");
         assert!(text.ends_with("(deeper pipeline).\n"), "without numbers there is no link to them: {text}");
         let text = numbers(&all);
