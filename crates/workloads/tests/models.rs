@@ -27,7 +27,7 @@ fn run_on(workload: &Workload, preset: &str, set: &[String]) -> Result<Ran, Stri
 /// Workload, preset and divergence model (any when empty) of runs that cannot be, and what is said.
 const REFUSED: [(&str, &str, &str, &str); 2] = [
     ("nqueens", "fx5800", "", "shared memory"),
-    ("ray-bvh", "", "dwf", "a warp-wide operation needs the threads of a static warp together, which are not kept"),
+    ("ray-bvh", "", "dwf", "a warp-wide operation needs a whole static warp, and this model keeps no static warps"),
 ];
 
 /// Runs every workload under every model, on one preset in turn or on all.

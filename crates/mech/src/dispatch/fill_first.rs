@@ -1,19 +1,20 @@
 //! Blocks fill one SM after another.
 //!
 //! # What it models
-//! The first SM with room gets the next block, one block in a cycle: small grids stay on few SMs.
+//! The first SM with room gets the next block, one block in a cycle. Small grids stay on few SMs.
 //!
 //! # Source
-//! The opposite end of the choice to round robin; for experiments with unused SMs.
+//! Our own: the opposite of round robin, for experiments with unused SMs.
 //!
 //! # Parameters
 //! None.
 //!
 //! # Simplifications
-//! What room an SM has is looked at once per window, so the room of a block that ends is given away in the next one.
+//! The room of each SM is checked once per window. When a block ends, its room is given to another block in the next
+//! window.
 //!
 //! # Counters
-//! None of its own; `ctas` of each SM shows what it does.
+//! None of its own. `ctas` of each SM shows its effect.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
@@ -22,7 +23,7 @@ use raddle_sim::seam::{Assignment, DispatchView, Dispatcher, MechanismInfo, Seam
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Dispatch,
     name: "fill-first",
-    summary: "the first SM with room gets the next block, one in a cycle",
+    summary: "the first SM with room gets the next block, one block in a cycle",
     source: "our own, for comparison",
     counters: &[],
     refuses: &[],

@@ -1,19 +1,21 @@
 //! Blocks in turn to all SMs.
 //!
 //! # What it models
-//! In each cycle every SM with room gets one block, starting after the SM served last, in the launch before too.
+//! In each cycle, every SM with room gets one block. The order starts after the SM served last, also across launches.
 //!
 //! # Source
 //! GPGPU-Sim's block scheduler.
 //!
 //! # Parameters
-//! The SM that is served first, in the first launch. Which one it is should not matter: what changes with it is noise.
+//! The SM that is served first in the first launch. The choice should not matter: a result that changes with it is
+//! noise.
 //!
 //! # Simplifications
-//! What room an SM has is looked at once per window, so the room of a block that ends is given away in the next one.
+//! The room of each SM is checked once per window. When a block ends, its room is given to another block in the next
+//! window.
 //!
 //! # Counters
-//! None of its own; `ctas` of each SM shows what it does.
+//! None of its own. `ctas` of each SM shows its effect.
 
 use raddle_sim::config::MachineConfig;
 use raddle_sim::saved;

@@ -1,25 +1,27 @@
 //! Dynamic warp formation.
 //!
 //! # What it models
-//! Threads that are at the same operation form warps, whatever block and static warp they are from. Behind every
-//! instruction the threads of a warp go to a pool. There they join the warp that is being formed at their operation, if
-//! their lanes are free in it; the others begin a new one. No thread ever changes its lane. Nothing makes threads wait for
-//! each other, so what is called `dwf` keeps no warp together.
+//! Threads at the same operation form warps, whatever block or static warp they belong to. After every instruction, the
+//! threads of a warp return to a pool. If a warp is already forming at a thread's next operation and the thread's lane
+//! is free there, the thread joins it. Otherwise the thread starts a new warp. A thread never changes its lane. No
+//! thread waits for another one to reconverge, so `dwf` keeps no static warp together.
 //!
 //! # Source
-//! Fung et al., MICRO 2007; TBC paper (HPCA 2011), section 2.3. The paper's issue policy is `majority`.
+//! Fung et al., MICRO 2007; TBC paper (HPCA 2011), section 2.3. The paper combines it with the issue scheduler
+//! `majority`.
 //!
 //! # Parameters
 //! None.
 //!
 //! # Simplifications
-//! Threads go to the pool when their instruction is done, so a warp never has two in flight, on any machine. The pool
-//! has a slot for every thread of the SM, 1024 at most; beyond that, threads wait for a slot. The end of a block does
-//! not wait for its stores to be acknowledged. Kernels with warp-wide operations are refused: there are no static warps.
+//! Threads return to the pool when their instruction is done. A warp therefore never has two instructions in flight, on
+//! any machine. The pool has one slot for each thread of the SM, but at most 1024; further threads wait for a free
+//! slot. A block can end before its stores are acknowledged. Kernels with warp-wide operations are refused, because
+//! there are no static warps.
 //!
 //! # Counters
-//! Its own say how many warps are formed, and how many threads join one that others have begun. The buckets `issued_*` by
-//! active lanes.
+//! Its own counters say how many warps are formed, and how many threads join a warp that other threads started. The
+//! `issued_*` counters show how many lanes are active.
 
 use super::pool::{Bundle, Pool, PoolCounters};
 use crate::NoConfig;
@@ -36,7 +38,7 @@ use raddle_sim::stats::Counters;
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Divergence,
     name: "dwf",
-    summary: "dynamic warp formation: threads at one operation form warps, from anywhere on the SM",
+    summary: "dynamic warp formation: threads at the same operation form warps, from anywhere on the SM",
     source: "Fung et al., MICRO 2007; TBC paper (HPCA 2011), section 2.3",
     counters: PoolCounters::INFO,
     refuses: &[],
@@ -74,7 +76,7 @@ impl Dwf {
         Self { pool: Pool::new(machine, true), ..Self::new(config, machine) }
     }
 
-    /// Threads of a warp wait at a barrier, each with others of its block for whose lanes there is room.
+    /// Threads of a warp wait at a barrier. Each one joins waiting threads of its block whose lanes leave room for it.
     fn wait_apart(&mut self, threads: &Bundle, arrival: &Arrival, pc: u32) {
         let number = arrival.number as u8;
         for lane in lanes_in(arrival.mask) {
@@ -97,9 +99,9 @@ impl Dwf {
     fn refuses(&self, program: &Program, op: &Op) -> Option<&'static str> {
         let whole = lanes_of(self.pool.width as u32);
         if !self.pool.has_barriers || op.exchanges() {
-            Some("a warp-wide operation needs the threads of a static warp together, which are not kept")
+            Some("a warp-wide operation needs a whole static warp, and this model keeps no static warps")
         } else if program.members(op).is_none_or(|members| members & whole != whole) {
-            Some("`bar.warp.sync` is known for all threads of a warp only, named by a constant")
+            Some("`bar.warp.sync` is supported only for all threads of a warp, with a constant mask")
         } else {
             None
         }
@@ -168,7 +170,7 @@ impl Divergence for Dwf {
         }
         groups.retain(|g| g.mask != 0);
         self.pool.leave(warp, &groups, meet, table);
-        // Only now: threads that part at a call meet again outside of it.
+        // Only now: threads that diverge at a call reconverge outside of it.
         if let Some((lanes, by)) = calls {
             self.pool.change_depth(warp, lanes, by);
         }

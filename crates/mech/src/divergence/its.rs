@@ -1,41 +1,47 @@
 //! Independent thread scheduling, with convergence barriers.
 //!
 //! # What it models
-//! How warps diverge on GPUs since Volta. A warp is a set of splits, lanes with a program counter of their own. At a branch that its
-//! lanes take differently, a split becomes several, and these set up a convergence barrier at the branch's immediate
-//! post-dominator. Lanes that come there wait for the others of the same divergence that are still running, and then all
-//! continue as one split. Lanes that end leave the barriers they take part in. One split of a warp issues at a time. It runs until it comes
-//! to a convergence barrier, ends, has to wait at a barrier of the block or for other lanes at a `.sync` operation, or
-//! jumps back; then the next one that is ready runs, in turn. So every split runs, and a flag or a lock that one lane
-//! waits for and another gives reaches it.
+//! How warps diverge on GPUs since Volta. A warp is a set of splits, each with its own lanes and its own program
+//! counter. When the lanes of a split take a branch differently, the split becomes several splits. These set up a
+//! convergence barrier at the branch's immediate post-dominator. Lanes that arrive there wait for the other lanes of
+//! the same divergence that are still running; then all continue as one split. Lanes that end leave their convergence
+//! barriers.
 //!
-//! Lanes that have taken a lock would wait behind the loop for those that still try. So barriers open for them: who was in
-//! a *waiting loop* and waits for lanes that are still inside continues without them when they have jumped back twice
-//! meanwhile. A loop waits when whether it ends depends on what other threads do, as far as the program
-//! shows: on the result of an atomic, or on a load that is volatile, relaxed, acquiring, past the L1 or in a loop with a
-//! fence. Behind all other loops lanes wait for as long as it takes, as under `pdom`.
+//! One split of a warp issues at a time. It runs until it reaches a convergence barrier, ends, jumps back, or has to
+//! wait: at a barrier of the block, or for other lanes at a `.sync` operation. Then the next ready split runs, in turn.
+//! So every split makes progress, and a lane that waits for a flag or a lock receives it from another lane of its warp.
+//!
+//! Lanes that leave a lock's loop with the lock must not wait at the convergence barrier for lanes that still spin. So
+//! a barrier lets such lanes go. The rule applies to lanes that were in a *waiting loop* and now wait for lanes still
+//! inside it: when those have jumped back twice in the meantime, the waiting lanes continue without them. A loop is a
+//! waiting loop if its end visibly depends on what other threads do. That is: it depends on the result of an atomic, or
+//! on a load that is volatile, relaxed, acquiring, past the L1, or in a loop with a fence. At the end of any other
+//! loop, lanes wait as long as it takes, as under `pdom`.
 //!
 //! # Source
-//! NVIDIA, Tesla V100 GPU architecture (the Volta whitepaper, 2017), on independent thread scheduling; US patent application
-//! 2016/0019066, on convergence barriers. That loops which wait are found in the program is our way; the paper MIMD synchronization on
-//! SIMT architectures (MICRO 2016) looks for such loops too.
+//! NVIDIA, Tesla V100 GPU architecture (the Volta whitepaper, 2017), on independent thread scheduling; US patent
+//! application 2016/0019066, on convergence barriers. Finding the waiting loops in the program is our own method. The
+//! paper MIMD synchronization on SIMT architectures (MICRO 2016) looks for such loops too.
 //!
 //! # Parameters
-//! None. Which side of a branch runs first is as the machine has it; lanes that jump back run last.
+//! None. The machine says which side of a branch runs first; lanes that jump back run last.
 //!
 //! # Simplifications
-//! NVIDIA does not say where its compiler puts barriers, when a split yields and which is next. Ours: every branch has a barrier at its
-//! immediate post-dominator; a split yields at each jump back and not while it waits for memory; splits take turns. Splits that wait
-//! at one place for a `.sync` operation or a barrier of the block continue as one. When no split of a warp can run, lanes that
-//! wait to reconverge at the end of the kernel end, and those continue that others of the warp wait for at a `.sync` operation. When
-//! lanes have jumped back in waiting loops 1024 times and none has left one, those outside that wait for them continue,
-//! even if they have not been inside: a warp whose first lane takes a lock for all stays together for as long. Splits of
-//! a warp wait for each other's results and atomics, as there is one scoreboard for the warp.
+//! NVIDIA does not say where its compiler puts barriers, when a split yields, or which split is next. Our choices:
+//! every branch has a barrier at its immediate post-dominator; a split yields at each jump back, but not while it waits
+//! for memory; splits take turns. Splits that wait at the same place for a `.sync` operation or a barrier of the block
+//! continue as one split.
+//!
+//! When no split of a warp can run, two kinds of lanes no longer wait to reconverge: lanes at the end of the kernel
+//! end, and lanes that others want at a `.sync` operation continue. After 1024 jumps back in waiting loops that no lane
+//! has left, lanes outside the loop also continue, even if they were never inside. So a warp whose first lane takes a
+//! lock for all lanes stays converged for that long. Splits of a warp wait for each other's results and atomics,
+//! because the warp has one scoreboard.
 //!
 //! # Counters
-//! Its own say how often warps change to other lanes while they could continue with the same, and how many lanes do not wait for
-//! others any longer. `divergent_branches`, and the buckets `issued_*` by active lanes; `stack_depth` is the most splits and convergence
-//! barriers of a warp.
+//! Its own counters say how often a warp switches directly from one split to another, and how many lanes continue
+//! without those they waited for. `divergent_branches`, and `issued_*` by active lanes. `stack_depth` is the largest
+//! number of splits and convergence barriers of a warp.
 
 mod parts;
 #[cfg(test)]
@@ -70,15 +76,15 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 counters! {
     /// What splits do.
     struct SplitCounters {
-        switches: Events, "times a warp that was not blocked continued with other lanes";
-        let_go: Events, "lanes that continued without those they waited for at a convergence barrier";
+        switches: Events, "times a warp switched directly from one split to another";
+        let_go: Events, "lanes that left a convergence barrier without waiting for all others";
     }
 }
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Warp {
     parts: Parts,
-    /// The split the machine was told of.
+    /// The split that the machine runs now.
     current: Option<usize>,
     cta: u32,
 }
@@ -113,7 +119,7 @@ impl Its {
         }
     }
 
-    /// The running split diverges: `self.groups` continue, and wait for each other at `meeting`.
+    /// The running split diverges: `self.groups` continue and reconverge at `meeting`.
     fn diverge(&mut self, state: &mut Warp, current: usize, meeting: u32, is_inside: bool) {
         if self.first == FirstSide::LowLanes {
             // The group of the highest lane runs last.
@@ -145,7 +151,7 @@ impl Its {
         }
     }
 
-    /// The lanes of `active` go each to its own place, the others continue.
+    /// Each lane of `active` goes to its own target; the others continue.
     fn scatter(&mut self, state: &mut Warp, current: usize, active: u32, targets: &[u32; 32], by: i32, meeting: u32) {
         let split = &mut state.parts.splits[current];
         let inside = split.depth.wrapping_add_signed(by);
@@ -176,7 +182,7 @@ impl Its {
             split.state = State::Barrier(only.number as u8);
             return;
         }
-        // Lanes whose guard is false do not wait, and those at different barriers wait apart.
+        // Lanes whose guard is false do not wait, and lanes at different barriers wait separately.
         self.groups.clear();
         self.groups.push(Group { pc: pc + 1, mask: mask & !active, depth });
         self.groups.extend(arrivals.iter().map(|a| Group { pc, mask: a.mask, depth }));
@@ -201,7 +207,7 @@ impl Its {
 }
 
 impl Warp {
-    /// The running split, which the machine has moved on by itself.
+    /// The running split, whose program counter the machine has advanced.
     fn catch_up(&mut self, warp: WarpId, table: &WarpTable) -> Option<usize> {
         let current = self.current?;
         self.parts.splits[current].pc = table.get(warp).pc;

@@ -1,9 +1,9 @@
 //! Reconvergence at the immediate post-dominator.
 //!
 //! # What it models
-//! Each warp has a stack of parts. A branch that its lanes take differently splits the running part in two; the parts
-//! run one after the other and become one again at the branch's immediate post-dominator. Calls and branch tables
-//! split in as many parts as there are targets.
+//! Each warp has a reconvergence stack of splits. When the lanes of the running split take a branch differently, it
+//! becomes two splits. These run one after the other and reconverge at the branch's immediate post-dominator. Calls and
+//! branch tables produce as many splits as there are targets.
 //!
 //! # Source
 //! Fung et al., MICRO 2007; TBC paper (HPCA 2011), section 2.2.2.
@@ -12,13 +12,13 @@
 //! Which side of a branch runs first.
 //!
 //! # Simplifications
-//! When the part on top waits at a barrier or for other lanes of its warp, the next part that can run does, so that
-//! barriers inside divergent code are reached by all threads. Where no part waits, this is the stack. Lanes that have
-//! reached the exit wait there to reconverge; when every other lane of the warp waits, they exit without them, because a
-//! barrier may be waiting for them.
+//! When the split on top of the stack waits at a barrier or for other lanes of its warp, the next split that can run
+//! does. So all threads can reach a barrier inside divergent code. Where no split waits, the order is that of a stack.
+//! Lanes that reach the exit wait there to reconverge. When all other lanes of the warp wait too, these lanes exit
+//! without them, because a barrier may be waiting for them.
 //!
 //! # Counters
-//! `divergent_branches`, and the buckets `issued_*` by active lanes.
+//! `divergent_branches`, and `issued_*` by active lanes.
 
 use super::warps;
 use raddle_exec::Program;
@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Divergence,
     name: "pdom",
-    summary: "per-warp reconvergence stack; lanes meet at the branch's immediate post-dominator",
+    summary: "per-warp reconvergence stack; lanes reconverge at the branch's immediate post-dominator",
     source: "Fung et al., MICRO 2007; TBC paper (HPCA 2011), section 2.2.2",
     counters: &[],
     refuses: &[],
@@ -45,17 +45,16 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Which side of a branch runs first: `low-lanes` (the side without the highest lane) or `taken`; as the machine does
-    /// when left out.
+    /// Which side of a branch runs first: `low-lanes` (without the highest lane) or `taken`; by default, the machine's.
     pub first: Option<FirstSide>,
 }
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Warp {
     parts: Splits,
-    /// The part the machine was told of.
+    /// The split that the machine runs now.
     current: usize,
-    /// Lanes that wait for others, and whether any place counts for them.
+    /// Lanes that wait for other lanes, and whether these may wait at any operation.
     syncs: Vec<(u32, bool)>,
     cta: u32,
 }
@@ -63,7 +62,7 @@ struct Warp {
 /// The model.
 pub struct Pdom {
     first: FirstSide,
-    /// Parts meet at likely-convergence points too.
+    /// Splits reconverge at likely-convergence points too.
     likely: bool,
     warps: Vec<Option<Warp>>,
     groups: Vec<Group>,
@@ -101,7 +100,7 @@ impl Pdom {
     }
 }
 
-/// Tells the machine which part of a warp runs.
+/// Tells the machine which split of a warp runs.
 fn publish(warp: WarpId, state: &mut Warp, ends: &Ends, table: &mut WarpTable) {
     loop {
         let parts = &mut state.parts;
@@ -127,7 +126,7 @@ fn publish(warp: WarpId, state: &mut Warp, ends: &Ends, table: &mut WarpTable) {
 }
 
 impl Pdom {
-    /// Parts the running part: each group goes its way, the last one first.
+    /// The running split diverges: each group continues on its own, the last one first.
     fn part(&mut self, warp: WarpId, meeting: Meeting, table: &mut WarpTable) {
         let Some(state) = &mut self.warps[warp.index()] else { return };
         if self.first == FirstSide::LowLanes {
@@ -184,7 +183,7 @@ impl Divergence for Pdom {
     fn issued(&mut self, warp: WarpId, outcome: Outcome<'_>, table: &mut WarpTable) {
         let Some(state) = &mut self.warps[warp.index()] else { return };
         let split = &mut state.parts.splits[state.current];
-        // The machine has moved it on by itself.
+        // The machine has advanced it.
         split.pc = table.get(warp).pc;
         let (pc, mask, depth) = (split.pc, split.mask, split.depth);
         match outcome {
@@ -222,7 +221,7 @@ impl Divergence for Pdom {
                 publish(warp, state, &self.ends, table);
             }
             Outcome::Barrier { arrivals, active, .. } => {
-                // Lanes whose guard is false do not wait, and those at different barriers wait apart.
+                // Lanes whose guard is false do not wait, and lanes at different barriers wait separately.
                 self.groups.clear();
                 self.groups.push(Group { pc: pc + 1, mask: mask & !active, depth });
                 self.groups.extend(arrivals.iter().map(|a| Group { pc, mask: a.mask, depth }));
@@ -249,7 +248,7 @@ impl Divergence for Pdom {
             let Some(state) = self.warps[n].as_mut().filter(|s| s.cta == cta) else { continue };
             let running = table.get(warp);
             if running.blocked.is_none() {
-                // The machine has moved it on by itself, and another part may run first now.
+                // The machine has advanced it, and another split may run first now.
                 state.parts.splits[state.current].pc = running.pc;
             }
             let mut any = false;
@@ -269,7 +268,7 @@ impl Divergence for Pdom {
         let state = self.warps[warp.index()].as_mut()?;
         let anywhere = |mask: u32| state.syncs.iter().any(|(m, any)| *m == mask && *any);
         let splits = &state.parts.splits;
-        // With the one that waits even where it does not name itself: it goes on once those it names are gone.
+        // With the one that waits, even if it does not name itself: it continues once those it names are gone.
         let complete = splits.iter().find_map(|s| {
             let State::Sync(wanted) = s.state else { return None };
             let own = anywhere(s.mask);
@@ -312,7 +311,7 @@ impl Divergence for Pdom {
                 State::Ready => None,
                 State::Barrier(number) => warps::waits_for_barrier(number),
                 State::Sync(wanted) => warps::waits_for_lanes(wanted & !split.mask),
-                State::Gathers(_) => Some("parts above it".to_owned()),
+                State::Gathers(_) => Some("the splits above it".to_owned()),
             };
             let runs = n == state.current && split.state == State::Ready;
             let pc = if runs { table.get(warp).pc } else { split.pc };

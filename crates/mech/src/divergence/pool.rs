@@ -62,9 +62,9 @@ struct Dynamic {
 struct Static {
     /// Lanes of the row that have not ended.
     live: u32,
-    /// Where it is whole again: operation, call depth, and the lanes that are there.
+    /// Its warp barrier, where it becomes whole again: operation, call depth, and the lanes that have arrived.
     barrier: Option<(u32, u16, u32)>,
-    /// Where its lanes wait for each other: operations, and those that are there.
+    /// Operations at which its lanes wait for each other, and the lanes that have arrived there.
     syncs: Vec<(u32, u32)>,
     /// Lanes that wait at barriers of their block.
     held: u32,
@@ -72,13 +72,13 @@ struct Static {
 
 /// The pool of an SM.
 pub struct Pool {
-    /// Static warps are whole again where they meet.
+    /// Static warps become whole again where they reconverge.
     pub has_barriers: bool,
     /// Lanes of a warp.
     pub width: usize,
     slots: Vec<Option<Dynamic>>,
     free: WarpSet,
-    /// The warp that takes in threads at an operation.
+    /// The warp that threads at an operation join.
     forming: Vec<(u32, WarpId)>,
     /// Threads that found no slot.
     parked: VecDeque<(Bundle, u32, bool)>,
@@ -207,7 +207,7 @@ impl Pool {
         }
     }
 
-    /// A warp has issued: its threads go where `groups` say when that is done. They meet again at `meet`.
+    /// A warp has issued. When that is done, its threads go where `groups` says. They reconverge at `meet`.
     pub fn leave(&mut self, warp: WarpId, groups: &[Group], meet: u32, table: &mut WarpTable) {
         self.forming.retain(|(_, w)| *w != warp);
         let Some(dynamic) = &mut self.slots[warp.index()] else { return };
@@ -247,7 +247,7 @@ impl Pool {
         }
     }
 
-    /// Threads at an operation join the warp that is formed there, or begin one; `slot` is theirs if they need it.
+    /// Threads at an operation join the warp that is forming there, or start one; `slot` is theirs if they need it.
     pub fn insert(&mut self, threads: Bundle, pc: u32, whole: bool, slot: Option<WarpId>, table: &mut WarpTable) {
         let threads = if whole { threads } else { self.stop_at_barriers(threads, pc, table) };
         let mut left = threads.mask;
@@ -315,11 +315,12 @@ impl Pool {
         left
     }
 
-    /// Lets a static warp go on that is whole again.
+    /// Lets a static warp continue that is whole again.
     fn look_at_barrier(&mut self, number: usize, row: u32, table: &mut WarpTable) {
         let Static { live, barrier: Some((pc, _, here)), held, .. } = self.statics[number] else { return };
         let (whole, here) = (here & live == live, here & live);
-        // Threads at the exit do not wait to reconverge with those that wait at a barrier of the block, perhaps for them.
+        // Threads at the exit do not wait to reconverge with those that wait at a barrier of the block, perhaps for
+        // them.
         let may_end = || (here | held) & live == live && self.ends.contains(pc);
         if here != 0 && (whole || may_end()) {
             self.statics[number].barrier = None;
@@ -344,7 +345,7 @@ impl Pool {
         }
     }
 
-    /// Lets lanes of a static warp go on that have all come to where they wait for each other.
+    /// Lets lanes of a static warp continue that have all come to where they wait for each other.
     fn look_at_sync(&mut self, number: usize, row: u32, table: &mut WarpTable) {
         let Static { live, barrier, syncs, .. } = &mut self.statics[number];
         let here = syncs.iter().fold(0, |all, (_, here)| all | here);

@@ -1,30 +1,31 @@
 //! Thread block compaction.
 //!
 //! # What it models
-//! The warps of a block share one reconvergence stack. At a branch that might part them, and where parts meet, the warps
-//! that run the part on top of the stack wait for each other. Then the threads of the next part are compacted into as few
-//! warps as their lanes allow: no thread ever changes its lane, and each lane takes its threads in the order of their
-//! static warps. One compactor for the SM makes one warp a cycle. All threads together give the static warps again.
+//! The warps of a block share one reconvergence stack. The warps that run its top entry wait for each other at every
+//! branch that might diverge, and at every reconvergence point. Then the threads of the next entry are compacted into
+//! as few warps as their lanes allow. A thread never changes its lane; each lane takes its threads in the order of
+//! their static warps. The SM has one compactor, which makes one warp a cycle. When all threads of the block are in one
+//! entry, the result is the static warps again.
 //!
-//! What holds for the lanes of a warp under `pdom` holds here for the warps of a block: a lock that one of them spins for
-//! and another has is never given back, because the one that has it waits for the others where the loop ends.
+//! What holds for the lanes of a warp under `pdom` holds here for the warps of a block. If one warp holds a lock and
+//! another one spins for it, the lock is never released: its holder waits for the others at the end of the loop.
 //!
 //! # Source
 //! Fung and Aamodt, HPCA 2011 (the TBC paper), section 3.
 //!
 //! # Parameters
-//! Whether threads are compacted; which side of a branch runs first is fixed, the one that jumps.
+//! Whether threads are compacted. The side of a branch that jumps always runs first.
 //!
 //! # Simplifications
-//! Branches on which the threads of a block cannot disagree are those marked `.uni` and those that can be shown to be
-//! uniform: compilers mark few. A part whose warps all wait at a barrier steps aside for the others, so barriers inside
-//! divergent code are reached by all threads; threads that wait at the exit to reconverge then exit. In kernels with warp-wide operations that exchange values, threads stay in
-//! their static warps; at `bar.warp.sync` alone, compacted warps wait for the others of their part. Registers are read as
-//! if all banks served any thread.
+//! Warps do not wait for each other at branches marked `.uni` or shown to be uniform; compilers mark few. When all
+//! warps of the top entry wait at a barrier, another entry runs, so all threads can reach a barrier inside divergent
+//! code. Threads that then still wait at the exit to reconverge exit. In kernels with warp-wide operations that
+//! exchange values, threads stay in their static warps. In kernels whose only warp-wide operation is `bar.warp.sync`,
+//! compacted warps wait there for the others of their entry. Registers are read as if all banks served any thread.
 //!
 //! # Counters
-//! Its own say how many warps the compactor makes, and how many of them have threads of several static warps;
-//! `stall_mechanism` when only warps are left that wait for the others of their block, `stack_depth`, and the buckets
+//! Its own counters say how many warps the compactor makes, and how many of these hold threads of several static warps.
+//! `stall_mechanism` counts slots in which the only warps left wait for others of their block. `stack_depth`, and
 //! `issued_*` by active lanes.
 
 use super::block::Block;
@@ -67,22 +68,22 @@ pub enum Compaction {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// When threads are compacted: `auto` (in kernels whose warps exchange no values by warp-wide operations) or `off`.
+    /// When threads are compacted: `auto` (unless warp-wide operations of the kernel exchange values) or `off` (never).
     pub compactor: Compaction,
 }
 
 counters! {
     /// What the compactor does.
     pub(super) struct CompactorCounters {
-        made: Events, "warps the compactor made, a cycle each";
-        mixed: Events, "of these with threads of several static warps";
+        made: Events, "warps that the compactor made; each takes one cycle";
+        mixed: Events, "warps in `made` with threads of several static warps";
     }
 }
 
 /// The model.
 pub struct Tbc {
     compactor: Compaction,
-    /// Parts meet at likely-convergence points too.
+    /// Threads reconverge at likely-convergence points too.
     likely: bool,
     width: usize,
     keeps_warps: bool,
@@ -91,7 +92,7 @@ pub struct Tbc {
     block_of: Vec<u32>,
     /// Blocks whose threads are to be compacted, in the order they asked.
     queue: VecDeque<u32>,
-    /// Blocks to be looked at in the next cycle: all their warps may wait.
+    /// Blocks to check in the next cycle: all their warps may be waiting.
     stuck: Vec<u32>,
     due: Cycle,
     deepest: usize,
@@ -139,7 +140,7 @@ impl Tbc {
         Meeting { surely: op.reconverge, likely: if self.likely { op.likely } else { NO_PC } }
     }
 
-    /// Calls `f` with the block of a warp, and sees to what it wants then.
+    /// Calls `f` with a block, then queues the block if it wants the compactor or is stuck.
     fn with_block(&mut self, cta: u32, now: Cycle, f: impl FnOnce(&mut Block)) {
         let Some(Some(block)) = self.blocks.get_mut(cta as usize) else { return };
         f(block);
@@ -155,7 +156,7 @@ impl Tbc {
         }
     }
 
-    /// Whether all warps of the block go the same way, so that nobody waits.
+    /// Whether all warps of the block are sure to branch alike, so that no warp has to wait.
     fn is_alike(op: &Op, taken: u32, mask: u32) -> bool {
         (op.guard == NONE || op.uniform) && (taken == 0 || taken == mask)
     }
@@ -191,7 +192,7 @@ impl Divergence for Tbc {
             self.with_block(cta, now, |block| is_mixed = block.compact(table));
             self.counters.made += u64::from(is_mixed.is_some());
             self.counters.mixed += u64::from(is_mixed == Some(true));
-            // The block that is being served goes first again.
+            // The block that is being served comes first again.
             if self.queue.back() == Some(&cta) {
                 self.queue.rotate_right(1);
             }

@@ -1,11 +1,11 @@
 //! Thread block compaction with likely-convergence points.
 //!
 //! # What it models
-//! The block-wide stack of `tbc` with the likely-convergence points of `pdom-lcp`: threads that part inside a loop with a
-//! `break` are gathered where the loop goes round, and compacted there.
+//! The block-wide stack of `tbc` with the likely-convergence points of `pdom-lcp`. Threads that diverge inside a loop
+//! with a `break` are gathered at the loop's backward branch and compacted there.
 //!
 //! # Source
-//! Fung and Aamodt, HPCA 2011 (the TBC paper), sections 3 and 4; what the paper calls TBC in its results.
+//! Fung and Aamodt, HPCA 2011 (the TBC paper), sections 3 and 4. The results of the paper call this TBC.
 //!
 //! # Parameters
 //! As for `tbc`.

@@ -1,9 +1,9 @@
 //! Critical fetch first.
 //!
 //! # What it models
-//! Instructions are fetched for the warp that the issue scheduler would issue from next if it had any: the first in its
-//! priority order that wants instructions and does not wait at a barrier. It works with every issue scheduler. With `gto`
-//! it is the warp that issued last, else the oldest.
+//! Instructions are fetched for the warp that the issue scheduler would prefer. That is the first warp in its priority
+//! order that wants instructions and does not wait at a barrier. It works with every issue scheduler. With `gto`, it is
+//! the warp that issued last, otherwise the oldest.
 //!
 //! # Source
 //! BAWS paper (ICS 2016), section 4.2.
@@ -12,11 +12,11 @@
 //! None.
 //!
 //! # Simplifications
-//! The paper does not say how the schedulers of an SM share the fetch unit. Here they take turns: after a fetch for a warp
-//! of one, the next one is asked first, and one whose warps want nothing is passed over.
+//! The paper does not say how the schedulers of an SM share the fetch unit. Here they take turns: after a fetch for a
+//! warp of one scheduler, the next scheduler is asked first. A scheduler whose warps want nothing is skipped.
 //!
 //! # Counters
-//! None of its own; `fetches`, `fetch_misses` and `stall_not_fetched` show what it does.
+//! None of its own. `fetches`, `fetch_misses` and `stall_not_fetched` show its effect.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
@@ -27,7 +27,7 @@ use raddle_sim::seam::{FetchScheduler, FetchView, MechanismInfo, Seam, WarpId, W
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Fetch,
     name: "cff",
-    summary: "critical fetch first: the warp that the issue scheduler would issue from next",
+    summary: "critical fetch first: the warp that the issue scheduler would prefer to issue from",
     source: "BAWS paper (ICS 2016), section 4.2",
     counters: &[],
     refuses: &[],

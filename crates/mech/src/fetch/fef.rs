@@ -1,8 +1,8 @@
 //! Fewest entries first.
 //!
 //! # What it models
-//! Of the warps that want instructions, the one with the fewest in its buffer; of several, the first after the last one
-//! fetched for.
+//! Of the warps that want instructions, the one with the fewest in its buffer comes first. Of several, it is the first
+//! one after the warp that was fetched for last.
 //!
 //! # Source
 //! BAWS paper (ICS 2016), section 6.2.
@@ -11,12 +11,13 @@
 //! None.
 //!
 //! # Simplifications
-//! The paper does not say who goes first of warps with equally many. On a machine that fetches only for warps whose buffer
-//! is empty, as `gtx480` and section 2.2 of the paper, all have none and this is `lrr`; `sm.fetch.only_when_empty=false`
-//! and a buffer that holds more than one fetch (`sm.fetch.ibuffer`, `sm.fetch.width`) make a difference.
+//! The paper does not say which of several warps with equally many entries comes first. Some machines fetch only for
+//! warps whose buffer is empty, such as `gtx480` and the one of section 2.2 of the paper. There all these warps have no
+//! entries, and this scheduler is `lrr`. It differs with `sm.fetch.only_when_empty=false` and a buffer that holds more
+//! than one fetch (`sm.fetch.ibuffer`, `sm.fetch.width`).
 //!
 //! # Counters
-//! None of its own; `fetches`, `fetch_misses` and `stall_not_fetched` show what it does.
+//! None of its own. `fetches`, `fetch_misses` and `stall_not_fetched` show its effect.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
@@ -35,7 +36,7 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 
 /// The scheduler.
 pub struct Fef {
-    /// The warp behind the last one fetched for.
+    /// The warp after the last one fetched for.
     next: usize,
 }
 

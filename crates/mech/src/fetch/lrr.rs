@@ -1,7 +1,8 @@
 //! Loose round robin fetch.
 //!
 //! # What it models
-//! From the warp after the last one fetched for, the first that wants instructions. A refused fetch counts as served.
+//! The scheduler starts with the warp after the last one it fetched for, and fetches for the first warp that wants
+//! instructions. A refused fetch counts as served.
 //!
 //! # Source
 //! GPGPU-Sim's fetch stage; BAWS paper, section 2.2.
@@ -13,7 +14,7 @@
 //! None known.
 //!
 //! # Counters
-//! None of its own; `fetches`, `fetch_misses` and `stall_not_fetched` show what it does.
+//! None of its own. `fetches`, `fetch_misses` and `stall_not_fetched` show its effect.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
@@ -24,7 +25,7 @@ use raddle_sim::seam::{FetchScheduler, FetchView, MechanismInfo, Seam, WarpId};
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Fetch,
     name: "lrr",
-    summary: "loose round robin: the first warp after the last one fetched for that wants instructions",
+    summary: "loose round robin: the next warp after the last one fetched for that wants instructions",
     source: "common baseline; BAWS paper, section 2.2",
     counters: &[],
     refuses: &[],
@@ -39,7 +40,7 @@ pub struct Lrr {
 saved!(Lrr { values: next; fixed: slots });
 
 impl Lrr {
-    /// As if it had just served the first warp, as GPGPU-Sim's starts: the second is the first that is fetched for.
+    /// As if it had just served the first warp, as in GPGPU-Sim: the second warp is the first one fetched for.
     #[must_use]
     pub fn new(_: NoConfig, machine: &MachineConfig) -> Self {
         let slots = (machine.sm.threads / machine.sm.warp_width.max(1)) as usize;

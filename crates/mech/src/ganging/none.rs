@@ -1,7 +1,7 @@
-//! No ganging: every warp goes by itself.
+//! No ganging: every warp issues on its own.
 //!
 //! # What it models
-//! A machine whose warps have one size: that of a slice where there are slices, or that of the datapath.
+//! A machine whose warps have one size: that of a slice if the machine has slices, otherwise that of the datapath.
 //!
 //! # Source
 //! Baseline; the VWS paper's WS4, WS8, WS16 and WS32.
@@ -22,7 +22,7 @@ use raddle_sim::seam::{GangTable, GangView, Ganging, GangingView, MechanismInfo,
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Ganging,
     name: "none",
-    summary: "every warp goes by itself",
+    summary: "every warp issues on its own",
     source: "baseline",
     counters: &[],
     refuses: &[],

@@ -1,4 +1,4 @@
-//! How gangs fall apart, and which of their parts could be one again.
+//! How gangs split, and which of their parts could merge again.
 
 use raddle_sim::seam::{MAX_SLICES, Parts, slices_in};
 use schemars::JsonSchema;
@@ -11,9 +11,9 @@ pub enum Split {
     /// The warps of a gang wait for each other.
     #[default]
     None,
-    /// Those that got their data together go on as a gang.
+    /// Warps that got their data in the same cycle continue as a gang.
     Group,
-    /// The gang falls apart.
+    /// The gang splits into single warps.
     Impatient,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn parted_by_memory(parts: &Parts, ready: u8, waiting: u8) -> Option<
     parts.gangs().iter().copied().find(|gang| gang & ready != 0 && gang & waiting != 0)
 }
 
-/// Gangs of which some warps are ready and others wait for memory fall apart.
+/// Splits gangs of which some warps are ready and others wait for memory.
 pub(super) fn by_memory(old: &Parts, ready: u8, waiting: u8, how: Split) -> Parts {
     let mut parts = *old;
     while how != Split::None
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn data_that_come_at_different_times() {
         let none = load(Split::None);
-        assert!(none.iter().all(|state| *state == (vec![0xff], 0)), "one gang, which goes on at 15: {none:?}");
+        assert!(none.iter().all(|state| *state == (vec![0xff], 0)), "one gang, which continues at 15: {none:?}");
         let group = load(Split::Group);
         assert_eq!(group[0], (vec![0b1111, 0b1111_0000], 0));
         assert_eq!(group[1], (vec![0b1111, 0b11_0000, 0b1100_0000], 0));

@@ -1,24 +1,26 @@
 //! Variable warp sizing.
 //!
 //! # What it models
-//! The warp ganging unit. The warps of 32 neighbouring threads begin as a gang: they are fetched for once and issue in
-//! lock-step, so that they are one access to memory. Where their control flow parts, those that stay together are a smaller
-//! gang, and a warp that is left alone goes on by itself in its slice. Gangs go before warps that are alone.
+//! The warp ganging unit. The warps of 32 neighbouring threads start as one gang. The gang needs one fetch for all its
+//! warps and issues in lockstep, so its accesses reach memory as one access. When the control flow of its warps
+//! diverges, warps at the same place form a smaller gang. A warp that is alone continues on its own in its slice. Gangs
+//! have priority over single warps.
 //!
 //! # Source
 //! VWS paper (ISCA 2015), sections 4.2 to 4.5.
 //!
 //! # Parameters
-//! `order`, `gangs`, `split`, `reform` and `wait`; the paper's I-VWS is the default, E-VWS has `reform = "opportunistic"`.
+//! `order`, `gangs`, `split`, `reform` and `wait`. The default is the paper's I-VWS; E-VWS has `reform =
+//! "opportunistic"`.
 //!
 //! # Simplifications
-//! As many gangs are fetched for in a cycle as may issue in one, ports of the instruction cache permitting; the paper has one
-//! fetch scheduler for gangs and does not say how often it asks. A gang falls apart in the cycle after its warps' places are
-//! known. What is decoded for a warp stays with it when it leaves a gang.
+//! In a cycle, at most as many gangs are fetched for as may issue, if the ports of the instruction cache allow it. The
+//! paper has one fetch scheduler for gangs and does not say how often it is asked. A gang splits one cycle after the
+//! places of its warps are known. A warp that leaves a gang keeps its decoded instructions.
 //!
 //! # Counters
-//! `gang_issues`, `gang_insts`, `gang_time`, `gang_splits`, `gang_joins`; `stall_mechanism` where a warp of a gang could
-//! issue and the gang could not.
+//! `gang_issues`, `gang_insts`, `gang_time`, `gang_splits` and `gang_joins`. `stall_mechanism` counts slots in which a
+//! warp of a gang could issue but its gang could not.
 
 use super::parting::{self, Split};
 use super::waiting::Waiting;
@@ -34,13 +36,13 @@ use serde::{Deserialize, Serialize};
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Ganging,
     name: "vws",
-    summary: "variable warp sizing: narrow warps go in gangs as long as their control flow is the same",
+    summary: "variable warp sizing: narrow warps form gangs as long as their control flow is the same",
     source: "VWS paper (ISCA 2015), section 4",
     counters: &[],
     refuses: &[],
 };
 
-/// Which gang goes first.
+/// Which gang comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
@@ -57,17 +59,17 @@ pub enum Order {
     Lgto,
 }
 
-/// How gangs come together again.
+/// How the parts of an original gang merge again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Join {
     /// Never.
     #[default]
     None,
-    /// When parts of an original gang happen to be at the same operation. One original gang is looked at in a cycle, in turn, and
-    /// two of its parts become one.
+    /// When parts of an original gang happen to be at the same operation. In each cycle one original gang is examined,
+    /// in turn, and two of its parts merge.
     Opportunistic,
-    /// The same, and they wait for each other where branches meet.
+    /// The same, and parts also wait for each other at reconvergence points.
     Sync,
 }
 
@@ -75,16 +77,16 @@ pub enum Join {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Which gang goes first: `bgto`, `gto`, `lrr`, `lpc` or `lgto`.
+    /// Which gang comes first: `bgto`, `gto`, `lrr`, `lpc` or `lgto`.
     pub order: Order,
-    /// Gangs that issue in a cycle at most.
+    /// The most gangs that issue in a cycle.
     #[schemars(range(min = 1, max = 64))]
     pub gangs: u32,
-    /// What happens when data come from memory at different times: `none`, `group` or `impatient`.
+    /// What happens when the warps of a gang get their data at different times: `none`, `group` or `impatient`.
     pub split: Split,
-    /// How gangs come together again: `none`, `opportunistic` or `sync`.
+    /// How parts of an original gang merge again: `none`, `opportunistic` or `sync`.
     pub reform: Join,
-    /// Cycles that parts of a gang wait for each other where branches meet, with `reform = "sync"`.
+    /// The most cycles that parts of a gang wait for each other at reconvergence points, with `reform = "sync"`.
     #[schemars(range(min = 0, max = 100_000))]
     pub wait: u32,
 }
@@ -112,7 +114,7 @@ impl Vws {
         Self { config, last: None, waiting: Waiting::default() }
     }
 
-    /// Parts of an original gang that have come where branches meet wait for the others.
+    /// Parts of an original gang that have come to a reconvergence point wait for the others.
     fn hold(&mut self, gangs: &mut GangTable, set: usize, view: &GangingView<'_>) {
         let whole = gangs.parts(set).len() <= 1;
         for slice in 0..gangs.slices() {
@@ -127,7 +129,7 @@ impl Vws {
         }
     }
 
-    /// Two parts of an original gang become one; one original gang is looked at in a cycle, in turn.
+    /// Merges two parts of an original gang; in each cycle one original gang is examined, in turn.
     fn join(gangs: &mut GangTable, view: &GangingView<'_>) {
         let set = (view.now % gangs.sets() as Cycle) as usize;
         let Some(alike) = alike(gangs, set, view) else { return };

@@ -1,4 +1,4 @@
-//! Warps that wait for others of their original gang where branches meet.
+//! Warps that wait at reconvergence points for others of their original gang.
 
 use raddle_exec::Program;
 use raddle_sim::packet::Cycle;
@@ -12,7 +12,7 @@ pub(super) struct Waiting {
     until: Vec<Cycle>,
     /// Instructions a warp had issued when it last began to wait.
     waited: Vec<u64>,
-    /// Operations where branches meet.
+    /// Reconvergence points.
     meets: Vec<bool>,
 }
 
@@ -30,8 +30,8 @@ impl Waiting {
         Self { until: vec![0; warps], waited: vec![0; warps], meets }
     }
 
-    /// A warp is at an operation, with others of its original gang elsewhere, and has issued so many instructions: it waits up to
-    /// `until` if branches meet there, once for each time it comes.
+    /// A warp is at an operation, with others of its original gang elsewhere, and has issued so many instructions. If
+    /// that is a reconvergence point, the warp waits up to `until`, once for each time it comes.
     pub(super) fn comes(&mut self, gangs: &mut GangTable, warp: WarpId, pc: u32, issued: u64, until: Cycle) {
         if !self.meets[pc as usize] {
             gangs.hold(warp, false);

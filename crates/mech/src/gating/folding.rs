@@ -1,52 +1,52 @@
-//! Warp folding: warps in two halves on half of the lanes, which leaves the other half without power.
+//! Warp folding: the two halves of a warp run on half of the lanes, so the other half can be gated.
 //!
 //! # What it models
-//! Lanes form clusters of four. An instruction is folded when, in each cluster, the threads of the upper lanes enter
-//! an initiation interval behind the others, on the lower lanes; its results are written together, when the second
-//! half has come. The upper lanes then have nothing to do and are gated. Every lane has a switch of its own, of the
-//! integer pipeline and of the floating-point one.
+//! Lanes form clusters of four. When an instruction is folded, all its threads use the lower lanes of their clusters:
+//! the threads of the upper lanes enter one initiation interval after the others. The results are written together,
+//! when the second half is done. The upper lanes then have nothing to do and are gated. Every lane has two switches,
+//! one for its integer and one for its floating-point pipeline.
 //!
-//! Time is cut into phases. At the start of each the type, integer or floating point, that fewer warps have as their
-//! next decoded instruction is the minority; the minority is folded for the first 70 % of the phase, the other type
-//! for the first 40 %. When the phase before issued 90 % or more of what the SPs can take while everything is folded,
-//! nothing is folded in this one.
-//! While a type is folded the upper lanes are gated in their first idle cycle, otherwise lanes wait for idle-detect.
+//! Time is divided into phases. At the start of a phase, each warp is counted by the type of its next decoded
+//! instruction, integer or floating point. The type with fewer warps is the minority. The minority is folded for the
+//! first 70 % of the phase, the other type for the first 40 %. Nothing is folded if the phase before was busy: if it
+//! issued at least 90 % of what the SPs can accept while everything is folded. While a type is folded, its upper lanes
+//! are gated in their first idle cycle; otherwise lanes wait for idle-detect.
 //!
-//! A warp with threads in only one half enters once, on the lower lanes. Memory and special functions are never
-//! folded. The two extra stages of the pipeline, for shifting threads to other lanes and back, are paid by all
-//! instructions of the SPs.
+//! A warp with threads in only one half enters once, on the lower lanes. Memory and special functions are never folded.
+//! Two extra pipeline stages move threads to other lanes and back; all instructions of the SPs pay for them. With
+//! `shift`, threads move to the lowest lanes of their cluster, whether folded or not.
 //!
-//! With `shift` threads move to the lowest lanes of their cluster, whether folded or not.
-//!
-//! An instruction wants its lanes when it issues. With `wake = "execute"` it issues at once: its lanes wake while its operands
-//! are collected, and it is held at the entry to its SP if they are not there by then. With `wake = "issue"` the warp is held
-//! instead, and operands are collected after waking.
-//!
-//! With `adaptive = false` folding never pauses: this is folding applied naively.
+//! An instruction requests its lanes when it issues. With `wake = "execute"` it issues at once, and its lanes wake
+//! while its operands are collected. If the lanes are not awake by then, the instruction is held at the entry to its
+//! SP. With `wake = "issue"` its warp is held instead, and operands are collected after waking. With `adaptive = false`
+//! folding never pauses; this is naive folding.
 //!
 //! # Source
-//! Abdel-Majeed et al., Origami, ICS 2016, sections 3.1, 3.3 and 3.4; `shift` is section 3.2. That lanes matter where an
-//! instruction enters its SP is section 3.4: warps are folded at the beginning of the EX stage, behind the collection of operands;
-//! hence `wake = "execute"`. The pause is the adaptive folding of section 3.1.1, which says that warps folded too naively
-//! cost time. Section 4.3 calls the bar of warp folding without the scheduler naive and gives the adaptive policy as the
-//! reason why Origami is faster: `adaptive = false` is that reading of the bar.
+//! Abdel-Majeed et al., Origami, ICS 2016, sections 3.1, 3.3 and 3.4; `shift` is section 3.2. Section 3.4 says that
+//! warps are folded at the beginning of the EX stage, after the collection of operands. So an instruction needs its
+//! lanes where it enters its SP; hence `wake = "execute"`. The pause is the adaptive folding of section 3.1.1, which
+//! says that naive folding costs time. Section 4.3 calls warp folding without the scheduler naive, and gives the
+//! adaptive policy as the reason why Origami is faster. `adaptive = false` is that reading of the paper's bar for warp
+//! folding.
 //!
 //! # Parameters
-//! The times of the switches, where an instruction waits for its lanes, the length of a phase, the shares of it that are
-//! folded, whether and when folding pauses, extra stages, lane shifting.
+//! The times of the switches, where an instruction waits for its lanes, the length of a phase, the folded shares of a
+//! phase, whether and when folding pauses, the extra stages, and lane shifting.
 //!
 //! # Simplifications
-//! Which maximum the 90 % are of the paper does not say. All issue slots cannot be meant: its `backprop` and `heartwall`
-//! are paused most of the time, and issue nowhere near two instructions a cycle. What folded SPs can take, half an
-//! instruction a cycle each, is what folding must stay below to cost nothing. Instructions of all types count, as in
-//! the paper. The folded part of a phase is its beginning; phases begin at multiples of their length. Of equally many warps,
-//! integer is the majority. An SP with fewer than four lanes is one cluster. Whether an instruction is folded is
-//! settled when it issues. An instruction that finds lanes of all SPs without power wakes those of the SP that has all
-//! soonest.
+//! The paper does not say of which maximum the 90 % are. It cannot mean all issue slots: its `backprop` and `heartwall`
+//! are paused most of the time, but issue far fewer than two instructions a cycle. Here it is what folded SPs can
+//! accept, half an instruction a cycle each. Folding costs nothing as long as a phase issues less than that.
+//! Instructions of all types count, as in the paper.
+//!
+//! The folded part of a phase is its beginning; phases begin at multiples of their length. If both types have equally
+//! many warps, integer is the majority. An SP with fewer than four lanes is one cluster. Whether an instruction is
+//! folded is decided when it issues. If an instruction finds its lanes gated in all SPs, it wakes those of the SP that
+//! will have all of them soonest.
 //!
 //! # Counters
-//! Those of the groups `int` and `fp`, `folded` among them, and `stall_gated` with `wake = "issue"`; instructions held at the
-//! entry to an SP show as `stall_sp_busy` and `stall_arithmetic_dependence`.
+//! Those of the groups `int` and `fp`, including `folded`; and `stall_gated` with `wake = "issue"`. Instructions held
+//! at the entry to an SP show as `stall_sp_busy` and `stall_arithmetic_dependence`.
 
 use super::power::{Power, Times, lanes_of};
 use raddle_sim::config::MachineConfig;
@@ -80,14 +80,14 @@ pub(super) fn fits(machine: &MachineConfig) -> Result<(), String> {
     ))
 }
 
-/// Where an instruction waits for lanes without power.
+/// Where an instruction waits for gated lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wake {
     /// At the entry to its SP: lanes wake while its operands are collected.
     #[default]
     Execute,
-    /// Its warp does not issue before: operands are collected when the lanes have power.
+    /// At issue: its warp issues, and operands are collected, when the lanes are awake.
     Issue,
 }
 
@@ -98,14 +98,13 @@ pub struct FoldingConfig {
     /// Idle cycles before lanes are gated.
     #[schemars(range(min = 1, max = 100_000))]
     pub idle_detect: u32,
-    /// Cycles without power that make up for switching off and on.
+    /// Gated cycles whose saving equals the cost of switching.
     #[schemars(range(min = 0, max = 100_000))]
     pub break_even: u32,
-    /// Cycles from being wanted to having power.
+    /// Cycles from request to power.
     #[schemars(range(min = 0, max = 100_000))]
     pub wake_up: u32,
-    /// Where an instruction waits for its lanes: `execute` (at the entry to its SP, lanes wake while operands are collected) or
-    /// `issue` (its warp does not issue before).
+    /// Where an instruction waits for its lanes: at the entry to its SP (`execute`) or before it issues (`issue`).
     pub wake: Wake,
     /// Cycles of a phase.
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -116,16 +115,15 @@ pub struct FoldingConfig {
     /// Percent of a phase in which the other type is folded.
     #[schemars(range(min = 0, max = 100))]
     pub majority: u32,
-    /// Folding pauses after a busy phase; without it, it is naive.
+    /// Whether folding pauses after a busy phase; `false` is naive folding.
     pub adaptive: bool,
-    /// Issued instructions of a phase from which on the next does not fold, in percent of what the SPs take when everything
-    /// is folded.
+    /// Instructions of a phase, in percent of what fully folded SPs accept, that pause folding in the next phase.
     #[schemars(range(min = 0, max = 1000))]
     pub pause: u32,
     /// Extra stages of the pipelines.
     #[schemars(range(min = 0, max = 16))]
     pub stages: u32,
-    /// Threads move to the lowest lanes of their cluster.
+    /// Whether threads move to the lowest lanes of their cluster.
     pub shift: bool,
 }
 
@@ -170,8 +168,8 @@ impl Clusters {
         Self { size, lower: (0..32).filter(is_lower).fold(0, |mask, lane| mask | 1 << lane) }
     }
 
-    /// The threads of a warp in their two halves: those of the lower lanes of each cluster, and those of the upper ones, moved
-    /// to the lower.
+    /// The threads of a warp in their two halves: those of the lower lanes of each cluster, and those of the upper
+    /// ones, moved to the lower.
     #[must_use]
     pub fn halves(self, mask: u32) -> [u32; 2] {
         [mask & self.lower, (mask & !self.lower) >> (self.size / 2)]
@@ -241,14 +239,14 @@ pub struct Folding {
     plan: Plan,
     /// Instructions issued in the phase.
     issued: u64,
-    /// Instructions the SPs take in a phase when everything is folded.
+    /// Instructions the SPs accept in a phase when everything is folded.
     most: u64,
 }
 
 saved!(Folding { values: issued; parts: power, plan; fixed: most });
 
 impl Folding {
-    /// Everything on, nothing folded.
+    /// Everything powered, nothing folded.
     #[must_use]
     pub fn new(config: FoldingConfig, machine: &MachineConfig) -> Self {
         let FoldingConfig { idle_detect, break_even, wake_up, phase, .. } = config;

@@ -1,7 +1,7 @@
 //! No gating: every lane is always powered.
 //!
 //! # What it models
-//! A machine without power gating; the baseline of every gating study.
+//! A machine whose lanes are never gated; the baseline of every gating study.
 //!
 //! # Source
 //! Baseline.

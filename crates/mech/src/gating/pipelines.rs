@@ -9,17 +9,17 @@ use raddle_sim::saved::Saved;
 use raddle_sim::seam::{Cause, Census, Entry, Gating, GatingView, Shape};
 use raddle_sim::sm::lanes::LaneCounters;
 
-/// A scheme that gates whole pipelines. Where they are held without power until break-even, the SPs take turns.
+/// A scheme that gates whole pipelines. If they stay gated until break-even, the SPs take turns.
 pub struct ByPipeline {
     power: Power,
-    /// Pipelines stayed on because of what warps have decoded.
+    /// Pipelines stayed powered because of what warps have decoded.
     undecided: bool,
 }
 
 saved!(ByPipeline { values: undecided; parts: power });
 
 impl ByPipeline {
-    /// Everything on; `held` says that what is gated stays so until break-even.
+    /// Everything powered; `held` says that what is gated stays gated until break-even.
     pub(super) fn new(times: Times, machine: &MachineConfig, held: bool) -> Self {
         let mut power = Power::new(times, machine, false);
         power.held = held;
@@ -27,7 +27,7 @@ impl ByPipeline {
     }
 }
 
-/// Whether SPs take turns and the pipelines of this type are without power in another one.
+/// Whether SPs take turns and the pipelines of this type are gated in another one.
 fn is_off_elsewhere(power: &Power, sp: usize, pipe: Pipe) -> bool {
     power.held && (0..power.sps()).any(|other| other != sp && power.is_off(other, pipe))
 }

@@ -1,9 +1,9 @@
 //! The state machine of power gating and its account.
 //!
 //! A **domain** is what one switch cuts off: all lanes of an SP's integer or floating-point pipelines, or one lane of
-//! them. It is busy while an instruction is in it. Idle long enough it is gated; wanted back it wakes. The account is
-//! made from these few moments, never by counting cycles, so cycles that are skipped are in it as if they had been
-//! run.
+//! them. It is busy while an instruction is in it. After enough idle cycles it is gated; when it is requested again, it
+//! wakes. The account is computed from these events, never by counting cycles. So it covers skipped cycles as if they
+//! had been run.
 
 use raddle_exec::core::lanes_in;
 use raddle_sim::config::MachineConfig;
@@ -22,10 +22,10 @@ pub struct Times {
     /// Idle cycles before lanes are gated.
     #[schemars(range(min = 1, max = 100_000))]
     pub idle_detect: u32,
-    /// Cycles without power that make up for switching off and on.
+    /// Gated cycles whose saving equals the cost of switching.
     #[schemars(range(min = 0, max = 100_000))]
     pub break_even: u32,
-    /// Cycles from being wanted to having power.
+    /// Cycles from request to power.
     #[schemars(range(min = 0, max = 100_000))]
     pub wake_up: u32,
 }
@@ -41,9 +41,9 @@ impl Default for Times {
 struct Domain {
     /// The first cycle in which no instruction is in it; may lie ahead.
     idle_from: Cycle,
-    /// Since when it has no power.
+    /// Since when it is gated.
     gated_at: Option<Cycle>,
-    /// Since when it is wanted back.
+    /// Since when it is waking.
     woken_at: Option<Cycle>,
     account: Account,
 }
@@ -77,7 +77,7 @@ impl Domain {
         self.idle_from <= now
     }
 
-    /// Cycles until it has power, if it is wanted from now on.
+    /// Cycles until it has power, if it is requested from now on.
     fn ready_in(&self, now: Cycle, times: &Times, held: bool) -> Cycle {
         let wake_up = Cycle::from(times.wake_up);
         match (self.gated_at, self.woken_at) {
@@ -89,11 +89,11 @@ impl Domain {
         }
     }
 
-    /// It is wanted. `held` keeps it without power until break-even. True when it has power now.
+    /// Requests power. `held` keeps it gated until break-even. True when it has power now.
     fn want(&mut self, now: Cycle, times: &Times, held: bool) -> bool {
         let Some(gated) = self.gated_at else { return true };
         if gated == now {
-            // Wanted in the very cycle it would be switched off: it stays on.
+            // Requested in the very cycle in which it would be gated: it stays powered.
             self.gated_at = None;
             return true;
         }
@@ -127,7 +127,7 @@ impl Domain {
         self.idle_from = from.max(until);
     }
 
-    /// The account up to a cycle behind which nothing happened.
+    /// The account up to a cycle after which nothing happened.
     fn close(&self, end: Cycle, times: &Times) -> Account {
         let mut account = self.account;
         match self.gated_at.filter(|gated| *gated < end) {
@@ -161,7 +161,7 @@ saved!(Door { values: open_from; parts: counters });
 #[derive(Clone, Debug)]
 pub struct Power {
     pub(super) times: Times,
-    /// Once gated, a domain stays so until break-even.
+    /// Once gated, a domain stays gated until break-even.
     pub(super) held: bool,
     /// When the first call came.
     start: Option<Cycle>,
@@ -171,14 +171,14 @@ pub struct Power {
     /// Lanes of a domain.
     weight: u64,
     domains: Vec<Domain>,
-    /// Which domains of the pipelines of one kind in one SP have no power, as bits.
+    /// Which domains of the pipelines of one kind in one SP are gated, as bits.
     off: Vec<u32>,
     /// Those of them that wake.
     waking: Vec<u32>,
     doors: Vec<Door>,
     /// Instructions issued that have not entered, by kind, and the lanes they need.
     on_way: [(u32, u32); 2],
-    /// Something happened since domains were last looked at.
+    /// Something happened since the domains were last checked.
     changed: bool,
 }
 
@@ -189,7 +189,7 @@ saved!(Power {
 });
 
 impl Power {
-    /// Everything on. With `by_lane` every lane has a switch of its own.
+    /// Everything powered. With `by_lane` every lane has a switch of its own.
     #[must_use]
     pub fn new(times: Times, machine: &MachineConfig, by_lane: bool) -> Self {
         let units = &machine.sm.units;
@@ -240,18 +240,18 @@ impl Power {
         u32::MAX >> (32 - self.groups)
     }
 
-    /// Those of them that have lanes among these and no power.
+    /// Those of them that have lanes among these and are gated.
     fn missing(&self, sp: usize, pipe: Pipe, lanes: u32) -> u32 {
         self.off[sp * 2 + pipe as usize] & self.among(lanes)
     }
 
-    /// Whether all domains of an SP's pipelines of a kind have no power, and none is waking.
+    /// Whether all domains of an SP's pipelines of a kind are gated, and none is waking.
     pub(super) fn is_off(&self, sp: usize, pipe: Pipe) -> bool {
         let place = sp * 2 + pipe as usize;
         self.off[place] == self.all() && self.waking[place] == 0
     }
 
-    /// Lanes of an SP are wanted.
+    /// Requests lanes of an SP.
     fn want(&mut self, sp: usize, pipe: Pipe, lanes: u32, now: Cycle) {
         let (times, held) = (self.times, self.held);
         let (missing, place) = (self.missing(sp, pipe, lanes), sp * 2 + pipe as usize);
@@ -272,9 +272,9 @@ impl Power {
         (0..self.sps).any(|sp| self.missing(sp, pipe, lanes) == 0)
     }
 
-    /// Lanes are wanted for an instruction about to issue. If no SP has all of them, the one that has them soonest is woken, of
-    /// several the one that lacks fewest. Wanted again every cycle it is no later: were it only the one that lacks fewest, two
-    /// warps could take it from each other forever.
+    /// Requests lanes for an instruction about to issue. If no SP has all of them powered, the SP that can have them
+    /// soonest is woken; of several, the one that lacks fewest. Requesting again in every cycle does not delay it. If
+    /// only the number of missing lanes counted, two warps could take an SP from each other forever.
     pub(super) fn want_any(&mut self, pipe: Pipe, lanes: u32, now: Cycle) {
         self.changed = true;
         if self.has_any(pipe, lanes) {
@@ -285,7 +285,7 @@ impl Power {
         self.want(best, pipe, lanes, now);
     }
 
-    /// Cycles until an SP has power for all of these lanes, if they are wanted from now on.
+    /// Cycles until an SP has power for all of these lanes, if they are requested from now on.
     fn ready_in(&self, sp: usize, pipe: Pipe, lanes: u32, now: Cycle) -> Cycle {
         let domains = lanes_in(self.missing(sp, pipe, lanes)).map(|group| &self.domains(sp, pipe)[group]);
         domains.map(|domain| domain.ready_in(now, &self.times, self.held)).max().unwrap_or(0)
@@ -303,7 +303,7 @@ impl Power {
         self.missing(entry.sp, entry.pipe, entry.shape.lanes) == 0
     }
 
-    /// An instruction at the door of an SP wants its lanes.
+    /// An instruction at the entry to an SP requests its lanes.
     pub(super) fn wants_to_enter(&mut self, entry: &Entry<'_>) {
         self.want(entry.sp, entry.pipe, entry.shape.lanes, entry.now);
     }
@@ -343,8 +343,8 @@ impl Power {
         self.changed = false;
     }
 
-    /// Gates every domain that is idle since at least `patience(sp, pipe, lane)` cycles and that nobody is on the way to.
-    /// Without an answer the domain stays as it is.
+    /// Gates every domain that has been idle for at least `patience(sp, pipe, lane)` cycles and that no instruction in
+    /// flight needs. If `patience` gives none, the domain stays as it is.
     pub(super) fn gate(&mut self, now: Cycle, mut patience: impl FnMut(&Self, usize, Pipe, usize) -> Option<u32>) {
         for sp in 0..self.sps {
             for pipe in Pipe::ALL {
@@ -365,15 +365,15 @@ impl Power {
         }
     }
 
-    /// Whether an instruction on its way could find no SP with the lanes it needs, were this domain gated.
+    /// Whether an instruction in flight would find no SP with the lanes it needs if this domain were gated.
     fn is_needed(&self, sp: usize, pipe: Pipe, group: usize) -> bool {
         let (count, lanes) = self.on_way[pipe as usize];
         let others = || (0..self.sps).filter(|other| *other != sp).all(|other| self.missing(other, pipe, lanes) != 0);
         count > 0 && self.among(lanes) >> group & 1 != 0 && others()
     }
 
-    /// When a domain that has power is next due, if it stays idle, with at most `patience` cycles to wait; `now` when
-    /// domains have to be looked at again.
+    /// When a powered domain is next due to be gated, if it stays idle, with at most `patience` cycles to wait; `now`
+    /// when the domains have to be checked again.
     pub(super) fn next_due(
         &self,
         now: Cycle,

@@ -1,8 +1,8 @@
 //! No gating, but an account of what the lanes do.
 //!
 //! # What it models
-//! A machine without power gating, like `none`, that counts how long the integer and floating-point pipelines of the
-//! SPs are busy and how long the gaps between their instructions are. Cycles are those of `none`.
+//! A machine whose lanes are never gated, like `none`. It also counts how long the integer and floating-point pipelines
+//! of the SPs are busy, and how long the gaps between their instructions are. A run takes the same cycles as with `none`.
 //!
 //! # Source
 //! Baseline; the counts are those of Figures 2 and 3 of the Origami paper.
@@ -11,11 +11,11 @@
 //! None.
 //!
 //! # Simplifications
-//! A pipeline counts as busy as a whole, from an instruction's entry for its latency, however few of its lanes are
-//! active.
+//! A pipeline counts as busy as a whole, however few of its lanes are active: from the entry of an instruction, for its
+//! latency.
 //!
 //! # Counters
-//! Those of the groups `int` and `fp`, of which `idle_detect` has all idle cycles, and those of gating stay at zero.
+//! Those of the groups `int` and `fp`. All idle cycles are in `idle_detect`; the counters of gating stay at zero.
 
 use super::power::{Power, Times};
 use crate::NoConfig;
@@ -30,7 +30,7 @@ use raddle_sim::sm::lanes::LaneCounters;
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Gating,
     name: "watch",
-    summary: "every lane is always powered, and what the lanes do is counted",
+    summary: "every lane is always powered, and its activity is counted",
     source: "baseline of the Origami paper (ICS 2016)",
     counters: &[],
     refuses: &[],

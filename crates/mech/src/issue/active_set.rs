@@ -1,4 +1,4 @@
-//! The small set of warps that schedulers of two levels choose from.
+//! The small set of active warps from which two-level schedulers choose.
 
 use raddle_sim::counters;
 use raddle_sim::saved;

@@ -1,4 +1,4 @@
-//! Which warp came to the SM first, kept as bits.
+//! The order in which warps came to the SM, kept as bits.
 
 use raddle_sim::saved;
 use raddle_sim::seam::{SchedulerView, WarpId, WarpSet};

@@ -1,23 +1,23 @@
 //! Blocks first, then the warps of a block.
 //!
 //! # What it models
-//! Each block resident on the SM has a priority, and a warp is taken from the first block that has one that can issue.
-//! The oldest block comes first (`age`), priorities rotate every cycle (`rrb`), or the block that issued last keeps the
-//! first place until none of its warps can issue and the next block's turn comes (`srr`). Inside a block, warps take turns
-//! (`lrr`) or go greedily, the oldest next (`gto`).
+//! Each block resident on the SM has a priority. The scheduler issues from the first block that has a warp that can
+//! issue. With `age`, the oldest block comes first. With `rrb`, priorities rotate every cycle. With `srr`, the block
+//! that issued last stays first until none of its warps can issue; then the next block becomes first. Inside a block,
+//! warps take turns (`lrr`), or the last warp stays first and then the oldest (`gto`).
 //!
 //! # Source
-//! TBC paper (HPCA 2011), section 6.2: thread block prioritization. It is a scheduler of its own, and works with every
-//! divergence model.
+//! TBC paper (HPCA 2011), section 6.2: thread block prioritization. Here it is a scheduler of its own, which works with
+//! every divergence model.
 //!
 //! # Parameters
-//! The order of blocks, and of warps inside a block.
+//! The order of blocks, and the order of warps inside a block.
 //!
 //! # Simplifications
-//! With several schedulers, each orders the blocks by itself.
+//! With several schedulers, each one orders the blocks on its own.
 //!
 //! # Counters
-//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
+//! None of its own. `issued_*` and `stall_*` show how a scheduler's slots were used.
 
 use super::by_rank;
 use super::inside::{Inside, LastIssued};
@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "by-block",
-    summary: "the block with priority first: the oldest, in rotation, or the one that issued last",
+    summary: "blocks by priority: the oldest first, in rotation, or the one that issued last",
     source: "TBC paper (HPCA 2011), section 6.2",
     counters: &[],
     refuses: &[],
@@ -54,7 +54,7 @@ pub enum Blocks {
 #[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Which block comes first: `age` (the oldest), `rrb` (in rotation) or `srr` (the last one until it cannot issue).
+    /// Which block comes first: `age` (the oldest), `rrb` (in rotation) or `srr` (the last one, until it cannot issue).
     pub blocks: Blocks,
     /// Which warp of a block comes first: `lrr` (in turn) or `gto` (the last one, then the oldest).
     pub inside: Inside,

@@ -1,10 +1,10 @@
 //! Gating-aware two levels: the active set is served by the type of the next instruction.
 //!
 //! # What it models
-//! The active set of `two-level`. Of its warps those with an integer instruction come first, then memory, special
-//! functions and floating point last; or floating point first and integers last. The two change places when no warp of
-//! the active set has an instruction of the preferred type and one has of the other. So the pipelines of one type are
-//! used for a while and those of the other are left idle long enough to be gated.
+//! The scheduler has the active set of `two-level` and orders it by the type of each warp's next instruction. Integer
+//! instructions come first, then memory, then special functions, and floating point last. Integer and floating point
+//! swap places when no warp of the active set has an instruction of the first type and some warp has one of the last.
+//! So the pipelines of one type are used for a while, and those of the other type stay idle long enough to be gated.
 //!
 //! # Source
 //! Abdel-Majeed et al., Warped Gates, MICRO 2013, as the Origami paper (ICS 2016) describes and compares it.
@@ -13,12 +13,13 @@
 //! The size of the active set.
 //!
 //! # Simplifications
-//! Our reading of a paper that was not at hand: the order of the types in the middle, and that a change of places
-//! needs the preferred type to be absent. Inside a type warps are served in turn. Each scheduler changes places on its
-//! own.
+//! The paper was not at hand, so two points are our own reading: the order of memory and special functions in the
+//! middle, and that a swap needs the first type to be absent. Inside a type, warps are served in turn. Each scheduler
+//! swaps on its own.
 //!
 //! # Counters
-//! Its own say how often warps enter and leave the active set; `short-bubbles` of the pipelines show the effect.
+//! Its own counters say how often warps enter and leave the active set. The metric `short-bubbles` of the pipelines
+//! shows the effect.
 
 use super::active_set::{ActiveConfig, ActiveCounters, ActiveSet};
 use raddle_sim::config::MachineConfig;
@@ -31,7 +32,7 @@ use raddle_sim::stats::Counters;
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "gates",
-    summary: "two levels, with warps of one instruction type served together",
+    summary: "gating-aware two levels: warps of one instruction type are served together",
     source: "Abdel-Majeed et al., MICRO 2013",
     counters: ActiveCounters::INFO,
     refuses: &[],
@@ -64,7 +65,7 @@ impl TypeOrder {
         }
     }
 
-    /// The types change places when the first is absent among these warps and the last is not.
+    /// The types swap places when the first is absent among these warps and the last is not.
     pub(super) fn settle(&mut self, view: &SchedulerView<'_>, warps: impl Iterator<Item = WarpId> + Clone) {
         let mut ranks = warps.map(|w| self.rank(view, w));
         if !ranks.clone().any(|rank| rank == 0) && ranks.any(|rank| rank == 3) {

@@ -1,8 +1,9 @@
 //! Greedy then oldest.
 //!
 //! # What it models
-//! The warp issued last as long as it can issue, otherwise the one that came to the SM first. Age is the arrival of
-//! the warp's block, the smaller warp first in a block.
+//! The scheduler keeps issuing from the warp that issued last, as long as that warp can issue. Otherwise it picks the
+//! warp that came to the SM first. A warp's age is the arrival time of its block; in a block, the warp with the smaller
+//! number is older.
 //!
 //! # Source
 //! Rogers et al., MICRO 2012; BAWS paper, section 2.2.
@@ -11,12 +12,13 @@
 //! None.
 //!
 //! # Simplifications
-//! In the paper all warps of a block have one age and the smaller warp identifier goes first. Here age is a number that
-//! grows with every warp, and a block's warps get theirs in order, which is the same. What issued last is a slot: a warp
-//! that is put there before another one issues is taken for it, as in GPGPU-Sim.
+//! In the paper, all warps of a block have the same age, and the smaller warp identifier comes first. Here age is a
+//! number that grows with every warp, and the warps of a block get theirs in order; the result is the same. The
+//! scheduler remembers the slot that issued last, not the warp. A new warp in that slot therefore counts as the last
+//! one until another warp issues, as in GPGPU-Sim.
 //!
 //! # Counters
-//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
+//! None of its own. `issued_*` and `stall_*` show how a scheduler's slots were used.
 
 use super::arrival::Arrivals;
 use super::by_age;
@@ -29,7 +31,7 @@ use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpI
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "gto",
-    summary: "greedy then oldest: the last warp while it can issue, else the one that came first",
+    summary: "greedy then oldest: the warp that issued last while it can issue, otherwise the oldest",
     source: "Rogers et al., MICRO 2012; BAWS paper (ICS 2016), section 2.2",
     counters: &[],
     refuses: &[],

@@ -1,8 +1,8 @@
 //! The warp that is least far in the program.
 //!
 //! # What it models
-//! The warp with the lowest program counter, the oldest of several. Threads that have fallen behind catch up, so that
-//! they can form full warps with the others under dynamic warp formation.
+//! The warp with the lowest program counter issues; of several, the oldest. Threads that have fallen behind catch up.
+//! Under dynamic warp formation they can then form full warps with the others.
 //!
 //! # Source
 //! Fung et al., MICRO 2007, the policy PC.
@@ -14,7 +14,7 @@
 //! None known.
 //!
 //! # Counters
-//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
+//! None of its own. `issued_*` and `stall_*` show how a scheduler's slots were used.
 
 use super::Ranked;
 use crate::NoConfig;

@@ -1,7 +1,8 @@
 //! Loose round robin.
 //!
 //! # What it models
-//! From the warp after the last served, the first that can issue. A warp that cannot is passed over and not waited for.
+//! The scheduler starts with the warp after the last one served, and issues from the first warp that can issue. It
+//! skips warps that cannot.
 //!
 //! # Source
 //! The baseline of most studies; BAWS paper, section 2.2.
@@ -13,7 +14,7 @@
 //! None known. The order is that of the warp slots, not of arrival.
 //!
 //! # Counters
-//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
+//! None of its own. `issued_*` and `stall_*` show how a scheduler's slots were used.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
@@ -24,7 +25,7 @@ use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpI
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "lrr",
-    summary: "loose round robin: the first warp after the last served that can issue",
+    summary: "loose round robin: the next warp after the last one served that can issue",
     source: "common baseline; BAWS paper, section 2.2",
     counters: &[],
     refuses: &[],

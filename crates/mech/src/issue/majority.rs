@@ -1,9 +1,9 @@
-//! The operation most threads are at.
+//! The operation that most threads are at.
 //!
 //! # What it models
-//! All warps at one operation issue, one after the other, until none that could is left; then the operation that most
-//! threads wait at is chosen. Made for dynamic warp formation, where threads should stay close together so that they can
-//! form full warps.
+//! The scheduler chooses an operation and issues all warps that are at it, one after another. When no warp there can
+//! issue, it chooses the operation at which most threads wait. This keeps threads close together in the program, so
+//! that they can form full warps under dynamic warp formation.
 //!
 //! # Source
 //! Fung et al., MICRO 2007; the policy of DWF and DWF-WB in the TBC paper (HPCA 2011).
@@ -12,10 +12,10 @@
 //! None.
 //!
 //! # Simplifications
-//! Threads whose instruction is in flight do not count. With several schedulers, each counts its own warps.
+//! Threads whose instruction is in flight do not count. With several schedulers, each one counts its own warps.
 //!
 //! # Counters
-//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
+//! None of its own. `issued_*` and `stall_*` show how a scheduler's slots were used.
 
 use super::by_rank;
 use crate::NoConfig;
@@ -28,7 +28,7 @@ use std::cmp::Reverse;
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "majority",
-    summary: "warps at the operation most threads are at, until none is left there",
+    summary: "all warps at the operation where most threads wait, then the next such operation",
     source: "Fung et al., MICRO 2007",
     counters: &[],
     refuses: &[],
@@ -50,7 +50,8 @@ impl Majority {
         Self { pc: None, counts: Vec::new() }
     }
 
-    /// The place of a warp: those at the current operation first, then by how many threads are where it is, then by age.
+    /// The place of a warp: those at the current operation first, then by how many threads are where it is, then by
+    /// age.
     fn rank(
         &self,
         view: &SchedulerView<'_>,
@@ -62,13 +63,13 @@ impl Majority {
     }
 }
 
-/// Threads that can go on, with the operation they are at: for each warp one entry.
+/// Threads that can continue, with the operation they are at: one entry for each warp.
 fn threads<'v>(view: &'v SchedulerView<'_>) -> impl Iterator<Item = (u32, u32)> + 'v {
     let warps = view.warps.iter().map(|w| view.table.get(w)).filter(|w| w.blocked.is_none());
     warps.map(|w| (w.pc, w.mask.count_ones()))
 }
 
-/// Threads that can go on at an operation.
+/// Threads that can continue at an operation.
 fn threads_at(view: &SchedulerView<'_>, pc: u32) -> u32 {
     threads(view).filter(|(at, _)| *at == pc).map(|(_, count)| count).sum()
 }

@@ -1,10 +1,10 @@
 //! Most waiting first, with round robin inside a block.
 //!
 //! # What it models
-//! The block with most warps waiting at a barrier comes first, so that the last warps are not kept from it; of several
-//! such blocks the one with the smallest number in the grid. Inside a block warps take turns, from the one after the last
-//! that issued there. The counts are those of the SM: a warp priority table with a counter for each block, which all
-//! schedulers of the SM share. Without barriers this is the oldest block first.
+//! The block with the most warps waiting at a barrier comes first, so that nothing delays the block's last warps on
+//! their path to the barrier. Of several such blocks, the one with the smallest number in the grid comes first. Inside
+//! a block, warps take turns, starting after the last one that issued. The SM counts the waiting warps of each block in
+//! a warp priority table, which all its schedulers share. Without barriers, the oldest block comes first.
 //!
 //! # Source
 //! BAWS paper (ICS 2016), section 4.1: MWF(LRR).
@@ -13,12 +13,12 @@
 //! None.
 //!
 //! # Simplifications
-//! The paper compares identifiers of blocks without saying which. Ours are numbers in the grid and not slots of the SM, so
-//! that a block that takes the slot of one that ended comes last, as the youngest. A warp counts when all its lanes wait,
-//! and the last one to arrive counts until its barrier lets go, in the same cycle.
+//! The paper compares block identifiers without saying which. Here they are numbers in the grid, not slots of the SM.
+//! So a block that takes the slot of an ended block comes last, as the youngest. A warp counts as waiting when all its
+//! lanes wait. The last warp to arrive counts until its barrier releases the warps, in the same cycle.
 //!
 //! # Counters
-//! None of its own; `phase_wait` and `stall_barrier` show what it is for.
+//! None of its own. `phase_wait` and `stall_barrier` show its effect.
 
 use super::Inside;
 use super::waiting::{ByWaiting, REFUSES};
@@ -29,7 +29,7 @@ use raddle_sim::seam::{BlockState, MechanismInfo, Seam};
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "mwf-lrr",
-    summary: "most waiting first: the block with most warps at a barrier, its warps in turn",
+    summary: "most waiting first: the block with most warps at a barrier; inside it warps take turns",
     source: "BAWS paper (ICS 2016), section 4.1",
     counters: &[],
     refuses: REFUSES,

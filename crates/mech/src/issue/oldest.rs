@@ -1,10 +1,10 @@
 //! Oldest first.
 //!
 //! # What it models
-//! Of the warps that can issue, the one that came to the SM first.
+//! Of the warps that can issue, the one that came to the SM first issues.
 //!
 //! # Source
-//! Greedy then oldest without the greed.
+//! Greedy then oldest without the greedy part.
 //!
 //! # Parameters
 //! None.
@@ -13,7 +13,7 @@
 //! None known.
 //!
 //! # Counters
-//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
+//! None of its own. `issued_*` and `stall_*` show how a scheduler's slots were used.
 
 use super::arrival::Arrivals;
 use super::by_age;
@@ -26,7 +26,7 @@ use raddle_sim::seam::{IssueScheduler, MechanismInfo, SchedulerView, Seam, WarpI
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "oldest",
-    summary: "oldest first: of the warps that can issue, the one that came first",
+    summary: "oldest first: of the warps that can issue, the one that came to the SM first",
     source: "common baseline",
     counters: &[],
     refuses: &[],

@@ -1,24 +1,24 @@
 //! The Origami scheduler: by the type of the next instruction, then by whether all lanes are active.
 //!
 //! # What it models
-//! The active set and the types of `gates`. Inside a type the warps are in two groups, those with all lanes active and
-//! those with fewer. At the start of each phase the group that has more warps is chosen and comes first in that phase,
-//! so that lanes idle in warps of the other group stay idle for longer. A group that was chosen for `most_phases`
-//! phases in a row gives way to the other, if that has a warp.
+//! The scheduler has the active set and the types of `gates`. Inside a type, it divides the warps into two groups:
+//! those with all lanes active, and those with fewer. At the start of each phase, it chooses the group with more warps;
+//! that group comes first during the phase. So lanes that are inactive in the other group's warps stay idle for longer.
+//! A group chosen for `most_phases` phases in a row gives way to the other group, if that has a warp.
 //!
 //! # Source
 //! Abdel-Majeed et al., Origami, ICS 2016, sections 3.2 and 3.3.
 //!
 //! # Parameters
-//! The size of the active set, the length of a phase, how many phases in a row a group is chosen.
+//! The size of the active set, the length of a phase, and how many phases in a row a group can be chosen.
 //!
 //! # Simplifications
 //! Phases begin at multiples of their length. The groups are counted in the active set, when the first warp of a phase
-//! is picked. Groups are asked for all instructions, those of memory and special functions too. Lane shifting is the
-//! gating scheme's: `folding` with `shift`.
+//! is picked. Groups apply to all instructions, including those of memory and special functions. Lane shifting belongs
+//! to the gating scheme: `folding` with `shift`.
 //!
 //! # Counters
-//! Its own say how often warps enter and leave the active set.
+//! Its own counters say how often warps enter and leave the active set.
 
 use super::active_set::{ActiveCounters, ActiveSet};
 use super::gates::TypeOrder;
@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "origami",
-    summary: "two levels, served by instruction type and by whether all lanes are active",
+    summary: "two levels, ordered by instruction type and by whether all lanes are active",
     source: "Abdel-Majeed et al., ICS 2016",
     counters: ActiveCounters::INFO,
     refuses: &[],
@@ -50,7 +50,7 @@ pub struct OrigamiConfig {
     /// Cycles of a phase.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub phase: u32,
-    /// Phases in a row a group is chosen at most.
+    /// The most phases in a row for which the same group is chosen.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub most_phases: u32,
 }

@@ -1,9 +1,9 @@
 //! The warp that is inside the most branches.
 //!
 //! # What it models
-//! The warp whose threads have to pass the most points at which those that parted meet again, the oldest of several.
-//! Threads that have met wait, as it were, for those that have not, so that they can form full warps with them under
-//! dynamic warp formation.
+//! The warp that still has to pass the most reconvergence points issues; of several, the oldest. Threads that have
+//! already reconverged thus wait for those that have not. Under dynamic warp formation they can then form full warps
+//! together.
 //!
 //! # Source
 //! Fung et al., MICRO 2007, the policy post-dominator priority.
@@ -12,11 +12,11 @@
 //! None.
 //!
 //! # Simplifications
-//! In the paper a thread counts the branches it has parted at. Here the branches around the instruction count, also
-//! those on which its threads agreed; branches around a call do not.
+//! In the paper, a thread counts the branches at which it has diverged. Here the scheduler counts all branches around
+//! the instruction, including those on which the threads agreed. It does not count branches around a call.
 //!
 //! # Counters
-//! None of its own; `issued_*` and `stall_*` show what a scheduler's slots were used for.
+//! None of its own. `issued_*` and `stall_*` show how a scheduler's slots were used.
 
 use super::Ranked;
 use crate::NoConfig;
@@ -26,7 +26,7 @@ use raddle_sim::seam::{MechanismInfo, Seam};
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "pdom-priority",
-    summary: "the warp inside the most branches that threads can part at, the oldest of several",
+    summary: "the warp inside the most branches at which threads can diverge, the oldest of several",
     source: "Fung et al., MICRO 2007",
     counters: &[],
     refuses: &[],

@@ -1,23 +1,27 @@
 //! Progress-aware.
 //!
 //! # What it models
-//! While blocks are left to be given out: first blocks with warps that wait at a barrier, the one with most of them first,
-//! then the one that has issued most; of their warps the one that has issued least. Then blocks with warps that have ended,
-//! the one with fewest left first; of their warps the one that has issued least. Then all others, blocks and warps that
-//! have issued most first. When the last block has been given out, blocks and warps that have issued least come first.
+//! Progress is the number of instructions that a warp or a block has issued. After the last block has been dispatched,
+//! blocks and warps with the least progress come first. Until then, the order is:
+//!
+//! 1. blocks with warps that wait at a barrier: the block with the most waiting warps first, then the one with the most
+//!    progress; inside a block, the warp with the least progress first;
+//! 2. blocks with warps that have ended: the block with the fewest warps left first; inside a block, the warp with the
+//!    least progress first;
+//! 3. all other blocks: blocks and warps with the most progress first.
 //!
 //! # Source
-//! Anantpur and Govindarajan, IPDPS 2015, as far as the VTW paper (CGO 2017), section 4.3.2, which builds on it, tells.
+//! Anantpur and Govindarajan, IPDPS 2015, as described in the VTW paper (CGO 2017), section 4.3.2, which builds on it.
 //!
 //! # Parameters
 //! None.
 //!
 //! # Simplifications
-//! The order is made anew in every cycle. That the last block has been given out is known from the next window on. What is
-//! alike goes by the number of the block, then by age.
+//! The order is recomputed in every cycle. The scheduler learns one window later that the last block has been
+//! dispatched. Ties are broken by the number of the block, then by age.
 //!
 //! # Counters
-//! None of its own; `exit_wait`, `phase_wait` and `stall_*` show what it is for.
+//! None of its own. `exit_wait`, `phase_wait` and `stall_*` show its effect.
 
 use super::ByProgress;
 use super::progress::Since;
@@ -29,7 +33,7 @@ use raddle_sim::seam::{MechanismInfo, Seam};
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "pro",
-    summary: "progress-aware: blocks at barriers, then blocks that end, then those that have done most",
+    summary: "progress-aware: blocks at barriers, then blocks about to end, then blocks with most progress",
     source: "Anantpur and Govindarajan, IPDPS 2015; VTW paper (CGO 2017), section 4.3.2",
     counters: &[],
     refuses: REFUSES,

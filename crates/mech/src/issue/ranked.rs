@@ -1,4 +1,4 @@
-//! Schedulers that remember nothing: each warp has a rank, the lowest comes first.
+//! Schedulers without state: each warp has a rank, and the lowest comes first.
 
 use super::by_rank;
 use raddle_sim::saved;

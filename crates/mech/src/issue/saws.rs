@@ -1,8 +1,9 @@
-//! Synchronisation-aware: the block that came to a barrier first.
+//! Synchronisation-aware: the block whose first warp reached a barrier first.
 //!
 //! # What it models
-//! Of the blocks with warps waiting at a barrier, the one whose first warp came there first; then blocks without, the one
-//! with the smallest number in the grid first. Inside a block greedy then oldest, or in turn.
+//! Of the blocks with warps waiting at a barrier, the one whose first warp arrived earliest comes first. Blocks without
+//! waiting warps follow, the one with the smallest number in the grid first. Inside a block, the order is greedy then
+//! oldest, or warps take turns.
 //!
 //! # Source
 //! Liu et al., MICRO 2015, as section 6.6 of the BAWS paper (ICS 2016) describes it.
@@ -11,11 +12,12 @@
 //! The order of warps inside a block.
 //!
 //! # Simplifications
-//! Only the priority of blocks is modelled, which is what the BAWS paper compares with. What keeps the schedulers of an SM
-//! together is that all see the same blocks. Two blocks that came in the same cycle go by number.
+//! Only the priority of blocks is modelled, because that is what the BAWS paper compares with. The schedulers of an SM
+//! are coordinated only in that all see the same blocks. Of two blocks with the same arrival cycle, the one with the
+//! smaller number comes first.
 //!
 //! # Counters
-//! None of its own; `phase_wait` and `stall_barrier` show what it is for.
+//! None of its own. `phase_wait` and `stall_barrier` show its effect.
 
 use super::Inside;
 use super::waiting::{ByWaiting, REFUSES};
@@ -28,7 +30,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "saws",
-    summary: "synchronisation-aware: the block that came to a barrier first",
+    summary: "synchronisation-aware: the block whose first warp reached a barrier first",
     source: "Liu et al., MICRO 2015; BAWS paper (ICS 2016), section 6.6",
     counters: &[],
     refuses: REFUSES,

@@ -1,8 +1,9 @@
 //! Two levels: a small set of active warps served round robin.
 //!
 //! # What it models
-//! Only the warps of the active set are considered, in turn. A warp that waits for a result from memory, at a barrier
-//! or at a fence leaves the set; a pending warp that waits for none of these enters, in the order they left.
+//! The scheduler considers only the warps of the active set, in turn. A warp leaves the set when it waits for a result
+//! from memory, at a barrier or at a fence. Pending warps that wait for none of these take the free places, in the
+//! order in which they left the set.
 //!
 //! # Source
 //! Gebhart et al., ISCA 2011; used as TLS by BAWS and as the base of Origami.
@@ -11,13 +12,13 @@
 //! The size of the active set.
 //!
 //! # Simplifications
-//! Our reading: leaving and entering take no time, and a warp leaves when its next instruction needs the result, not
-//! when the load issues. The set is brought up to date in cycles in which some warp can issue. The BAWS paper does not
-//! say how large its set is.
+//! Our reading of the paper: leaving and entering take no time, and a warp leaves when its next instruction needs the
+//! result, not when the load issues. The set is updated only in cycles in which some warp can issue. The BAWS paper
+//! does not say how large its set is.
 //!
 //! # Counters
-//! Its own say how often warps enter and leave the active set; `issued_*` and `stall_*` show what a scheduler's slots were
-//! used for.
+//! Its own counters say how often warps enter and leave the active set. `issued_*` and `stall_*` show how a scheduler's
+//! slots were used.
 
 use super::active_set::{ActiveConfig, ActiveCounters, ActiveSet};
 use raddle_sim::config::MachineConfig;

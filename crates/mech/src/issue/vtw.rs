@@ -1,31 +1,33 @@
 //! Progress-aware, for virtual blocks.
 //!
 //! # What it models
-//! Algorithm 1 of the VTW paper. While logical blocks are left to be given out, warps come in four classes:
+//! Algorithm 1 of the VTW paper. Progress is the number of instructions that a warp or a block has issued. [The page
+//! about virtual blocks](../guide/virtual-blocks.md) says what an iteration is. Kernels that are not virtualised only
+//! have blocks of classes 1 and 3. After the last logical block has been assigned, blocks and warps with the least
+//! progress come first. Until then, warps form four classes, in this order:
 //!
-//! 1. of blocks with warps that wait at a barrier: the block with most of them first, then the one that has issued most; of
-//!    its warps the one that has issued least;
-//! 2. of blocks whose warps are in different iterations, those in the lower one: the block with fewest such first; of its
-//!    warps the one that has issued least;
-//! 3. of blocks whose warps are all in one iteration: blocks and warps that have issued most first;
-//! 4. of blocks whose warps are in different iterations, those in the higher one: the block with most such first.
-//!
-//! When the last logical block has been given out, blocks and warps that have issued least come first. Kernels that are not
-//! virtualised have blocks of classes 1 and 3 only. [The page](../guide/virtual-blocks.md) says what an iteration is.
+//! 1. warps of blocks with warps that wait at a barrier: the block with the most waiting warps first, then the one with
+//!    the most progress; inside a block, the warp with the least progress first;
+//! 2. warps in the lower iteration, of blocks whose warps are in different iterations: the block with the fewest such
+//!    warps first; inside a block, the warp with the least progress first;
+//! 3. warps of blocks that are all in one iteration: blocks and warps with the most progress first;
+//! 4. warps in the higher iteration, of blocks whose warps are in different iterations: the block with the most such
+//!    warps first.
 //!
 //! # Source
 //! VTW paper (CGO 2017), section 4.3.2.
 //!
 //! # Parameters
-//! Since when the instructions of a warp count, and how often the order is made anew.
+//! Since when the instructions of a warp count, and how often the order is recomputed.
 //!
 //! # Simplifications
-//! The paper does not say how often the order is made; the default is every cycle. That the last logical block has been given out is known from the next window on.
-//! The paper does not say how warps of class 4 go inside a block: here the one that has issued most first. What is alike
-//! goes by the number of the block, then by age.
+//! The paper does not say how often the order is recomputed; the default is every cycle. It does not say either how
+//! warps of class 4 are ordered inside a block; here the warp with the most progress comes first. The scheduler learns
+//! one window later that the last logical block has been assigned. Ties are broken by the number of the block, then by
+//! age.
 //!
 //! # Counters
-//! None of its own; `stall_sibling` counts slots that were empty because warps waited for their next logical block.
+//! None of its own. `stall_sibling` counts slots that stayed empty because warps waited for their next logical block.
 
 use super::ByProgress;
 use super::progress::Since;
@@ -39,7 +41,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::Issue,
     name: "vtw",
-    summary: "progress-aware, for virtual blocks: warps that keep others from going on first, those ahead last",
+    summary: "progress-aware, for virtual blocks: first warps that others wait for, last warps that are ahead",
     source: "VTW paper (CGO 2017), section 4.3.2",
     counters: &[],
     refuses: REFUSES,
@@ -49,9 +51,9 @@ pub(super) const INFO: MechanismInfo = MechanismInfo {
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
-    /// Since when instructions count: `iteration` (the warp's logical block) or `start` (its virtual block).
+    /// Since when instructions count: the start of the logical block (`iteration`) or of the virtual block (`start`).
     pub since: Since,
-    /// Cycles for which the order stays as it is; 1 makes it anew in every cycle.
+    /// Cycles after which the order is recomputed; 1 means every cycle.
     pub every: u32,
 }
 

@@ -1,12 +1,14 @@
 //! Warps take logical blocks one by one, at most one ahead of each other.
 //!
 //! # What it models
-//! The hardware of the VTW paper that gives out logical blocks and threads. The first warp of a virtual block to leave an
-//! iteration asks for the logical block of the next one, and the others get the same when they leave. No warp begins an
-//! iteration before all others have begun the one before it. Which warp of its next logical block a warp becomes is what the kernel
-//! asks for: `same_lane` the one it was, `slowest_lane` the one that had done least when the first warp left the iteration
-//! before, `lowest_lane` the one with the lowest number; of those that no other has become.
-//! [The page](../guide/virtual-blocks.md) has the rest of what the machine does.
+//! The hardware of the VTW paper that assigns logical blocks and thread indices. The first warp of a virtual block to
+//! leave an iteration requests the logical block of the next iteration. The other warps get the same logical block when
+//! they leave. No warp begins an iteration before all others have begun the one before it.
+//!
+//! The kernel chooses which warp of the next logical block a warp becomes, among those not yet assigned. With
+//! `same_lane` it keeps its number. With `slowest_lane` it becomes the warp that had made least progress when the first
+//! warp left the iteration before. With `lowest_lane` it becomes the one with the lowest number. [The page about
+//! virtual blocks](../guide/virtual-blocks.md) describes the rest of the machine's part.
 //!
 //! # Source
 //! VTW paper (CGO 2017), sections 4.2 and 4.4.
@@ -15,12 +17,12 @@
 //! None: the kernel chooses the order.
 //!
 //! # Simplifications
-//! A warp that has not begun an iteration counts as slowest in it. A last warp that is not full stays the last one, which the
-//! paper does not say. Everybody is the warp it is in the first iteration. The tables are read and written in no time; the counter of the GPU
-//! answers after a window.
+//! A warp that has not begun an iteration counts as the slowest in it. A last warp that is not full stays the last one;
+//! the paper does not say this. In the first iteration, every warp keeps its own number. Reading and writing the tables
+//! takes no time; the counter of the GPU answers after one window.
 //!
 //! # Counters
-//! None of its own; `stall_sibling` counts slots that were empty because warps waited for their next logical block.
+//! None of its own. `stall_sibling` counts slots that stayed empty because warps waited for their next logical block.
 
 use crate::NoConfig;
 use raddle_sim::config::MachineConfig;
@@ -31,14 +33,14 @@ use raddle_sim::seam::{LogicalBlocks, LogicalLaunch, LogicalView, LogicalWarp, M
 pub(super) const INFO: MechanismInfo = MechanismInfo {
     seam: Seam::LogicalBlocks,
     name: "vtw",
-    summary: "the first warp to leave asks for the next logical block, and nobody gets two ahead",
+    summary: "the first warp to leave requests the next logical block; no warp gets two ahead of another",
     source: "VTW paper (CGO 2017), sections 4.2 and 4.4",
     counters: &[],
     refuses: &[],
 };
 
-/// Warps of a logical block that nobody is yet, the next one last; by the lowest bit of the iteration, of which no more than two are
-/// under way.
+/// Warps of a logical block that are not yet assigned, the next one last; by the lowest bit of the iteration, because
+/// at most two iterations are in progress.
 type Roles = [Vec<u16>; 2];
 
 /// The index map of an SM.
@@ -52,17 +54,17 @@ pub struct Vtw {
 saved!(Vtw { values: roles; fixed: launch });
 
 impl Vtw {
-    /// Nobody has taken anything.
+    /// Nothing is assigned yet.
     #[must_use]
     pub fn new(_: NoConfig, _: &MachineConfig) -> Self {
         Self::default()
     }
 
-    /// The warps of the logical block after an iteration, the one that is given out first last.
+    /// The warps of the logical block after an iteration; the last one is assigned first.
     fn roles_after(&self, view: &LogicalView<'_>, iteration: u32) -> Vec<u16> {
         let mut roles: Vec<u16> = (0..self.launch.warps).filter(|role| !self.launch.stays(*role)).collect();
         if self.launch.order == ThreadOrder::SlowestLane {
-            // A warp that nobody is yet has done nothing.
+            // A warp that is not yet assigned has done nothing.
             let mut done = vec![0; usize::from(self.launch.warps)];
             for (n, warp) in view.block.warps().filter(|(_, w)| w.iteration == iteration) {
                 done[usize::from(warp.role)] = view.progress(n);

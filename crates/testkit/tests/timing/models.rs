@@ -15,9 +15,9 @@ fn models() -> Vec<&'static str> {
 
 /// What models say of kernels with warp-wide operations they cannot do.
 const REFUSALS: [(&str, &str); 3] = [
-    ("dwf", "a warp-wide operation needs the threads of a static warp together, which are not kept"),
-    ("dwf-wb", "a warp-wide operation needs the threads of a static warp together, which are not kept"),
-    ("dwf-wb", "`bar.warp.sync` is known for all threads of a warp only, named by a constant"),
+    ("dwf", "a warp-wide operation needs a whole static warp, and this model keeps no static warps"),
+    ("dwf-wb", "a warp-wide operation needs a whole static warp, and this model keeps no static warps"),
+    ("dwf-wb", "`bar.warp.sync` is supported only for all threads of a warp, with a constant mask"),
 ];
 
 /// Kernels that never end under some models, and why.

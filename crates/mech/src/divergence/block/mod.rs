@@ -1,8 +1,8 @@
 //! A thread block with one reconvergence stack for all its warps.
 //!
-//! The part on top of the stack runs: its threads are made into warps, which go on independently until each has come
-//! to a branch that might part them, to where the part meets others, or to its end. When the last one is there, the
-//! stack changes, and the next part's threads are made into warps.
+//! The top entry of the stack runs: its threads are made into warps, which run independently. A warp stops at a branch
+//! that may diverge, at the entry's reconvergence point, or when its threads end. When the last warp has stopped, the
+//! stack changes, and the threads of the next entry are made into warps.
 
 mod mask;
 
@@ -14,19 +14,19 @@ use raddle_exec::decode::Ends;
 use raddle_exec::splits::{Group, Meeting, Splits, State, Threads};
 use raddle_sim::seam::{Cause, Leaving, StackEntry, WarpId, WarpTable};
 
-/// What a warp waits for without having left its part of the block.
+/// What a warp waits for while it still belongs to the running entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum Wait {
     /// A barrier of the block.
     Barrier(u8),
-    /// Lanes of its static warp, and whether any place counts for them.
+    /// Lanes of its static warp, and whether these may wait at any operation.
     Sync { wanted: u32, anywhere: bool },
 }
 
 /// What a slot of the block has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 enum Slot {
-    /// Nothing: its warp has come to the end of its part, or there are fewer warps than slots.
+    /// Nothing: its warp has stopped for this entry, or there are fewer warps than slots.
     Idle,
     /// A warp that runs, inside this many calls.
     Runs(u32),
@@ -44,10 +44,10 @@ struct SyncWait {
     anywhere: bool,
 }
 
-/// Where threads of the running part have come to.
+/// Where threads of the running entry have stopped, and what happens to them next.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Fate {
-    /// The operation they parted at, or at which they meet others or wait.
+    /// The operation at which they diverged, reconverge or wait.
     pc: u32,
     depth: u32,
     kind: FateKind,
@@ -56,11 +56,11 @@ struct Fate {
 
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 enum FateKind {
-    /// A branch: who goes where, and where they meet again.
+    /// They diverged at a branch: which threads go where, and where they reconverge.
     Parted(Meeting, Vec<Group<BlockMask>>),
-    /// They meet others, or go on by themselves.
+    /// They reconverge with others, or continue alone.
     GoesOn,
-    /// They go on when all threads of their static warps are there.
+    /// They continue when all threads of their static warps have arrived.
     WholeWarps,
     /// They wait.
     Waits(State),
@@ -77,11 +77,11 @@ pub struct Block {
     width: usize,
     keeps_warps: bool,
     stack: Splits<BlockMask>,
-    /// The part that runs.
+    /// The entry that runs.
     current: Option<usize>,
-    /// Its warps that have not come to an end, those being made included.
+    /// Its warps that have not stopped, including those still to be made.
     pending: u32,
-    /// What is left to be made into warps, and how many have been.
+    /// The threads still to be made into warps, and the number of warps made so far.
     compactor: Option<(Compactor, usize)>,
     fates: Vec<Fate>,
     exited: BlockMask,
@@ -139,7 +139,8 @@ impl Block {
         }
     }
 
-    /// A warp goes on at `pc`, `depth` calls deep: it runs there, or has come to where its part meets others.
+    /// A warp continues at `pc`, `depth` calls deep: it runs there, or stops because it has reached a reconvergence
+    /// point.
     pub fn go_on(&mut self, warp: WarpId, pc: u32, lanes: u32, depth: Option<u32>, table: &mut WarpTable) {
         let (Some(at), Some(current)) = (self.warp_at(warp), self.current) else { return };
         let depth = depth.unwrap_or_else(|| self.depth_of(at));
@@ -158,7 +159,7 @@ impl Block {
         self.warp_at(warp).map_or(0, |at| self.depth_of(at))
     }
 
-    /// A warp has come to a branch that may part the block: these of its lanes go there.
+    /// A warp has come to a branch at which the block may diverge; `groups` says which of its lanes go where.
     pub fn part(&mut self, warp: WarpId, pc: u32, meeting: Meeting, groups: &[Group], table: &mut WarpTable) {
         let Some(at) = self.warp_at(warp) else { return };
         let depth = self.depth_of(at);
@@ -173,7 +174,7 @@ impl Block {
         self.leave(at, pc, table);
     }
 
-    /// Lanes of a warp go on or wait apart: `parts` with where, and the barrier they wait at.
+    /// Lanes of a warp continue or wait separately: each of `parts` with its place, and the barrier it waits at.
     pub fn wait_apart(&mut self, warp: WarpId, parts: &[(Group, Option<u8>)], table: &mut WarpTable) {
         let Some(at) = self.warp_at(warp) else { return };
         for (group, barrier) in parts.iter().filter(|(group, _)| group.mask != 0) {
@@ -185,7 +186,7 @@ impl Block {
         self.leave(at, pc, table);
     }
 
-    /// Lanes of a warp end; true when none is left in it.
+    /// Lanes of a warp end.
     pub fn exit(&mut self, warp: WarpId, lanes: u32, table: &mut WarpTable) {
         self.exited = self.exited.with(self.threads(warp, lanes, table));
         let (pc, left) = (table.get(warp).pc, table.get(warp).mask & !lanes);
@@ -218,7 +219,7 @@ impl Block {
         self.leave(at, pc, table);
     }
 
-    /// Whether the threads of all static warps that have some here are here.
+    /// Whether `threads` has all live threads of every static warp of which it has some.
     fn are_whole(&self, threads: &BlockMask) -> bool {
         let whole = raddle_exec::core::lanes_of(self.width as u32);
         threads.rows().all(|(row, lanes)| {
@@ -259,7 +260,7 @@ impl Block {
         }
     }
 
-    /// A warp has nothing more to do in this part.
+    /// A warp has nothing more to do for the running entry.
     fn leave(&mut self, at: usize, pc: u32, table: &mut WarpTable) {
         self.slots[at] = Slot::Idle;
         table.block(self.warps[at], pc, Cause::Mechanism);
@@ -269,7 +270,7 @@ impl Block {
         }
     }
 
-    /// Whether every warp of the part that has not come to its end waits, so that another part must run first.
+    /// Whether all warps of the running entry that have not stopped wait, so that another entry must run first.
     pub fn is_stuck(&self) -> bool {
         self.current.is_some()
             && self.pending > 0
@@ -277,7 +278,7 @@ impl Block {
             && !self.slots.iter().any(|s| matches!(s, Slot::Runs(_)))
     }
 
-    /// Warps that wait become parts of their own, and another part runs.
+    /// Warps that wait become entries of their own, and another entry runs.
     pub fn step_aside(&mut self, table: &mut WarpTable) {
         for at in 0..self.slots.len() {
             let Slot::Waits(depth, wait) = self.slots[at] else { continue };
@@ -295,7 +296,7 @@ impl Block {
         self.change_stack(table);
     }
 
-    /// Every warp of the part has come to its end: the stack changes, and the next part is made into warps.
+    /// Every warp of the entry has stopped: the stack changes, and the next entry is made into warps.
     fn change_stack(&mut self, table: &mut WarpTable) {
         let Some(current) = self.current.take() else { return };
         let fates = std::mem::take(&mut self.fates);
@@ -331,7 +332,7 @@ impl Block {
         self.next_part(table);
     }
 
-    /// Chooses the part that runs next.
+    /// Chooses the entry that runs next.
     fn next_part(&mut self, table: &mut WarpTable) {
         while let Some(next) = self.stack.ready().or_else(|| self.let_on()).or_else(|| self.let_end()) {
             let split = self.stack.splits[next];
@@ -355,14 +356,14 @@ impl Block {
         }
     }
 
-    /// Parts that waited for the rest of their warps go on when nobody else can: the rest waits too.
+    /// Entries that waited for the rest of their warps continue when no other can: the rest waits too.
     fn let_on(&mut self) -> Option<usize> {
         let waits = |s: &&mut raddle_exec::splits::Split<BlockMask>| s.state == State::Sync(0);
         self.stack.splits.iter_mut().filter(waits).for_each(|split| split.state = State::Ready);
         self.stack.ready()
     }
 
-    /// Threads that have reached the exit and wait there to reconverge exit, when no part can run.
+    /// Threads that have reached the exit and wait there to reconverge exit, when no entry can run.
     fn let_end(&mut self) -> Option<usize> {
         if self.stack.let_end(&self.ends) { self.stack.ready() } else { None }
     }
@@ -395,7 +396,7 @@ impl Block {
         is_mixed
     }
 
-    /// A barrier is complete: those who waited there go on.
+    /// A barrier is complete: the threads that waited there continue.
     pub fn release(&mut self, number: u8, table: &mut WarpTable, leave: &mut dyn FnMut(Leaving<'_>)) {
         for split in self.stack.splits.iter_mut().filter(|s| s.state == State::Barrier(number)) {
             for (row, mask) in split.mask.rows() {
@@ -419,7 +420,7 @@ impl Block {
         }
     }
 
-    /// Lanes of the static warp in this slot that wait for each other and are all there.
+    /// Lanes of the static warp in this slot that wait for each other and have all arrived.
     pub fn take_sync(&mut self, warp: WarpId, table: &mut WarpTable) -> Option<(u32, u32)> {
         let info = table.get(warp);
         let (row, whole) = ((info.row - self.first_row) as usize, raddle_exec::core::lanes_of(self.width as u32));
@@ -431,7 +432,7 @@ impl Block {
             self.syncs.iter().filter(here).filter(|b| together(a, b)).fold(0, |lanes, b| lanes | b.lanes)
         };
         let complete = self.syncs.iter().filter(here).find(|s| s.wanted & live & !lanes_with(s) == 0).copied()?;
-        // Also one that does not name itself: it goes on once those it names are gone.
+        // Also one that does not name itself: it continues once those it names are gone.
         let named = complete.wanted | complete.lanes;
         let taken: Vec<SyncWait> = self
             .syncs
@@ -483,7 +484,7 @@ impl Block {
             let waits = match (split.state, self.slots[at]) {
                 (State::Barrier(number), _) => warps::waits_for_barrier(number),
                 (State::Sync(wanted), _) => warps::waits_for_lanes(wanted),
-                (State::Gathers(_), _) => Some("parts above it".to_owned()),
+                (State::Gathers(_), _) => Some("the splits above it".to_owned()),
                 (State::Ready, Slot::Waits(_, Wait::Barrier(number))) if runs => warps::waits_for_barrier(number),
                 (State::Ready, Slot::Waits(_, Wait::Sync { wanted, .. })) if runs => warps::waits_for_lanes(wanted),
                 (State::Ready, Slot::Idle) if runs => Some("the other warps of its block".to_owned()),

@@ -5,8 +5,8 @@ use raddle_exec::op::NO_PC;
 use raddle_exec::splits::Group;
 use serde::{Deserialize, Serialize};
 
-/// Rounds of a waiting loop in a row, none of which any lane has left, after which lanes are let go that wait for those
-/// inside, whatever they wait there for.
+/// Rounds of a waiting loop in a row, with no lane leaving, after which all lanes are let go that wait for lanes
+/// inside.
 const LONG: u32 = 1024;
 
 /// What a split does.
@@ -41,11 +41,11 @@ struct Convergence {
     members: u32,
     /// Those of them that have come.
     waiting: u32,
-    /// Those that were inside a waiting loop when they diverged: others may be inside because of them.
+    /// Those that were inside a waiting loop when they diverged: others may still be inside because of them.
     inside: u32,
     /// Those that waited when another member last went round a waiting loop.
     seen: u32,
-    /// The barrier that lanes come to behind it.
+    /// The barrier that lanes come to after it.
     outer: Option<usize>,
 }
 
@@ -107,8 +107,8 @@ impl Parts {
         self.settle();
     }
 
-    /// A split diverges: each group continues at its own place, the last one first, those that jump back last. They wait
-    /// for each other at `meeting`. `is_inside` says that they are inside a waiting loop.
+    /// A split diverges: each group continues at its own place, the last one first, those that jump back last. They
+    /// wait for each other at `meeting`. `is_inside` says that they are inside a waiting loop.
     pub(super) fn diverge(&mut self, split: usize, groups: &[Group], meeting: u32, is_inside: bool) {
         let old = self.splits.remove(split);
         let barrier = self.barrier_at(&old, meeting);
@@ -133,7 +133,7 @@ impl Parts {
         self.rounds = 0;
     }
 
-    /// The barrier for a split that diverges and meets at `pc`: the one it comes to anyway, or a new one.
+    /// The barrier for a split that diverges and reconverges at `pc`: the one it comes to anyway, or a new one.
     fn barrier_at(&mut self, split: &Split, pc: u32) -> Option<usize> {
         let outer = split.barrier;
         if pc == NO_PC || outer.is_some_and(|b| self.barriers[b].is_at(pc, split.depth)) {
@@ -189,7 +189,7 @@ impl Parts {
     fn let_go(&mut self, barrier: usize, lanes: u32) {
         let Convergence { pc, depth, .. } = self.barriers[barrier];
         let mut next = Some(barrier);
-        // Where nested branches meet at one place, they have come to all of these barriers.
+        // Where nested branches reconverge at one place, the lanes have come to all of these barriers.
         while let Some(here) = next.map(|n| &mut self.barriers[n]).filter(|b| b.is_at(pc, depth)) {
             here.members &= !lanes;
             here.waiting &= !lanes;
@@ -207,8 +207,8 @@ impl Parts {
         std::mem::take(&mut self.let_go).into()
     }
 
-    /// Lanes go round a waiting loop, perhaps because of others that were inside and now wait for them. Those are let go
-    /// when they have waited for two rounds.
+    /// Lanes go round a waiting loop, perhaps because of others that were inside and now wait for them. Those are let
+    /// go when they have waited for two rounds.
     pub(super) fn go_round(&mut self, lanes: u32) {
         self.rounds += 1;
         let inside = self.splits.iter().find(|s| s.mask & lanes != 0).and_then(|s| s.barrier);
@@ -230,8 +230,8 @@ impl Parts {
         }
     }
 
-    /// Lets lanes continue that wait at a convergence barrier, when no split can run: at the end of the kernel, because a
-    /// barrier of the block may wait for them; and where others of the warp wait for them at a warp-wide operation.
+    /// Lets lanes continue that wait at a convergence barrier, when no split can run: at the end of the kernel, because
+    /// a barrier of the block may wait for them; and where others of the warp wait for them at a warp-wide operation.
     /// False when there are none.
     pub(super) fn unblock(&mut self, ends: &Ends) -> bool {
         let wanted = self.splits.iter().fold(0, |all, s| match s.state {
@@ -246,7 +246,7 @@ impl Parts {
         found.is_some()
     }
 
-    /// Splits that waited continue behind their operation, those at one place as one. What runs now runs on.
+    /// Splits that waited continue after their operation, those at one place as one. The running split keeps running.
     pub(super) fn release(&mut self, mut is_free: impl FnMut(&Split) -> bool) {
         let mut place = 0;
         for n in 0..self.splits.len() {
