@@ -14,19 +14,22 @@ pub struct InterconnectConfig {
     pub header_bytes: u32,
     /// Bytes of a reply besides the data it carries.
     pub reply_header_bytes: u32,
-    /// A store is acknowledged by a reply, for which fences wait. Otherwise nobody waits for it once it has left the SM.
+    /// Each store is acknowledged by a reply, for which fences wait. Otherwise nothing waits for a store that has left
+    /// the SM.
     pub write_replies: bool,
-    /// Flits an SM's or slice's injection port holds before it refuses more.
+    /// Flits that the injection port of an SM or a slice holds before it refuses more.
     pub injection_buffer: u32,
-    /// Flits an input of the crossbar holds.
+    /// Flits that an input of the crossbar holds.
     pub input_buffer: u32,
-    /// Flits an output of the crossbar holds.
+    /// Flits that an output of the crossbar holds.
     pub output_buffer: u32,
-    /// Flits an input may send and an output take in a cycle inside the crossbar; outputs pass on one.
+    /// Most flits that an input can send, and an output can accept, in a cycle inside the crossbar. An output forwards
+    /// one flit in a cycle.
     pub speedup: u32,
-    /// An input whose packet has left may send the next one in the same cycle, to an output that has not had its turn.
+    /// An input whose packet has left can send the next one in the same cycle, to an output that has not been served
+    /// yet.
     pub several_outputs: bool,
-    /// Interconnect cycles from leaving the crossbar to the far side. In core cycles, at least `gpu.window`.
+    /// Interconnect cycles from the crossbar to the far side. In core cycles, this must be at least `gpu.window`.
     pub latency: u32,
 }
 
@@ -46,25 +49,25 @@ pub struct L2Config {
     pub ways: u32,
     /// How the part of an address that its slice sees selects a set.
     pub index: SetIndex,
-    /// Misses that can be outstanding: sectors asked of DRAM.
+    /// Sectors that can be outstanding, requested from DRAM.
     pub mshr_entries: u32,
     /// Accesses that can wait for one sector.
     pub mshr_merges: u32,
-    /// Requests waiting for the queue to DRAM.
+    /// Requests that can wait for the queue to DRAM.
     pub miss_queue: u32,
-    /// Core cycles a request spends before it reaches the queue in front of the cache.
+    /// Core cycles before a request reaches the queue in front of the cache.
     pub rop_latency: u32,
-    /// Texture fetches spend them too; otherwise they go to the queue at once.
+    /// `rop_latency` also applies to texture fetches; otherwise they go to the queue at once.
     pub rop_for_textures: bool,
-    /// Requests the slice's port of the interconnect holds before the network has to keep them.
+    /// Requests that the slice's port of the interconnect holds. Further requests stay in the network.
     pub inbox: u32,
-    /// Requests the queue in front of the cache holds.
+    /// Requests that the queue in front of the cache holds.
     pub input_queue: u32,
-    /// Requests the queue to DRAM holds.
+    /// Requests that the queue to DRAM holds.
     pub to_dram_queue: u32,
-    /// Replies the queue from DRAM holds.
+    /// Replies that the queue from DRAM holds.
     pub from_dram_queue: u32,
-    /// Replies the queue to the interconnect holds.
+    /// Replies that the queue to the interconnect holds.
     pub output_queue: u32,
 }
 
@@ -74,13 +77,13 @@ pub struct L2Config {
 pub struct DramConfig {
     /// Channels.
     pub channels: u32,
-    /// Bytes one column command moves.
+    /// Bytes that one column command moves.
     pub burst_bytes: u32,
-    /// Core cycles until a request reaches the channel's queue.
+    /// Core cycles before a request reaches the channel's queue.
     pub latency: u32,
-    /// Requests the scheduler looks at.
+    /// Requests that the scheduler considers.
     pub queue: u32,
-    /// Replies waiting for the L2.
+    /// Replies that can wait for the L2.
     pub return_queue: u32,
     /// Which waiting request a bank takes next.
     pub scheduler: DramScheduler,
@@ -100,7 +103,7 @@ pub struct DramConfig {
 pub enum DramScheduler {
     /// In order of arrival.
     Fifo,
-    /// First those of the open row, oldest first.
+    /// First those for the open row; among equals, the oldest first.
     FrFcfs,
 }
 
@@ -111,21 +114,22 @@ pub enum DramScheduler {
 pub struct AddressConfig {
     /// Low bits that stay inside a channel.
     pub channel_shift: u32,
-    /// How channel and slice are told from the address.
+    /// How an address selects channel and slice.
     pub slice_hash: SliceHash,
-    /// Fields from the lowest bit up, one letter a bit: `S` inside a burst, `C` column, `B` bank, `R` row; written
-    /// highest bit first, dots ignored. The lowest bank bits also select the L2 slice.
+    /// The meaning of each bit, one letter a bit, highest bit first: `S` inside a burst, `C` column, `B` bank, `R` row.
+    /// Dots are ignored. The lowest bank bits also select the L2 slice.
     pub fields: String,
 }
 
-/// How channel and slice are told from an address.
+/// How an address selects channel and slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SliceHash {
-    /// As the address says.
+    /// By bits of the address alone.
     None,
-    /// What the address says, and the 19 bits above it (15 for 32 slices), as a polynomial modulo one of the degree of their number of bits
-    /// (x^6 + x + 1 for 64 slices). The numbers of channels and slices are powers of two.
+    /// By those bits and the 19 bits above them (15 for 32 slices), taken as a polynomial. It is reduced modulo another
+    /// polynomial, whose degree is the number of those bits (x^6 + x + 1 for 64 slices). The numbers of channels and
+    /// slices are powers of two.
     Polynomial,
 }
 
@@ -135,7 +139,7 @@ pub enum SliceHash {
 pub struct DramTiming {
     /// Column command to column command.
     pub ccd: u32,
-    /// The same inside a bank group; 0 for no difference.
+    /// Column command to column command inside a bank group; 0 if it is the same as `ccd`.
     pub ccdl: u32,
     /// Activate to activate of another bank.
     pub rrd: u32,
@@ -159,7 +163,7 @@ pub struct DramTiming {
     pub wr: u32,
     /// Read to precharge inside a bank group.
     pub rtpl: u32,
-    /// Command cycles one column command's data take.
+    /// Command cycles that the data of one column command take.
     pub burst: u32,
 }
 

@@ -1,7 +1,7 @@
 //! The machine: every parameter of the timing model, as plain data.
 //!
-//! A preset is a TOML file with one value for every field here; nothing has a hidden default. Lengths of time
-//! are in cycles of the clock of the part they belong to, sizes in bytes unless the name says otherwise.
+//! A preset is a TOML file with one value for every field here; nothing has a hidden default. Times are in cycles of
+//! the clock of the part they belong to, and sizes are in bytes, unless the name says otherwise.
 
 mod field;
 mod import;
@@ -45,7 +45,7 @@ pub struct MachineConfig {
     pub l2: L2Config,
     /// DRAM channels.
     pub dram: DramConfig,
-    /// Which mechanism sits in each seam.
+    /// The mechanism of each seam.
     pub mechanism: MechanismConfig,
 }
 
@@ -55,8 +55,8 @@ pub struct MachineConfig {
 pub struct GpuConfig {
     /// Streaming multiprocessors.
     pub sms: u32,
-    /// Cycles of the core clock SMs and partitions run on their own before their messages are exchanged. At most
-    /// what `interconnect.latency` is in core cycles; the same for any number of host threads.
+    /// Core cycles that SMs and partitions run on their own before their messages are exchanged. At most
+    /// `interconnect.latency`, converted to core cycles. The same for any number of host threads.
     pub window: u32,
 }
 
@@ -74,7 +74,7 @@ pub struct ClockConfig {
     pub dram: u32,
 }
 
-/// Which mechanism sits in each seam, with its parameters.
+/// The mechanism of each seam, with its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MechanismConfig {
@@ -82,15 +82,15 @@ pub struct MechanismConfig {
     pub divergence: Choice,
     /// Which warp issues.
     pub issue: Choice,
-    /// Which warp is fetched for.
+    /// For which warp instructions are fetched.
     pub fetch: Choice,
     /// Which block goes to which SM.
     pub dispatch: Choice,
-    /// Which warps of different slices go in lock-step.
+    /// Which warps of different slices issue in lockstep.
     pub ganging: Choice,
     /// Which lanes are powered.
     pub gating: Choice,
-    /// When warps of virtual blocks take their next logical block, and as which of its warps.
+    /// When a warp of a virtual block takes its next logical block, and which of its warps it becomes.
     pub logical_blocks: Choice,
 }
 

@@ -7,22 +7,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SmConfig {
-    /// What its instruction set is, as the number of `sm_70`: a kernel with an instruction that needs a newer one is refused; 0
-    /// takes every instruction.
+    /// Its instruction set, as the number in `sm_70`. A kernel with an instruction that needs a newer one is refused; 0
+    /// accepts every instruction.
     pub arch: u32,
     /// Lanes of a warp: 4, 8, 16 or 32.
     pub warp_width: u32,
     /// Lanes of an execution pipeline; a wider warp occupies it for several cycles.
     pub simd_width: u32,
-    /// Slices of the datapath, each with the lanes of a narrow warp and with schedulers, units and a fetch scheduler of its
-    /// own; 1, or as many as warps make 32 lanes. What slices want of memory in a cycle is one access.
+    /// Slices of the datapath: 1, or as many as there are narrow warps in 32 lanes. Each slice has the lanes of one
+    /// narrow warp, and its own schedulers, units and fetch scheduler. What the slices ask of memory in a cycle is one
+    /// access.
     pub slices: u32,
-    /// Sub-cores: each has registers, collector units and arithmetic units of its own, for the warps of its schedulers; 1 where
-    /// all schedulers share them. What `sm.collector` and `sm.units` say is of each. Warp `w` is of sub-core `w` modulo this.
+    /// Sub-cores; 1 if all schedulers share registers and units. Each sub-core has its own registers, collector units
+    /// and arithmetic units, for the warps of its schedulers. The keys in `sm.collector` and `sm.units` count those of
+    /// one sub-core. Warp `w` belongs to sub-core `w` modulo this.
     pub subcores: u32,
-    /// Resident threads at most.
+    /// Most resident threads.
     pub threads: u32,
-    /// Resident thread blocks at most.
+    /// Most resident thread blocks.
     pub ctas: u32,
     /// 32-bit registers.
     pub registers: u32,
@@ -30,9 +32,9 @@ pub struct SmConfig {
     pub register_grain: u32,
     /// Shared memory in bytes.
     pub shared_bytes: u32,
-    /// Warps issue one instruction at a time: the next only when the one before has been written back.
+    /// A warp has only one instruction in flight: it issues the next one after the last one has been written back.
     pub single_in_flight: bool,
-    /// Which side of a branch a warp runs first when its lanes part.
+    /// Which side of a branch a warp runs first when its lanes diverge.
     pub first_side: FirstSide,
     /// Instruction fetch.
     pub fetch: FetchConfig,
@@ -46,7 +48,7 @@ pub struct SmConfig {
     pub latency: LatencyConfig,
     /// Shared memory timing.
     pub shared: SharedConfig,
-    /// What costs nothing, to see what it costs.
+    /// Parts of the machine that can be made free, to see what they cost.
     pub ideal: IdealConfig,
     /// How the lanes of a memory access become requests.
     pub coalescing: Coalescing,
@@ -54,19 +56,20 @@ pub struct SmConfig {
     pub l1i: CacheConfig,
     /// L1 data cache.
     pub l1d: CacheConfig,
-    /// What only the data cache has.
+    /// Parameters that only the data cache has.
     pub data: DataCacheConfig,
     /// Constant cache; kernel parameters go through it.
     pub l1c: CacheConfig,
     /// Texture cache.
     pub l1t: TextureCacheConfig,
-    /// A fence waits until the stores before it are acknowledged too, not only until its loads have come.
+    /// A fence waits until the loads before it have completed and the stores before it are acknowledged; otherwise it
+    /// waits for the loads only.
     pub fence_waits_for_stores: bool,
-    /// A fence empties the L1 data cache of its SM when it is done.
+    /// A fence invalidates the whole L1 data cache of its SM when it is done.
     pub fence_empties_l1d: bool,
-    /// Replies the load-store unit holds before the port to the interconnect stalls.
+    /// Replies that the load-store unit can hold before the port to the interconnect stalls.
     pub response_queue: u32,
-    /// Replies the SM's port of the interconnect holds.
+    /// Replies that the SM's port of the interconnect can hold.
     pub ejection_buffer: u32,
 }
 
@@ -98,24 +101,24 @@ pub enum FirstSide {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FetchConfig {
-    /// Every warp always has its next instruction: no cache, no buffer, no wrong path.
+    /// Every warp always has its next instruction: there is no cache, no buffer and no wrong path.
     pub ideal: bool,
-    /// Decoded instructions a warp holds.
+    /// Decoded instructions that a warp's buffer holds.
     pub ibuffer: u32,
-    /// Instructions one fetch brings.
+    /// Instructions that one fetch brings.
     pub width: u32,
-    /// Warps fetched for in a cycle: the ports of the L1 instruction cache.
+    /// Warps for which instructions are fetched in a cycle: the ports of the L1 instruction cache.
     pub warps_per_cycle: u32,
-    /// What is fetched is decoded in the same cycle, the last fetch of a cycle aside; otherwise all in the next.
+    /// All fetches of a cycle but the last are decoded in the same cycle; otherwise all are decoded in the next cycle.
     pub decode_at_once: bool,
-    /// Fetch for a warp only when its buffer is empty; otherwise as soon as one fetch fits.
+    /// Instructions are fetched for a warp only when its buffer is empty; otherwise as soon as one fetch fits.
     pub only_when_empty: bool,
-    /// Bytes an instruction takes in memory.
+    /// Bytes of an instruction in memory.
     pub instruction_bytes: u32,
-    /// A warp whose line has come after a miss is fetched for again, in its turn, and then hits; otherwise the line goes to
+    /// When a line arrives after a miss, the warp fetches again, in its turn, and then hits. Otherwise the line goes to
     /// decode at once, before other fetches.
     pub refetch: bool,
-    /// Bytes of the instruction cache of a slice, in lines of 32 bytes; 0 for none.
+    /// Bytes of the L0 instruction cache of a slice, in lines of 32 bytes; 0 for no such cache.
     pub l0_bytes: u32,
 }
 
@@ -125,10 +128,10 @@ pub struct FetchConfig {
 pub struct IssueConfig {
     /// Schedulers; warp `w` belongs to scheduler `w` modulo this.
     pub schedulers: u32,
-    /// Instructions of one warp a scheduler issues in a cycle at most.
+    /// Most instructions of one warp that a scheduler issues in a cycle.
     pub per_warp: u32,
-    /// The scheduler that goes first changes every cycle; otherwise scheduler 0 always does. Who goes first gets the last
-    /// place in front of a unit.
+    /// Which scheduler comes first changes every cycle; otherwise it is always scheduler 0. The first one gets the last
+    /// free place in front of a unit.
     pub rotate: bool,
 }
 
@@ -136,9 +139,10 @@ pub struct IssueConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CollectorConfig {
-    /// Operands are read through it; otherwise an instruction goes to its unit in the cycle after issue.
+    /// Instructions read their operands through the collector; otherwise they go to their unit in the cycle after
+    /// issue.
     pub enabled: bool,
-    /// Register banks; a bank serves one read or write of a warp's register in a cycle.
+    /// Register banks. A bank serves one read or write of a warp's register in a cycle.
     pub banks: u32,
     /// Collector units of the SP pipelines.
     pub sp_units: u32,
@@ -146,15 +150,15 @@ pub struct CollectorConfig {
     pub sfu_units: u32,
     /// Collector units of the load-store pipeline.
     pub mem_units: u32,
-    /// Instructions the SP collectors take and send in a cycle.
+    /// Instructions that the SP collectors accept, and that they send, in a cycle.
     pub sp_ports: u32,
-    /// Instructions the SFU collectors take and send in a cycle.
+    /// Instructions that the SFU collectors accept, and that they send, in a cycle.
     pub sfu_ports: u32,
-    /// Instructions the load-store collectors take and send in a cycle.
+    /// Instructions that the load-store collectors accept, and that they send, in a cycle.
     pub mem_ports: u32,
-    /// Collector units that serve every pipeline; 0 where each pipeline has its own, as the keys above say.
+    /// Collector units that serve every pipeline; 0 if each pipeline has its own, as the keys above say.
     pub any_units: u32,
-    /// Steps in a cycle: in each a bank delivers once, and instructions come and leave.
+    /// Steps of the collector in a cycle. In each step a bank delivers once, and instructions enter and leave.
     pub steps: u32,
 }
 
@@ -164,33 +168,35 @@ pub struct CollectorConfig {
 pub struct UnitsConfig {
     /// SP pipelines.
     pub sp: u32,
-    /// Lanes an SP is built of, each with an integer and a floating-point pipeline. Thread `t` of a warp is on lane `t`
-    /// modulo this; fewer than `sm.simd_width` run at a multiple of the core clock. For gating and energy, not for time.
+    /// Lanes of an SP, each with an integer and a floating-point pipeline. Thread `t` of a warp runs on lane `t` modulo
+    /// this. Fewer lanes than `sm.simd_width` run at a multiple of the core clock. The value matters for gating and
+    /// energy, not for time.
     pub sp_lanes: u32,
-    /// SFU pipelines; 0 sends their instructions to the SPs.
+    /// SFU pipelines; with 0 their instructions go to the SPs.
     pub sfu: u32,
-    /// Pipelines for integers, logic, moves and control; 0 sends these instructions to the SPs.
+    /// Pipelines for integers, logic, moves and control; with 0 these instructions go to the SPs.
     pub int: u32,
-    /// Pipelines for double precision; 0 sends these instructions to the SFUs.
+    /// Pipelines for double precision; with 0 these instructions go to the SFUs.
     pub dp: u32,
-    /// Tensor cores: matrix instructions need them.
+    /// Tensor cores, which matrix instructions need.
     pub tensor: u32,
-    /// Instructions for the SPs that can be issued before one leaves for the collectors, and for the INT pipelines.
+    /// Instructions for the SPs that can be issued before one leaves for the collectors; likewise for the INT
+    /// pipelines.
     pub sp_issue: u32,
-    /// The same for the SFUs, and for those of double precision and tensor cores.
+    /// The same for the SFUs, the double-precision pipelines and the tensor cores.
     pub sfu_issue: u32,
     /// The same for the load-store unit.
     pub mem_issue: u32,
-    /// Results written back in a cycle.
+    /// Most results written back in a cycle.
     pub writeback: u32,
-    /// Cycles from the end of an instruction in its pipeline to the first one in which another may read its result; 0 where
-    /// results are forwarded to the pipelines.
+    /// Cycles from the end of an instruction in its pipeline to the first cycle in which another one may read its
+    /// result; 0 if results are forwarded to the pipelines.
     pub result_cycles: u32,
     /// Integer multiplications and multiply-adds go to the SFUs.
     pub sfu_int_mul: bool,
-    /// One pipeline serves arithmetic and memory instructions. An instruction occupies it until all lanes of its warp have
-    /// entered, `sm.simd_width` in a cycle, and a memory instruction until it has handed out its requests; nothing else
-    /// issues in that time.
+    /// One pipeline serves arithmetic and memory instructions. An instruction occupies it until all lanes of its warp
+    /// have entered, `sm.simd_width` in a cycle. A memory instruction occupies it until it has sent its requests.
+    /// Nothing else issues in that time.
     pub unified: bool,
 }
 
@@ -200,7 +206,7 @@ pub struct UnitsConfig {
 pub struct OpTiming {
     /// Cycles in the pipeline.
     pub latency: u32,
-    /// Cycles before the pipeline takes the next instruction.
+    /// Cycles before the pipeline accepts the next instruction.
     pub interval: u32,
 }
 
@@ -208,9 +214,9 @@ pub struct OpTiming {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyConfig {
-    /// Moves, comparisons, selections, conversions, logic, shifts, branches, barriers and all that is not below.
+    /// Moves, comparisons, selections, conversions, logic, shifts, branches, barriers and all that is not listed below.
     pub simple: OpTiming,
-    /// Bits that are counted, looked for or reversed: `popc`, `clz`, `bfind`, `fns`, `brev`.
+    /// Counting, finding and reversing bits: `popc`, `clz`, `bfind`, `fns`, `brev`.
     pub bits: OpTiming,
     /// Integer additions and subtractions.
     pub int_add: OpTiming,
@@ -234,7 +240,7 @@ pub struct LatencyConfig {
     pub f32_fma: OpTiming,
     /// Single-precision division (on the SFU).
     pub f32_div: OpTiming,
-    /// Half-precision additions; of `f16x2` both at once.
+    /// Half-precision additions; `f16x2` does both at once.
     pub f16_add: OpTiming,
     /// Half-precision minimum and maximum.
     pub f16_max: OpTiming,
@@ -260,8 +266,9 @@ pub struct LatencyConfig {
     pub transcendental: OpTiming,
     /// Shuffles.
     pub shuffle: OpTiming,
-    /// A product of matrices of 16 by 16 and 16 by 16 elements of 16 bits (on the tensor cores). Others occupy a tensor core in
-    /// proportion to their products and the bits of a factor, double precision four times as long.
+    /// A product of two matrices of 16 by 16 elements of 16 bits (on the tensor cores). Other products occupy a tensor
+    /// core in proportion to their multiplications and to the bits of a factor; double precision takes four times as
+    /// long.
     pub tensor: OpTiming,
 }
 
@@ -271,25 +278,26 @@ pub struct LatencyConfig {
 pub struct SharedConfig {
     /// Banks of 4 bytes.
     pub banks: u32,
-    /// Cycles from access to data.
+    /// Cycles from an access to its data.
     pub latency: u32,
-    /// Groups of lanes served one after another: 1 for the whole warp at once, 2 for half warps.
+    /// Groups of lanes that are served one after another: 1 for the whole warp at once, 2 for half warps.
     pub groups: u32,
 }
 
-/// What costs nothing, to see what it costs. Memory has the same contents in the end; no machine is built so.
+/// Parts of the machine that can be made free, to see what they cost. No real machine is like that. Memory has the same
+/// contents in the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdealConfig {
-    /// An access to global memory or a texture makes no more requests than the bytes its lanes ask for would fill.
+    /// An access to global memory or a texture makes no more requests than the bytes that its lanes ask for could fill.
     pub coalescing: bool,
-    /// An access to shared memory takes one cycle, whatever banks its lanes want.
+    /// An access to shared memory takes one cycle, whichever banks its lanes access.
     pub banks: bool,
     /// Loads and stores of global, local and texture memory take as long as those of shared memory without conflicts.
     pub memory: bool,
-    /// Those of local memory do.
+    /// Loads and stores of local memory take that long.
     pub local: bool,
-    /// Lanes whose atomics are on the same bytes share a request.
+    /// Atomics of several lanes on the same bytes share a request.
     pub atomics: bool,
 }
 
@@ -299,10 +307,10 @@ pub struct IdealConfig {
 pub enum Coalescing {
     /// One request for each cache line the warp touches.
     WholeWarp,
-    /// One request for each sector the warp touches: compute capability 7.0.
+    /// One request for each sector the warp touches, as with compute capability 7.0.
     Sectors,
-    /// Half warp by half warp, segments of 32, 64 or 128 bytes by element size, shrunk to what is touched: compute
-    /// capability 1.3.
+    /// Each half warp on its own: segments of 32, 64 or 128 bytes by element size, reduced to the part that is touched,
+    /// as with compute capability 1.3.
     HalfWarp,
 }
 
@@ -310,14 +318,16 @@ pub enum Coalescing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WritePolicy {
-    /// It is never written.
+    /// The cache is never written.
     ReadOnly,
-    /// Global stores go through and invalidate the line, local ones stay until the line is replaced. A store
-    /// never brings a line in.
+    /// Global stores are written through and invalidate the line; local stores stay until the line is replaced. A store
+    /// never allocates a line.
     GlobalThroughLocalBack,
-    /// Stores stay until the line is replaced; a miss takes a line and its bytes are fetched when read.
+    /// Stores stay until the line is replaced. A miss allocates a line, whose other bytes are fetched when they are
+    /// read.
     Back,
-    /// Stores go through, and their bytes stay too: a miss takes a line, whose other bytes are fetched when read.
+    /// Stores are written through, and their bytes also stay. A miss allocates a line, whose other bytes are fetched
+    /// when they are read.
     ThroughAllocate,
 }
 
@@ -327,7 +337,7 @@ pub enum WritePolicy {
 pub enum SetIndex {
     /// The bits above the line offset.
     Linear,
-    /// For 32 sets of 128 bytes: bits 7 to 11 with bits 13, 14, 15, 17, 19 by exclusive or.
+    /// For 32 sets of 128 bytes: the exclusive or of bits 7 to 11 with bits 13, 14, 15, 17, 19.
     Fermi,
     /// For 32 or 64 sets: the bits above the line offset as a polynomial, modulo x^5 + x^2 + 1 or x^6 + x + 1.
     Polynomial,
@@ -337,7 +347,7 @@ pub enum SetIndex {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CacheConfig {
-    /// Sets; 0 for no cache: data then come from the L2, instructions and constants are there at once.
+    /// Sets; 0 for no cache. Data then come from the L2, and instructions and constants are available at once.
     pub sets: u32,
     /// Bytes of a line.
     pub line: u32,
@@ -347,44 +357,45 @@ pub struct CacheConfig {
     pub index: SetIndex,
     /// What stores do.
     pub write: WritePolicy,
-    /// Misses that can be outstanding: lines, each with what waits for it.
+    /// Lines that can be outstanding, each with the accesses that wait for it.
     pub mshr_entries: u32,
     /// Accesses that can wait for one line.
     pub mshr_merges: u32,
-    /// Requests waiting for the interconnect.
+    /// Requests that can wait for the interconnect.
     pub miss_queue: u32,
-    /// Cycles from access to tag look-up.
+    /// Cycles from an access to its tag look-up.
     pub latency: u32,
-    /// A line is reserved when the miss is sent (and a set can be full of reserved lines); otherwise when it comes.
+    /// A line is reserved when the miss is sent, so a set can be full of reserved lines; otherwise when its data
+    /// arrive.
     pub allocate_on_miss: bool,
 }
 
-/// What only the data cache has.
+/// Parameters that only the data cache has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataCacheConfig {
-    /// Bytes a miss fetches: the line, or a sector of it.
+    /// Bytes that a miss fetches: the line, or a sector of it.
     pub sector: u32,
-    /// Banks, by the sector of an address. Each looks up one request in a cycle.
+    /// Banks, selected by the sector of an address. Each bank looks up one request in a cycle.
     pub banks: u32,
-    /// Bytes that data cache and shared memory share; 0 where each has its own. A launch takes what its blocks need for shared
-    /// memory, and `sm.l1d.ways` is what the cache has when that is nothing.
+    /// Bytes that the data cache and shared memory share; 0 if each has its own. A launch takes as much for shared
+    /// memory as its blocks need. `sm.l1d.ways` is the number of ways when it takes nothing.
     pub unified_bytes: u32,
-    /// How many of them shared memory can have, in kilobytes, ascending, as in "0 8 16".
+    /// How many of these bytes shared memory can take, in kilobytes, ascending, as in "0 8 16".
     pub shared_options: String,
-    /// Lines with stored bytes are not replaced while they are fewer than this many in a hundred.
+    /// Lines with stored bytes are not replaced while less than this percentage of the lines has stored bytes.
     pub modified_percent: u32,
 }
 
 impl DataCacheConfig {
-    /// What shared memory can have, in bytes; nothing where the text is none of numbers.
+    /// The sizes that shared memory can have, in bytes; none if the text is not a list of numbers.
     #[must_use]
     pub fn options(&self) -> Option<Vec<u32>> {
         let bytes = |word: &str| word.parse().ok().and_then(|n: u32| n.checked_mul(1024));
         self.shared_options.split_whitespace().map(bytes).collect()
     }
 
-    /// The ways of a cache that has `ways` when nothing is taken for shared memory, in a launch that needs this many bytes for it.
+    /// The ways of the cache in a launch that needs this many bytes of shared memory. With none it would have `ways`.
     #[must_use]
     pub fn ways(&self, ways: u32, shared_bytes: u32) -> u32 {
         if self.unified_bytes == 0 {
@@ -398,7 +409,7 @@ impl DataCacheConfig {
     }
 }
 
-/// The texture cache: fetches leave it in the order in which they came.
+/// The texture cache. Fetches leave it in the order in which they came.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TextureCacheConfig {
@@ -408,12 +419,12 @@ pub struct TextureCacheConfig {
     pub line: u32,
     /// Lines of a set.
     pub ways: u32,
-    /// Fetches that are not done, hits and misses: one for each line that an instruction reads.
+    /// Fetches in flight, hits and misses; an instruction makes one fetch for each line it reads.
     pub fragments: u32,
-    /// Requests waiting for the interconnect.
+    /// Requests that can wait for the interconnect.
     pub requests: u32,
     /// Lines that can be outstanding.
     pub reorder: u32,
-    /// Fetches that are done and wait for the write-back port.
+    /// Completed fetches that can wait for the write-back port.
     pub results: u32,
 }
