@@ -36,7 +36,7 @@ counters! {
         packets: Events, "packets delivered";
         flits: Events, "flits delivered";
         bytes: Bytes, "bytes of the packets sent";
-        blocked: Cycles, "interconnect cycles in which an input with a flit could not send any, summed over inputs";
+        blocked: Cycles, "interconnect cycles in which an input that had a flit could not send one, summed over inputs";
         refused: Cycles, "interconnect cycles in which an output waited for room at its destination";
     }
 }

@@ -25,8 +25,8 @@ counters! {
         activates: Events, "rows opened";
         precharges: Events, "rows closed";
         requests: Events, "requests given to a bank";
-        row_hits: Events, "requests given to a bank whose row was open or about to be";
-        busy_cycles: Cycles, "command cycles with a request waiting or in a bank";
+        row_hits: Events, "requests given to a bank whose row was open or about to be opened";
+        busy_cycles: Cycles, "command cycles in which a request was waiting or in a bank";
         queue_occupancy: Events, "requests waiting for a bank, summed over command cycles";
     }
 }

@@ -37,15 +37,15 @@ use replies::Replies;
 counters! {
     /// What an L2 slice did. Accesses are sectors.
     pub struct L2Counters {
-        requests: Events, "requests taken from the interconnect";
+        requests: Events, "requests accepted from the interconnect";
         accesses: Events, "sectors served or accepted as a miss";
-        reads: Events, "accesses that read; atomics too";
+        reads: Events, "accesses that read, including atomics";
         writes: Events, "accesses that wrote";
-        hits: Events, "accesses whose sector was there";
-        pending_hits: Events, "accesses whose sector an earlier miss had asked for";
-        misses: Events, "accesses whose line was not there";
-        sector_misses: Events, "accesses whose line was there but not the sector";
-        reservation_fails: Cycles, "L2 cycles in which an access had to be tried again";
+        hits: Events, "accesses whose sector was present";
+        pending_hits: Events, "accesses whose sector was outstanding for an earlier miss";
+        misses: Events, "accesses whose line was not present";
+        sector_misses: Events, "accesses whose line was present, but not the sector";
+        reservation_fails: Cycles, "L2 cycles in which an access was refused and had to be tried again";
         write_backs: Events, "replaced lines that were written to DRAM";
         replies: Events, "replies sent to the interconnect";
     }

@@ -22,10 +22,10 @@ counters! {
     pub struct CacheCounters {
         accesses: Events, "reads and writes that were accepted";
         hits: Events, "reads and writes that found their line";
-        pending_hits: Events, "reads that joined an outstanding miss, and writes to a line that was outstanding";
-        misses: Events, "reads that sent for their line, and writes that did not find theirs";
-        reservation_fails: Events, "accesses that were refused (no free line, no free entry, queue full) and tried again";
-        write_backs: Events, "changed lines written back when they were replaced";
+        pending_hits: Events, "reads that joined an outstanding miss, and writes to an outstanding line";
+        misses: Events, "reads that requested their line, and writes that did not find theirs";
+        reservation_fails: Events, "accesses that were refused (no free line, no free entry, or queue full) and tried again";
+        write_backs: Events, "modified lines that were written back when they were replaced";
     }
 }
 
