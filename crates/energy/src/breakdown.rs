@@ -9,7 +9,7 @@ use raddle_sim::result::{LaunchResult, SmResult};
 use raddle_sim::sm::lanes::LaneCounters;
 use raddle_sim::stats::Counters;
 
-/// Parts of a GPU that are told apart.
+/// Components of a GPU whose energy is listed separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Component {
     /// SPs and SFUs.
@@ -28,7 +28,7 @@ pub enum Component {
     Dram,
     /// Fetch, decode, scheduling.
     FrontEnd,
-    /// What has no line of its own.
+    /// Everything else.
     Rest,
 }
 
@@ -79,7 +79,7 @@ impl Component {
     }
 }
 
-/// What of a machine counts for energy.
+/// The properties of a machine that its energy depends on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hardware {
     /// The core clock, in MHz.
@@ -148,14 +148,14 @@ impl Activity {
     }
 }
 
-/// What a component took, in joules.
+/// The energy that a component used, in joules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// Which.
+    /// The component.
     pub component: Component,
-    /// For what it did.
+    /// For its activity.
     pub dynamic: f64,
-    /// For being on.
+    /// For being powered.
     pub leakage: f64,
 }
 
@@ -170,11 +170,11 @@ impl Part {
 /// Joules by component.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Breakdown {
-    /// Seconds it took on the machine that is modelled.
+    /// Seconds that the run took on the modelled machine.
     pub seconds: f64,
     /// One for each of [`Component::ALL`], in that order.
     pub parts: Vec<Part>,
-    /// Leakage of the SPs' lanes that gating saved, switching taken off; less than nothing when it cost more.
+    /// Leakage of the SPs' lanes that gating saved, less the cost of switching; negative when that cost more.
     pub saved: f64,
 }
 
@@ -182,7 +182,7 @@ const PICO: f64 = 1e-12;
 const MILLI: f64 = 1e-3;
 
 impl Breakdown {
-    /// What a machine took for what it did.
+    /// The energy that a machine used for its activity.
     #[must_use]
     pub fn new(table: &Table, machine: impl Into<Hardware>, activity: &Activity) -> Self {
         let machine = machine.into();
@@ -242,7 +242,7 @@ impl Breakdown {
         self.parts.iter().map(Part::total).sum()
     }
 
-    /// Watts of all components together: joules for each second it took.
+    /// Watts of all components together: joules divided by the seconds of the run.
     #[must_use]
     pub fn power(&self) -> f64 {
         self.watts(self.total())

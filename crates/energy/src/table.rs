@@ -8,15 +8,15 @@ const GTX480: &str = include_str!("../gtx480.toml");
 /// What is wrong with a table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
-    /// Not TOML, an unknown key, or something else than a number.
+    /// Not TOML, an unknown key, or a value that is not a number.
     #[error("{0}")]
     Text(String),
-    /// A value that no energy has.
+    /// A value that cannot be an energy.
     #[error("`{key}` is {value}; an energy is a number that is not negative")]
     Value {
         /// The key.
         key: String,
-        /// What it is.
+        /// Its value.
         value: String,
     },
 }
@@ -35,9 +35,9 @@ groups! {
     Execution {
         /// An integer instruction of a thread on an SP, in pJ.
         int,
-        /// One of floating point, in pJ.
+        /// A floating-point instruction of a thread on an SP, in pJ.
         fp,
-        /// One of the SFUs: special functions, division, double precision; in pJ.
+        /// An instruction of a thread on an SFU (special functions, division, double precision), in pJ.
         sfu,
         /// The address of a memory instruction of a thread, in pJ.
         address,
@@ -48,30 +48,30 @@ groups! {
     }
     /// The register file.
     Registers {
-        /// A register of a thread read, in pJ.
+        /// Reading one register of a thread, in pJ.
         read,
-        /// A register of a thread written, in pJ.
+        /// Writing one register of a thread, in pJ.
         write,
-        /// Leakage of an SM's, in mW.
+        /// Leakage of one SM's register file, in mW.
         leakage,
     }
     /// Shared memory.
     Shared {
         /// A cycle of its banks, in pJ.
         access,
-        /// Leakage of an SM's, in mW.
+        /// Leakage of one SM's shared memory, in mW.
         leakage,
     }
     /// First-level caches.
     L1 {
         /// An access to any of them, in pJ.
         access,
-        /// Leakage of an SM's, in mW.
+        /// Leakage of one SM's first-level caches, in mW.
         leakage,
     }
     /// The L2.
     L2 {
-        /// A sector, in pJ.
+        /// An access to a sector, in pJ.
         access,
         /// Leakage of a slice, in mW.
         leakage,
@@ -80,28 +80,28 @@ groups! {
     Interconnect {
         /// A flit, in pJ.
         flit,
-        /// Leakage of an SM's part, in mW.
+        /// Leakage per SM, in mW.
         leakage,
     }
     /// DRAM.
     Dram {
-        /// A bit moved, in pJ.
+        /// Moving one bit, in pJ.
         bit,
-        /// A row opened, in pJ.
+        /// Opening a row, in pJ.
         activate,
-        /// What a channel takes whatever it does, in mW.
+        /// Power of a channel, whether busy or idle, in mW.
         background,
     }
     /// Fetch, decode, scheduling.
     FrontEnd {
-        /// A warp-instruction, or one of a whole gang, in pJ.
+        /// A warp-instruction, or an instruction of a whole gang, in pJ.
         instruction,
     }
-    /// What has no line of its own.
+    /// Everything else.
     Rest {
-        /// An SM, in mW.
+        /// Power per SM, in mW.
         sm,
-        /// An SM's part of what the GPU has once, in mW.
+        /// One SM's share of what the GPU has only once, in mW.
         gpu,
     }
 }
@@ -143,10 +143,10 @@ impl Table {
         }
     }
 
-    /// The same with the values a TOML text gives; what it does not name stays.
+    /// The same table with the values that a TOML text gives; all other values stay.
     ///
     /// # Errors
-    /// When the text is not TOML, names something that is not in the table, or a value is no energy.
+    /// When the text is not TOML, names something that is not in the table, or has a value that cannot be an energy.
     pub fn with(overrides: &str) -> Result<Self, TableError> {
         let text = |e: toml::de::Error| TableError::Text(e.to_string().trim_end().to_owned());
         let mut table: toml::Table = toml::from_str(GTX480).map_err(text)?;
