@@ -1,4 +1,4 @@
-//! `raddle accesses`: a picture of what one memory instruction of a warp asks for.
+//! `raddle accesses`: a picture of what one memory instruction of a warp requests.
 
 use crate::exit::{Exit, Failure};
 use crate::out::{self, count};
@@ -21,13 +21,15 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 #[group(id = "accesses")]
 #[command(after_help = "\
-Lanes are above. For global memory, the lines that are asked for are below, cut in sectors: a colour is a
-request, and full sectors are used by lanes, pale ones only come along. For shared memory, banks are below, with
-a row for each cycle they take: a bank gives one word in a cycle, to all lanes that want it, and other words of
-the bank come later. Both are what the simulator works out for the run.
+The lanes are at the top. For global memory, the requested cache lines are below them, divided into sectors.
+Each request has its own colour; sectors that lanes use have the full colour, other fetched sectors are pale.
+For shared memory, the banks are below the lanes, with a row for each cycle of the access. A bank delivers one
+word in a cycle, to all lanes that want it; other words of the same bank follow in later cycles. The picture
+shows what the simulator computes during the run.
 
-Of the instructions of a line, the one with the most sectors or cycles too many is drawn; without a line, that
-of the launch. With --json, all of them in numbers. The other arguments are those of `raddle run`.
+The picture shows one instruction: of the chosen line, or else of the launch, the one with the most unnecessary
+sectors or cycles. With --json, all instructions are printed as numbers. The other arguments are those of
+`raddle run`.
 
 Examples:
   raddle accesses matmul --size tiny --output matmul.svg
@@ -39,7 +41,7 @@ pub struct Args {
     /// File for the picture; it ends in .svg, .png or .pdf
     #[arg(long, short, value_name = "FILE", default_value = "accesses.svg", help_heading = "Picture")]
     output: PathBuf,
-    /// Line of the source, or of the PTX where that does not say what it was compiled from
+    /// Line of the source, or of the PTX if that names no source lines
     #[arg(long, value_name = "N", help_heading = "Picture")]
     line: Option<u32>,
     /// Line of the PTX
@@ -49,10 +51,10 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Picture",
           value_parser = clap::value_parser!(u64).range(1..))]
     access: u64,
-    /// The SM to look at, instead of all
+    /// The SM to draw, instead of all
     #[arg(long, value_name = "N", help_heading = "Picture")]
     sm: Option<u16>,
-    /// The launch to look at, counted from 1
+    /// The launch to draw, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Picture",
           value_parser = clap::value_parser!(u32).range(1..))]
     launch: u32,

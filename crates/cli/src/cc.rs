@@ -17,9 +17,9 @@ pub struct Args {
 }
 
 const CC_HELP: &str = "\
-Compiles CUDA C++ with clang, free headers and libclc; nothing of the vendor's is needed. Options are those of
-nvcc (-arch, -Xcompiler, -rdc=true, ...) or of clang (-O3, -I, -l, ...). Kernels are compiled for sm_70 if
-nothing is said. The program runs with `raddle exec`, and by itself.
+Compiles CUDA C++ with clang, free headers and libclc; nothing from NVIDIA is needed. Accepts options of
+nvcc (-arch, -Xcompiler, -rdc=true, ...) and of clang (-O3, -I, -l, ...). By default, kernels are compiled
+for sm_70. You can run the program with `raddle exec`, or start it directly.
 
 Examples:
   raddle cc saxpy.cu -o saxpy
@@ -35,8 +35,8 @@ pub struct ToolkitArgs {
 }
 
 const TOOLKIT_HELP: &str = "\
-The folder looks like a CUDA toolkit: bin/nvcc, include, lib64, nvvm. Makefiles, CMake and clang find there
-what they look for. It calls this program, which has to stay where it is.
+The folder looks like a CUDA toolkit, with bin/nvcc, include, lib64 and nvvm, so Makefiles, CMake and clang
+can use it. Its programs call this raddle program, which must stay where it is.
 
 Examples:
   raddle toolkit cuda
@@ -46,7 +46,7 @@ Examples:
 
 #[derive(clap::Args)]
 pub struct ToolArgs {
-    /// Which
+    /// The tool
     tool: String,
     /// Its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

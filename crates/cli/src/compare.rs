@@ -27,17 +27,17 @@ use std::sync::Arc;
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-Options of mechanisms and --preset take lists: every combination is run, and compared with the first.
-Several values of one parameter are --vary KEY=V1,V2,... A parameter of a mechanism that is --set goes to
-those of the list that have it. With --metric cycles (the default) the table has
-speedups; of other metrics it has values relative to the first, or the values themselves with --plain.
-Several metrics make several tables; `slots` says where issue slots go. Divergence models are compared in
-five tables unless --metric says otherwise: IPC, SIMD efficiency, where issue slots go, memory traffic
-and the deepest stack. Means are harmonic for IPC, geometric for other ratios and arithmetic for values.
+The options of mechanisms and --preset take lists. Every combination is run and compared with the first one.
+To vary one parameter, write --vary KEY=V1,V2,... A parameter of a mechanism given with --set applies to those
+mechanisms of the list that have it. With --metric cycles (the default), the table has speedups. For other
+metrics, it has values relative to the first combination, or with --plain the values themselves. Each metric
+makes a table; `slots` shows where issue slots go. Divergence models are compared in five tables unless --metric
+says otherwise: IPC, SIMD efficiency, issue slots, memory traffic and the deepest stack. Means are harmonic for
+IPC, geometric for other ratios and arithmetic for values.
 
-A number after ± is half the range over repetitions; ≈ marks what is smaller than that. A mean over 8 of
-9 rows is of those that have a value. A workload that a machine cannot run by design is `refused`, and
-the exit code is 0 all the same.
+A number after ± is half the range over repetitions; ≈ marks a difference that is not distinguishable from this
+noise. A mean over 8 of 9 rows is over the rows that have a value. A workload that a machine cannot run by
+design is shown as `refused`; the exit code is then still 0.
 
 Examples:
   raddle compare bfs spmv --issue lrr,gto
@@ -46,7 +46,7 @@ Examples:
   raddle compare class:divergent --vary mechanism.issue.active=2,4,8 --issue two-level
   raddle compare bfs --preset gtx480,fx5800 --metric l1d-hit-rate,read-latency --plain")]
 pub struct Args {
-    /// Workloads: names, `all`, or a class as in class:divergent
+    /// Workloads: names, `all`, or a class such as class:divergent
     #[arg(value_name = "WORKLOAD", required = true)]
     workloads: Vec<String>,
     /// Size of inputs: tiny, small or paper
@@ -55,7 +55,7 @@ pub struct Args {
     /// Machines, see `raddle list presets`
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "What is varied")]
     preset: Vec<String>,
-    /// Issue schedulers, see `raddle list mechanisms` for this and the next; `all` is every one
+    /// Issue schedulers; `raddle list mechanisms` lists the names, `all` means every one
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "What is varied")]
     issue: Vec<String>,
     /// Divergence models
@@ -73,13 +73,13 @@ pub struct Args {
     /// Power gating
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "What is varied")]
     gating: Vec<String>,
-    /// Ways of warps to take logical blocks
+    /// How warps take logical blocks
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "What is varied")]
     logical_blocks: Vec<String>,
     /// Several values of one parameter; may be given several times
     #[arg(long, value_name = "KEY=V1,V2,...", help_heading = "What is varied")]
     vary: Vec<String>,
-    /// Change one value of all machines, as in sm.l1d.ways=8; may be given several times
+    /// Change one value of all machines, such as sm.l1d.ways=8; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// What to compare: cycles, thread-ipc, slots, stall-share.barrier, l2.hits ...; may be given several times
@@ -88,16 +88,16 @@ pub struct Args {
     /// A row for each kernel of a workload
     #[arg(long)]
     kernels: bool,
-    /// Print values themselves, not relative to the first
+    /// Print the values themselves, not relative to the first combination
     #[arg(long)]
     plain: bool,
-    /// Mean over workloads; when left out, it is what goes with the metric
+    /// Mean over workloads; by default, the one that suits the metric
     #[arg(long, value_enum, value_name = "MEAN")]
     mean: Option<MeanArg>,
     /// Runs of each point, under harmless changes
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: u32,
-    /// Keep results in this folder, and do not run what is there
+    /// Keep results in this folder, and reuse the results that are there
     #[arg(long, value_name = "FOLDER")]
     store: Option<PathBuf>,
     #[command(flatten)]
@@ -105,10 +105,10 @@ pub struct Args {
     /// Print one JSON object with all tables
     #[arg(long)]
     json: bool,
-    /// Write all values to a CSV file, one to a line
+    /// Write all values to a CSV file, one value on each line
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Write all values to a Parquet file, one to a row
+    /// Write all values to a Parquet file, one value in each row
     #[arg(long, value_name = "FILE")]
     parquet: Option<PathBuf>,
 }

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 pub enum Command {
     /// Print every parameter of a machine, and where its value comes from
     #[command(after_help = "\
-What is printed is a machine file: redirected, it can be changed and given to --config. With --json
-one object: `config` has the values, `origins` where each comes from.
+The output is a machine file: write it to a file, edit it and pass it to --config. With --json, the output is
+one object: `config` has the values, `origins` says where each value comes from.
 
 Examples:
   raddle config show
@@ -29,8 +29,8 @@ Examples:
     Schema,
     /// Make a machine file from a gpgpusim.config of GPGPU-Sim
     #[command(after_help = "\
-What the configuration does not say is taken from the preset gtx480. Options without counterpart, and
-values that are not taken, are listed on stderr.
+Values that the configuration does not set come from the preset gtx480. Options without a counterpart, and
+values that cannot be used, are listed on stderr.
 
 Example:
   raddle config import gpgpusim.config --output mine.toml")]
@@ -59,10 +59,10 @@ pub struct MachineArgs {
     /// A machine file
     #[arg(long, value_name = "FILE", conflicts_with = "preset", help_heading = "Machine")]
     config: Option<PathBuf>,
-    /// Change one value, as in sm.l1d.sets=64; may be given several times
+    /// Change one value, such as sm.l1d.sets=64; may be given several times
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Machine")]
     set: Vec<String>,
-    /// Issue scheduler, see `raddle list mechanisms` for this and the next
+    /// Issue scheduler; `raddle list mechanisms` lists the names for this and the next options
     #[arg(long, value_name = "NAME", help_heading = "Machine")]
     issue: Option<String>,
     /// Divergence model

@@ -14,16 +14,16 @@ const VWS: &str = "vws";
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-The storage follows from the limits of the machine: blocks and threads of an SM, lanes of a warp. What
-variable warp sizing adds is an area, for slices of 4 and of 8 lanes; it does not depend on the machine,
-nor does the logic of Origami.
+Storage in bits is computed from the limits of the machine: blocks and threads of an SM, and lanes of a warp.
+For variable warp sizing, the output is the added area, for slices of 4 and of 8 lanes. This area and the
+logic of Origami do not depend on the machine.
 
 Examples:
   raddle cost baws --preset gtx480
   raddle cost origami
   raddle cost vws")]
 pub struct Args {
-    /// What to look at
+    /// The mechanism
     #[arg(value_name = "MECHANISM", value_parser = PossibleValuesParser::new(SCHEMES.iter().map(|s| s.name).chain([VWS])))]
     name: String,
     #[command(flatten)]

@@ -1,12 +1,12 @@
-//! `raddle exec`: a CUDA program with host code, run as it is.
+//! `raddle exec`: a CUDA program with host code, run unchanged.
 //!
 //! ```text
 //!  raddle exec ──environment──► the program ──calls──► libcudart.so ──► Guest: device, launches, table at the end
 //! ```
 //!
-//! The simulator is inside the library, in the program's own process. This command checks the options, hands them over in
-//! an environment variable and gives back the program's exit code. A program that is started by itself does the same
-//! with the options of that variable, or with none.
+//! The simulator is inside the library, in the program's own process. This command checks the options, passes them on
+//! in an environment variable and returns the program's exit code. A program that is started directly also uses the
+//! options of that variable, if it is set.
 
 mod guest;
 mod kernels;
@@ -37,17 +37,19 @@ pub(crate) struct Args {
 }
 
 const HELP: &str = "\
-The program runs as it is: its input, output and exit code are its own. In the end a table on stderr says
-for each kernel how often it was launched, how long a GPU would have taken, and where its issue slots went.
+The program runs unchanged; input, output and exit code are those of the program. At the end, a table on
+stderr says for each kernel how often it was launched, how long a GPU would have taken, and where its issue
+slots went.
 
-Time is the GPU's: cudaEventElapsedTime gives simulated time. Host code and copies take none; launches run
-one after the other, whatever streams they are in. With --sample launches=5 the first five launches of every
-kernel are simulated and the others executed; these count as long as the simulated ones for the same work.
-With --engine fast nothing has a time: events then count a nanosecond for each warp-instruction.
+Times are those of the GPU: cudaEventElapsedTime returns simulated time. Host code and copies take no time.
+Launches run one after the other, whatever their streams. With --sample launches=5, the first five launches
+of every kernel are simulated and the others only executed. The time of these is estimated: it is that of the
+simulated launches for the same work. With --engine fast there is no simulated time; events then count one
+nanosecond for each warp-instruction.
 
-A kernel that faults is reported when it does, with thread and source line; the program gets the error code
-that CUDA would give. With --on-fault warn, a read outside of memory is reported once for each instruction,
-gives zero and the kernel continues; the table counts them.
+A kernel that faults is reported at once, with thread and source line; the program gets the error code that
+CUDA would return. With --on-fault warn, a read outside of memory returns zero and the kernel continues. Such
+reads are reported once for each instruction, and the table counts them.
 
 Examples:
   raddle cc saxpy.cu -o saxpy
@@ -83,7 +85,8 @@ pub(crate) fn is_program(path: &Path) -> bool {
         && magic == *b"\x7fELF"
 }
 
-/// `raddle profile PROGRAM`: what stands on the command line beside the program and its arguments are options of this command.
+/// `raddle profile PROGRAM`: what stands on the command line beside the program and its arguments are options of this
+/// command.
 pub(crate) fn profile(program: &Path, rest: &[OsString], registry: &Registry) -> Result<Exit, Failure> {
     refuse_static(program)?;
     let given = std::env::args_os().skip_while(|word| word != "profile").skip(1).take_while(|word| word != "--");

@@ -16,9 +16,9 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 #[group(id = "gangs")]
 #[command(after_help = "\
-Time goes to the right; the height is the warps of an SM, coloured by the size of the gang they are in. The
-strip below has the source line that most instructions of that time are of, where the PTX has lines (.loc).
-With --json the numbers, too: from when on how many warps were in gangs of each size. The machine must have
+Time goes to the right. The height shows the warps of an SM, coloured by the size of their gang. The strip
+below shows the source line of most instructions at that time, if the PTX has lines (.loc). With --json, the
+numbers are also printed: at each change, how many warps are in gangs of each size. The machine must have
 slices and a ganging unit. The other arguments are those of `raddle run`.
 
 Example:
@@ -30,10 +30,10 @@ pub struct Args {
     /// File for the picture; it ends in .svg, .png or .pdf
     #[arg(long, short, value_name = "FILE", default_value = "gangs.svg", help_heading = "Picture")]
     output: PathBuf,
-    /// The SM to look at
+    /// The SM to draw
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Picture")]
     sm: u16,
-    /// The launch to look at, counted from 1
+    /// The launch to draw, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Picture",
           value_parser = clap::value_parser!(u32).range(1..))]
     launch: u32,

@@ -20,19 +20,19 @@ const DEFAULT_STORE: &str = "raddle-store";
 /// The commands under `raddle lab`.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Run what is missing of an experiment, and keep the results
+    /// Run the missing points of an experiment, and keep the results
     #[command(after_help = "\
 FILE is an experiment file, or the name of an experiment that comes with Raddle, see `raddle list
-experiments`. Points are run one on each core. What has a result in the store is not run again, so the
-command can be stopped at any time and goes on where it was: points write checkpoints to the store every
-ten minutes, and when the command is told to stop. A point that fails does not stop the others; `raddle
-lab ls --failures` says what went wrong. A workload that a machine cannot run by design, because no SM
-holds a block of it or a mechanism cannot do what it needs, is refused: that is no failure.
+experiments`. Each core runs one point at a time. Points with a result in the store are not run again, so you
+can stop the command at any time and run it again to continue. Points write checkpoints to the store every ten
+minutes, and when you stop the command. A point that fails does not stop the others; `raddle lab ls --failures`
+says what went wrong. A workload that a machine cannot run by design is refused, which is not a failure. That
+happens when a block does not fit on an SM, or when a mechanism does not support what the workload needs.
 
-With --slurm, points are run by job arrays on a Slurm cluster. Each task runs --jobs points at once and
-asks for as many cores; 1 when left out. The program and the store must be on a file system that all
-nodes see. Tasks that are killed are submitted again. Ctrl-C does not end the jobs: the same command
-takes them over. A task writes checkpoints a minute before its time is up, so a point may take longer.
+With --slurm, points are run by job arrays on a Slurm cluster. Each task runs --jobs points at once, 1 by
+default, and requests that many cores. The program and the store must be on a file system that all nodes see.
+Tasks that are killed are submitted again. Ctrl-C does not end the jobs: the same command takes them over. A
+task writes checkpoints a minute before its time is up, so a point may take longer than one task.
 
 Examples:
   raddle lab run matrix --size tiny
@@ -41,23 +41,23 @@ Examples:
     Run(run::RunArgs),
     /// Run the missing points of one share of an experiment, for several machines with one store
     #[command(after_help = "\
-Shares are counted from 0: with --shard 0/4, 1/4, 2/4 and 3/4 all points are run, whoever runs them.
-The store must be on a file system that all of them see.
+Shares are counted from 0: four workers with --shard 0/4, 1/4, 2/4 and 3/4 run all points. The store must be
+on a file system that all workers see.
 
 Example:
   raddle lab worker matrix --shard 0/4 --store results")]
     Worker(run::WorkerArgs),
     /// Make the report of an experiment from the results in the store
     #[command(after_help = "\
-Writes a folder: index.html, which needs nothing else, and for each figure drawings and a table.
+Writes a folder with index.html, which is self-contained, and with drawings and a table for each figure.
 
 Example:
   raddle lab report matrix --size tiny --output report")]
     Report(run::ReportArgs),
-    /// List results, or what failed
+    /// List results or failures
     #[command(after_help = "\
-Parameters that do not have the same value in all results have a column each, under the name they are
-set with, such as sm.l1d.sets or mechanism.issue.active.
+Each parameter whose value differs between results has a column, named by its key, such as sm.l1d.sets or
+mechanism.issue.active.
 
 Example:
   raddle lab ls --failures")]
@@ -65,28 +65,28 @@ Example:
     /// Print a result: what determines it and every counter
     #[command(after_help = "Example:\n  raddle lab show 3f2a9c")]
     Show(look::ShowArgs),
-    /// Say which counters differ between two results, or between two stores
+    /// Show which counters differ between two results, or between two stores
     #[command(after_help = "\
-Results are named by the first digits of their keys, stores by their folders. Of two stores, results of
-the same workload, input and machine are compared, whatever the version of the program was.
+Name a result by the first digits of its key, and a store by its folder. Between two stores, results of the
+same workload, input and machine are compared, whichever version of Raddle made them.
 
 Examples:
   raddle lab diff 3f2a9c 77b01d
   raddle lab diff old-store raddle-store")]
     Diff(look::DiffArgs),
-    /// Drop results of older versions of the model, copies and failures
+    /// Delete results of older versions of the model, copies and failures
     #[command(after_help = "\
-What is kept is written to a new file before anything is dropped, which takes as much free room again.
-What cannot be read is not dropped: it is put aside in the folder `damaged` of the store.
+The remaining results are written to a new file before anything is deleted, so they need their size again in
+free space. Data that cannot be read are not deleted but moved to the folder `damaged` of the store.
 
 Example:
   raddle lab gc --dry-run")]
     Gc(look::GcArgs),
     /// Write all results to one table; FILE ends in .csv, .json or .parquet
     #[command(after_help = "\
-The table has a row for each point and kernel, a column for each counter and one for each parameter that
-does not have the same value in all results, such as machine_sm_l1d_sets or mechanism_issue_active; .json
-has a record on each line instead.
+The table has a row for each point and kernel, a column for each counter, and a column for each parameter whose
+value differs between results, such as machine_sm_l1d_sets or mechanism_issue_active. A .json file has a
+record on each line instead.
 
 Example:
   raddle lab export points.parquet")]
@@ -96,7 +96,7 @@ Example:
 /// The option that chooses a store.
 #[derive(clap::Args)]
 pub struct StoreArgs {
-    /// Folder of results
+    /// Folder with the results
     #[arg(long, value_name = "FOLDER", default_value = DEFAULT_STORE)]
     store: PathBuf,
 }
@@ -120,7 +120,7 @@ fn warned(store: Store) -> Store {
     for (segment, piece) in store.damaged() {
         let (bytes, at) = (piece.end - piece.start, piece.start);
         crate::out::talk(&format!(
-            "warning: {bytes} bytes of segment {segment}, from byte {at} on, are no record and are passed over"
+            "warning: {bytes} bytes of segment {segment}, from byte {at} on, are not a record and are ignored"
         ));
     }
     store

@@ -15,11 +15,11 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 #[group(id = "lanes")]
 #[command(after_help = "\
-A column is an instruction that a warp issued, in the order of time; a row is a lane. A box has the number of
-the thread that is in the lane; it has no colour when the thread's guard is false, and is empty when the warp
-has no thread there. Colours are those of instructions. Above them are the source lines they were compiled
-from, where the PTX has them (.loc). With wide warps, only the first of threads that follow one another has
-its number. The other arguments are those of `raddle run`.
+Each column is an instruction that a warp issued, in order of time; each row is a lane. A box shows the number
+of the thread in the lane. It has no colour if the thread's guard is false, and is empty if the warp has no
+thread there. Each instruction has its own colour. Above the columns are the source lines of the instructions,
+if the PTX has them (.loc). With wide warps, of consecutive threads only the first one shows its number. The
+other arguments are those of `raddle run`.
 
 Example:
   raddle lanes examples/if-else.toml --warp-width 4 --set sm.simd_width=4 --divergence tbc --output if-else.svg")]
@@ -29,14 +29,14 @@ pub struct Args {
     /// File for the picture; it ends in .svg, .png or .pdf
     #[arg(long, short, value_name = "FILE", default_value = "lanes.svg", help_heading = "Picture")]
     output: PathBuf,
-    /// The SM to look at
+    /// The SM to draw
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Picture")]
     sm: u16,
-    /// The launch to look at, counted from 1
+    /// The launch to draw, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Picture",
           value_parser = clap::value_parser!(u32).range(1..))]
     launch: u32,
-    /// Instructions in the picture at most
+    /// Most instructions in the picture
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Picture",
           value_parser = clap::value_parser!(u32).range(1..=2000))]
     columns: u32,

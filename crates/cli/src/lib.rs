@@ -100,27 +100,27 @@ Exit codes:
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a kernel, the launches a file lists or a workload, and look at what comes out
+    /// Run a kernel, a launch file or a workload, and show the results
     Run(Box<run::Args>),
     /// Compile a CUDA program
     Cc(cc::Args),
-    /// Run a CUDA program as it is, and say how long a GPU would take and why
+    /// Run a CUDA program unchanged, and show how long a GPU would take and why
     Exec(Box<exec::Args>),
-    /// Write a folder that looks like a CUDA toolkit, for other people's build systems
+    /// Write a folder that looks like a CUDA toolkit, for existing build systems
     Toolkit(cc::ToolkitArgs),
-    /// What the programs in a toolkit's folder call
+    /// Called by the programs in a toolkit's folder
     #[command(hide = true)]
     Tool(cc::ToolArgs),
-    /// Run launches and measure how their warps part and wait
+    /// Run launches, and measure how long warps wait and how far they drift apart
     #[command(subcommand, after_help = "Example:\n  raddle measure barriers examples/saxpy.toml")]
     Measure(measure::Command),
-    /// Say which source lines take the time, and why
+    /// Show which source lines take the time, and why
     Profile(Box<profile::Args>),
     /// Draw what the lanes of an SM do, instruction by instruction
     Lanes(Box<lanes::Args>),
     /// Draw how the warps of a block run and wait, from barrier to barrier
     Phases(Box<phases::Args>),
-    /// Draw what a memory instruction asks for: sectors of global memory, or banks of shared memory
+    /// Draw what a memory instruction requests: sectors of global memory, or banks of shared memory
     Accesses(Box<accesses::Args>),
     /// Draw what happens inside an SM over time
     #[command(subcommand, after_help = "Example:\n  raddle plot lanes examples/if-else.toml")]
@@ -128,37 +128,37 @@ enum Command {
     /// Check, print and analyse PTX files
     #[command(subcommand, after_help = "Example:\n  raddle ptx check kernel.ptx")]
     Ptx(ptx::Command),
-    /// Look at the parameters of machines, and import them
+    /// Show the parameters of machines, and import machines
     #[command(subcommand, after_help = "Example:\n  raddle config show --preset gtx480")]
     Config(config::Command),
     /// Check and compile the workloads that come with Raddle
     #[command(subcommand, after_help = "Example:\n  raddle workloads check bfs")]
     Workloads(workloads::Command),
-    /// Run workloads on several machines and compare them in a table
+    /// Run workloads on several machines, and compare the results in a table
     Compare(Box<compare::Args>),
-    /// Run experiments, keep their results and report them
+    /// Run experiments, keep their results and make reports
     #[command(subcommand, after_help = "Example:\n  raddle lab run matrix --size tiny")]
     Lab(lab::Command),
-    /// Run an experiment and make its report, at size small unless told otherwise
+    /// Run an experiment and make its report
     #[command(after_help = "\
-The same as `raddle lab run` and `raddle lab report`. The experiments that come with Raddle are in `raddle
-list experiments`.
+The same as `raddle lab run` followed by `raddle lab report`, with inputs of size small unless --size says
+otherwise. `raddle list experiments` lists the experiments that come with Raddle.
 
 With `all`, every experiment that comes with Raddle is run, and index.html in the folder is one page about
-them: what each mechanism does, where it wins and loses, ours beside the papers' values. Points are run
-once; an experiment that repeats its points does so when it is run by itself.
+all of them. The page shows what each mechanism does, where it wins and loses, and our values beside those
+of the papers. With `all` each point is run once; run an experiment on its own to repeat its points.
 
 Examples:
   raddle reproduce matrix
   raddle reproduce all --size small
   raddle reproduce tbc --size paper --figure compaction --store results --output report")]
     Reproduce(lab::ReproduceArgs),
-    /// Say what a mechanism costs in hardware
+    /// Show what a mechanism costs in hardware
     Cost(cost::Args),
     /// List what can be chosen by name
     #[command(after_help = "Example:\n  raddle list presets")]
     List {
-        /// What to list; everything when left out
+        /// What to list; by default everything
         #[command(subcommand)]
         command: Option<list::Command>,
     },

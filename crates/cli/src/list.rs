@@ -43,7 +43,7 @@ Examples:
     },
     /// List the workloads, with the benchmarks they are modelled on
     #[command(after_help = "\
-A workload is run by its name. Its class is what papers sort such programs by: divergent, coherent or
+Run a workload by its name. Its class is the kind of program as papers classify it: divergent, coherent or
 barrier. --wide adds the suites of the benchmarks and the kernels.
 
 Examples:
@@ -59,7 +59,7 @@ Examples:
     },
     /// List the experiments that come with Raddle
     #[command(after_help = "\
-An experiment is run by its name, as is one in a file by its path.
+Run an experiment that comes with Raddle by its name, and your own by the path of its file.
 
 Examples:
   raddle list experiments
@@ -69,7 +69,7 @@ Examples:
         #[arg(long)]
         json: bool,
     },
-    /// List everything that is counted, and by whom
+    /// List all counters, and the parts that count them
     #[command(after_help = "Example:\n  raddle list counters")]
     Counters {
         /// Print one JSON object per counter

@@ -1,4 +1,4 @@
-//! `raddle measure`: how warps part and wait.
+//! `raddle measure`: how long warps wait and how far they drift apart.
 
 use crate::exit::{Exit, Failure};
 use crate::out::{self, percent};
@@ -19,23 +19,23 @@ use std::sync::Arc;
 pub enum Command {
     /// Measure how long warps wait at barriers and for their block to end
     #[command(after_help = "\
-A warp's life lasts from its start to the end of its block. RTRU is the share of the time of a phase,
-the stretch between two barriers, in which warps have come to its end and wait for the slowest; of all
-phases together, long ones count for more. The counters `barrier_wait`, `exit_wait`, `warp_life`,
-`phase_wait` and `phase_time` are the same sums. `raddle phases` draws the phases of a block.
-The arguments are those of `raddle run`. With --csv: a row for each launch and phase.
+The life of a warp lasts from its start to the end of its block. A phase is the time between two barriers. The
+RTRU of a phase is the share of its time in which warps have reached its end and wait for the slowest one. In
+the RTRU of all phases, longer phases count more. The counters `barrier_wait`, `exit_wait`, `warp_life`,
+`phase_wait` and `phase_time` are the same sums. `raddle phases` draws the phases of a block. The arguments are
+those of `raddle run`. With --csv, a table with a row for each launch and phase is written.
 
 Example:
   raddle measure barriers tests/reference/gtx480/kernels/reduce.toml --issue lrr")]
     Barriers(Args),
-    /// Measure how far the warps of a block are apart, in instructions and in cycles
+    /// Measure how far the warps of a block drift apart, in instructions and in cycles
     #[command(after_help = "\
-Divergence is what the warp of a block with most did more than the one with least, relative to the
-latter. DWR is the share of a block's time after its first warp has ended, averaged over the blocks
-that ended while others waited to start; DWS is the share of empty issue slots in that time. The set
-is that of the VTW paper: 1 diverges in instructions and in cycles, 2 in cycles only, 3 in instructions
-only, 4 in neither. The paper measures under --issue lrr. The
-arguments are those of `raddle run`. With --csv: a row for each block.
+The divergence of a block is the difference between its warps with the most and the fewest instructions (or
+cycles), relative to the fewest. DWR is the share of a block's time after its first warp has ended, averaged
+over the blocks that ended while others waited to start. DWS is the share of empty issue slots in that time.
+The sets are those of the VTW paper: set 1 diverges in instructions and in cycles, 2 in cycles only, 3 in
+instructions only, 4 in neither. The paper measures with --issue lrr. The arguments are those of `raddle run`.
+With --csv, a table with a row for each block is written.
 
 Example:
   raddle measure warp-divergence tests/reference/gtx480/kernels/diverge.toml --issue lrr")]
@@ -47,7 +47,7 @@ Example:
 pub struct Args {
     #[command(flatten)]
     run: Box<run::Args>,
-    /// Write a table to a file
+    /// Write a table to a CSV file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     csv: Option<PathBuf>,
 }

@@ -16,11 +16,11 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 #[group(id = "phases")]
 #[command(after_help = "\
-A line is a warp; time goes to the right. A full colour is a phase in which it runs, the same colour
-pale is the wait at the barrier behind it, grey is a warp that has ended before its block. RTRU of a
-phase is the share of its time in which warps wait for the slowest. Above a barrier is the source line
-it is in, where the PTX has it (.loc). With --json the times themselves, too. The other arguments are those
-of `raddle run`; `raddle measure barriers` has the numbers for all blocks.
+Each line is a warp; time goes to the right. A full colour shows a phase in which the warp runs. The same
+colour, but pale, shows its wait at the barrier that ends the phase. Grey shows that the warp has ended but its
+block has not. The RTRU of a phase is the share of its time in which warps wait for the slowest one. Above a
+barrier is its source line, if the PTX has it (.loc). With --json, the times are also printed. The other
+arguments are those of `raddle run`. For numbers of all blocks, see `raddle measure barriers`.
 
 Example:
   raddle phases b-plus-tree --issue gto --blocks 0,1 --output phases.svg")]
@@ -33,7 +33,7 @@ pub struct Args {
     /// Blocks to draw, by their numbers in the grid
     #[arg(long, value_name = "N,...", default_value = "0", value_delimiter = ',', help_heading = "Picture")]
     blocks: Vec<u64>,
-    /// The launch to look at, counted from 1
+    /// The launch to draw, counted from 1
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Picture",
           value_parser = clap::value_parser!(u32).range(1..))]
     launch: u32,

@@ -24,25 +24,26 @@ use std::sync::Arc;
 #[derive(clap::Args)]
 #[group(id = "profile")]
 #[command(after_help = "\
-A slot is a cycle of a scheduler. One with an instruction belongs to the line of that instruction, an
-empty one to the line the scheduler waited for: of the warps held up by its main cause, the first in the
-scheduler's order, and of that warp the next instruction. Slots without any warp are a row of their own.
+A slot is one cycle of one scheduler. A slot with an instruction belongs to the line of that instruction. An
+empty slot belongs to the line that the scheduler waited for. To find it, take the warps held up by the main
+cause of the slot; the line is that of the next instruction of the first of them in the scheduler's order.
+Slots with no warp resident have a row of their own.
 
   slots      share of all slots of the kernel, and how many of them were empty
-  mostly     the cause that took most of the empty ones
-  issued     instructions by warp
-  lanes      lanes that executed an instruction, in the mean
-  sectors    sectors a memory instruction asked for in the mean, and those the bytes would have fitted in
+  mostly     the cause of most of the empty slots
+  issued     warp-instructions
+  lanes      mean number of lanes that executed an instruction
+  sectors    mean number of sectors a memory instruction asked for, and how few could have held the bytes
   conflicts  cycles that accesses to shared memory took because of bank conflicts
 
-Below the lines of a kernel is what slows it down: each problem with the line to look at, what it can cost
-at most, and what usually helps. With --what-if everything is run again for each problem, on a machine that
-does not have it: the cycles saved are what it costs. Divergence, barriers and idle SMs have only a bound.
+The problems of a kernel are listed below its lines, each with the line to look at, the most it can cost, and
+what usually helps. With --what-if, the run is repeated for each problem on a machine without that problem;
+the cost is the number of cycles saved. Divergence, barriers and idle SMs have only an upper bound.
 
-Lines are those the PTX has from its compiler (.loc), else its own. With --json all lines, with all
-instructions and counters. The other arguments are those of `raddle run`; of a program compiled by `raddle
-cc` those of `raddle exec`, with what the program itself takes after --. What the profile says then goes to
-stderr.
+Line numbers are those of the source if the PTX has them (.loc), otherwise those of the PTX. With --json, all
+lines are printed, with all instructions and counters. The other arguments are those of `raddle run`. For a
+program compiled by `raddle cc`, they are those of `raddle exec`; put the arguments of the program itself after
+--. The profile of such a program goes to stderr.
 
 Examples:
   raddle profile bfs --size tiny
@@ -56,7 +57,7 @@ pub struct Args {
     run: Box<run::Args>,
     #[command(flatten)]
     view: View,
-    /// Measure what each problem costs: run again on a machine that does not have it
+    /// Measure what each problem costs, by running again on a machine without it
     #[arg(long, help_heading = "Profile")]
     what_if: bool,
     /// Arguments of a program
@@ -74,7 +75,7 @@ pub struct View {
     /// Show the instructions of each line below it
     #[arg(long, help_heading = "Profile")]
     ptx: bool,
-    /// Write a page with sources, instructions and all counters; it needs no network
+    /// Write a self-contained page with sources, instructions and all counters
     #[arg(long, value_name = "FILE", help_heading = "Profile")]
     html: Option<PathBuf>,
 }

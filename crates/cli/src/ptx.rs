@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 /// The commands under `raddle ptx`.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Report every mistake in PTX files
+    /// Report all errors in PTX files
     #[command(after_help = "\
-Warnings do not fail the check. With --json every diagnostic is one line with file, line, column,
-severity, code, message, label and help.
+Warnings do not fail the check. With --json, every diagnostic is one line with file, line, column, severity,
+code, message, label and help.
 
 Example:
   raddle ptx check kernels/*.ptx")]
@@ -29,38 +29,38 @@ Example:
         /// PTX file
         file: PathBuf,
     },
-    /// Draw the control-flow graph of a kernel, with the branches on which threads may part
+    /// Draw the control-flow graph of a kernel, with the branches at which threads may diverge
     #[command(after_help = "Example:\n  raddle ptx cfg kernel.ptx -o kernel.svg")]
     Cfg(cfg::Args),
-    /// List what each kernel takes from the machine: registers and memory
+    /// List what each kernel needs from the machine: registers and memory
     #[command(after_help = "\
-Registers are 32-bit registers per thread, as an allocator without spills assigns them. Sizes are
-in bytes: shared memory per thread block, local memory per thread. `+` behind the shared memory: the
-launch adds to it. `>` before a number: a lower bound, because functions call themselves or have no
-body in the file. Limits are the directives by which a kernel may get fewer registers than it needs: at
-most `.maxnreg`, and so few that an SM has room for `.minnctapersm` blocks, or one, of `.maxntid` threads.
+Registers are 32-bit registers per thread, as an allocator without spills assigns them. Sizes are in bytes:
+shared memory per thread block, local memory per thread. `+` after the shared memory means that the launch adds
+to it. `>` before a number means a lower bound, because functions call themselves or have no body in the file.
+The column `limits` has the directives that may give a kernel fewer registers than it needs. A kernel gets at
+most `.maxnreg`, and so few that `.minnctapersm` blocks (or one) of `.maxntid` threads fit on an SM.
 
 Example:
   raddle ptx regs kernel.ptx")]
     Regs(regs::Args),
-    /// Make one PTX file of several that use each other's functions and variables
+    /// Link several PTX files that use each other's functions and variables into one
     #[command(after_help = "\
-Every `.extern` is resolved with the `.visible`, `.weak` or `.common` definition of another file. What has
-neither of these is known to its own file only, and gets another name where two files have the same.
-It is an error when two files define the same `.visible` name, or a variable is defined in none. Functions
-that nobody defines stay declared: vprintf, __assertfail, malloc and free need no definition.
+Every `.extern` is resolved with the `.visible`, `.weak` or `.common` definition of another file. A name with
+none of these directives is local to its file, and is renamed if two files have the same one. It is an error if
+two files define the same `.visible` name, or if no file defines a variable. Functions without a definition stay
+declared; vprintf, __assertfail, malloc and free need none.
 
 Example:
   raddle ptx link main.ptx helper.ptx -o program.ptx")]
     Link(link::Args),
-    /// Put kernels in a loop over logical thread blocks: few blocks do the work of many
+    /// Put kernels in a loop over logical thread blocks, so that few blocks do the work of many
     #[command(after_help = "\
-The PTX goes to stdout. A table goes to stderr: instructions before, and after it those in the loop and
-outside of it; registers and blocks of an SM before and after, for blocks of --block threads on the machine.
-Forms are software, where each block takes every so many-th logical one, and three in which the machine
-gives them out: same-lane, slowest-lane and lowest-lane.
-The kernel gets parameters behind its own, the number of logical blocks along x, y and z: as many as
-the dimensions of %ctaid and %nctaid that it reads, or --dims.
+The PTX goes to stdout. A table goes to stderr. It has the instructions before, and those in the loop and
+outside of it after; and registers and blocks of an SM before and after, for blocks of --block threads on the
+machine. In the form software, each block takes logical blocks by a fixed stride. In the other forms, same-lane,
+slowest-lane and lowest-lane, the machine distributes them.
+The kernel gets additional parameters after its own: the number of logical blocks along x, y and z, for as many
+dimensions of %ctaid and %nctaid as it reads, or for --dims.
 
 Example:
   raddle ptx virtualize kernel.ptx -o virtual.ptx")]

@@ -59,7 +59,7 @@ pub struct Args {
     #[arg(long, value_name = "N", help_heading = "Workload")]
     seed: Option<u64>,
 
-    /// Kernel; may be left out when the file has one
+    /// Kernel; may be left out if the file has only one
     #[arg(long, short, value_name = "NAME", help_heading = "Launch (PTX or CUDA file only)")]
     kernel: Option<String>,
     /// Thread blocks
@@ -86,35 +86,35 @@ pub struct Args {
 
     #[command(flatten)]
     execution: ExecutionArgs,
-    /// Lanes of a warp, instead of what the machine has [possible values: 4, 8, 16, 32]
+    /// Lanes of a warp, instead of the machine's [possible values: 4, 8, 16, 32]
     #[arg(long, value_parser = widths(), value_name = "LANES", hide_possible_values = true, help_heading = "Execution")]
     warp_width: Option<u32>,
-    /// Loop over logical blocks: software, same-lane, slowest-lane or lowest-lane
+    /// Loop over logical blocks, in the form software, same-lane, slowest-lane or lowest-lane
     #[arg(long, value_parser = forms(), value_name = "FORM", hide_possible_values = true, help_heading = "Execution")]
     virtualize: Option<transform::Form>,
-    /// Blocks of such a launch, instead of as many as the machine holds at once
+    /// Blocks of a launch with --virtualize, instead of as many as the machine holds at once
     #[arg(long, value_name = "N", requires = "virtualize", help_heading = "Execution", value_parser = clap::value_parser!(u32).range(1..))]
     virtual_blocks: Option<u32>,
-    /// Simulate blocks=5% or launches=5 in time, and estimate the cycles of the whole
+    /// Simulate only a part, blocks=5% or launches=5, and estimate the cycles of the whole
     #[arg(long, value_name = "PART", conflicts_with = "checkpoint", help_heading = "Execution")]
     sample: Option<Sample>,
-    /// In the end, compare all of memory with what the reference interpreter computes
+    /// At the end, compare all memory with the result of the reference interpreter
     #[arg(long, help_heading = "Execution")]
     check: bool,
 
     #[command(flatten)]
     checkpoints: CheckpointArgs,
 
-    /// Print a buffer in the end, or its first N elements
+    /// Print a buffer at the end, or its first N elements
     #[arg(long, value_name = "BUF[:N]", help_heading = "Output")]
     print: Vec<Printed>,
-    /// Print one JSON object with everything there is to say
+    /// Print all results as one JSON object
     #[arg(long, help_heading = "Output")]
     json: bool,
     /// Print no summary and no progress
     #[arg(long, short, help_heading = "Output")]
     quiet: bool,
-    /// Print what the run takes in joules and watts; FILE overrides energies of the table
+    /// Print the energy and the power of the run; FILE overrides values in the table of energies
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Output")]
     energy: Option<Option<PathBuf>>,
     /// Write every counter to a table; FILE ends in .csv, .json or .parquet
@@ -124,7 +124,7 @@ pub struct Args {
     #[command(flatten)]
     trace: TraceArgs,
 
-    /// What happens is charged to the operations of kernels: `raddle profile` asks for it.
+    /// Whether costs are charged to the operations of kernels, as `raddle profile` needs.
     #[arg(skip)]
     pub profile: bool,
 }
@@ -134,37 +134,37 @@ Kernel arguments (ARG):
   5  1.5                     a number, in the type of the parameter
   u32:5  f32:1.5  b32:0xff   a number of a stated type
   bytes:00ff80               bytes of a parameter passed by value
-  buf:f32:1024               a buffer; it counts as never written
+  buf:f32:1024               a buffer whose elements count as never written
   buf:f32:1024=FILL          a buffer with contents
-  buf:f32:@in.npy            the same, as long as the file; other endings than .npy are raw bytes
-  buf:f32:[1,2,3]            the same, as long as the list
-  a=buf:...                  a buffer with a name; without one it is arg0, arg1 ... by position
+  buf:f32:@in.npy            a buffer with the contents of a file; without the ending .npy it is raw bytes
+  buf:f32:[1,2,3]            a buffer with the elements of a list
+  a=buf:...                  a buffer with a name; by default buffers are arg0, arg1 ... by position
   a                          the buffer of that name again
- FILL is zero, iota, const:V, lcg:SEED:MASK[:SKIP[:STRIDE]], @FILE or [V,V,...]; lcg numbers are
- x -> x*1664525+1013904223 mod 2^32 from SEED, of which (x >> 8) & MASK is taken.
- Behind a buffer: ,out=FILE writes it in the end, ,expect=FILE compares it; ,ulp=N or ,tolerance=X
- say how close floating-point elements must be.
+ FILL is zero, iota, const:V, lcg:SEED:MASK[:SKIP[:STRIDE]], @FILE or [V,V,...]. The numbers of lcg are
+ x -> x*1664525+1013904223 mod 2^32, starting from SEED; an element is (x >> 8) & MASK.
+ Options after a buffer: ,out=FILE writes it at the end; ,expect=FILE compares it with a file; ,ulp=N or
+ ,tolerance=X say how close floating-point elements must be.
 Types: u8 u16 u32 u64 s8 s16 s32 s64 b8 b16 b32 b64 f16 bf16 f32 f64
 
-Engines: timing runs the kernel on a machine, cycle by cycle. The others know no time: fast runs the
-lanes of a warp together; gather does the same with each lane fetched from its thread's registers;
-reference runs one thread at a time and is there to check the others.
+Engines: timing simulates the kernel on a machine, cycle by cycle. The other engines do not model time. fast
+runs the lanes of a warp together; gather does the same, but fetches each lane from its thread's registers;
+reference runs one thread at a time and serves to check the others.
 
 Sampling: blocks=5% simulates at least this share of every grid that is large enough, in units spread over
-it, and launches=5 at least so many launches of every kernel and block size. The rest is executed without
-time, memory is as it should be, and the L2 as if it had run. Cycles are then an estimate with an interval,
-and counters are those of the part that was simulated.
+the grid. launches=5 simulates at least five launches of every kernel and block size. The rest is executed
+without time: memory has the right contents, and the L2 is in the state it would have. The cycles are then
+an estimate with an interval, and counters are those of the simulated part.
 
-Of a CUDA file, the kernels are compiled with clang and one is launched as the options say; `raddle cc` and
-`raddle exec` run the whole program, with its main.
+For a CUDA file, Raddle compiles the kernels with clang and launches one of them as the options say. To run
+the whole program, with its main, use `raddle cc` and `raddle exec`.
 
-A workload is a program that comes with Raddle, see `raddle list workloads`. What has no extension and
-no slash is the name of one, everything else is a file: for a file `bfs`, write ./bfs. Its launches are
-summed up for each kernel.
+A workload is a program that comes with Raddle, see `raddle list workloads`. A name without an extension and
+without a slash is a workload; everything else is a file. For a file named bfs, write ./bfs. The summary
+adds up the launches of each kernel.
 
-With --checkpoint, the state of the run is written to a folder every ten minutes, and when the run is
-told to stop (SIGTERM, Ctrl-C). The same command with --resume continues from there, with any number of
-threads, and ends with the same results. A run that ends deletes its checkpoints.
+With --checkpoint, the state of the run is saved to a folder every ten minutes, and when the run is told to
+stop (SIGTERM, Ctrl-C). The same command with --resume continues from there, with any number of threads, and
+gives the same results. A run that reaches its end deletes its checkpoints.
 
 What the kernel prints comes first on stdout, then what --print asks for, then the summary.
 

@@ -23,20 +23,20 @@ use std::time::Instant;
 /// The commands under `raddle workloads`.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Run workloads in several ways and compare their results with the right ones
+    /// Run workloads in several ways, and check their results
     #[command(after_help = "\
-Each is run without time with warps of 4, 8, 16 and 32 lanes, and on the timing model of the preset
-gtx480 with warps of 32 and of 8 lanes; a workload that is written for one width only with that one. The
-timing model runs each with its kernels in a loop over logical blocks too, on two SMs.
+Each workload runs without the timing model with warps of 4, 8, 16 and 32 lanes, and on the timing model of
+the preset gtx480 with warps of 32 and of 8 lanes. A workload written for only one width runs only with that
+width. The timing model also runs each workload with its kernels in a loop over logical blocks, on two SMs.
 
 Examples:
   raddle workloads check
   raddle workloads check bfs spmv --size small --engine fast")]
     Check(CheckArgs),
-    /// Measure what the kernels of workloads are like on a machine, as CSV
+    /// Measure how the kernels of workloads behave on a machine, as CSV
     #[command(after_help = "\
-A row for each kernel, all its launches together: instructions, SIMD efficiency, the share of warps'
-lives spent at barriers, and the share of blocks whose warps are 50, 25, 10 and 5 % apart in
+The output has a row for each kernel, with all its launches together: instructions, SIMD efficiency, the share
+of warps' lives spent at barriers, and the share of blocks whose warps are 50, 25, 10 and 5 % apart in
 instructions and in cycles. Results are checked too.
 
 Examples:
@@ -45,17 +45,18 @@ Examples:
     Measure(MeasureArgs),
     /// Measure what a loop over logical blocks costs the kernels of workloads, as CSV
     #[command(after_help = "\
-A row for each kernel, all its launches together: blocks, registers, blocks of an SM and instructions by
-thread, before and after `raddle ptx virtualize`. Workloads run without time, with as many blocks as the
-machine holds at once. Results are checked too. Kernels that cannot be virtualised are named.
+The output has a row for each kernel, with all its launches together: blocks, registers, blocks of an SM and
+thread-instructions, before and after `raddle ptx virtualize`. Workloads run without the timing model, with as
+many blocks as the machine holds at once. Results are checked too. Kernels that cannot be virtualised are
+named.
 
 Examples:
   raddle workloads virtualize
   raddle workloads virtualize kmeans --size tiny --no-hoist")]
     Virtualize(VirtualizeArgs),
-    /// Compile CUDA C++ to PTX and say whether the committed PTX is the same
+    /// Compile CUDA C++ to PTX, and check that the committed PTX is the same
     #[command(after_help = "\
-Needs clang-19 and libclc-19, and a clone of the repository. The workloads are the folders in
+This needs clang-19, libclc-19 and a clone of the repository. The workloads are the folders in
 crates/workloads/suite.
 
 Examples:
@@ -66,7 +67,7 @@ Examples:
 
 #[derive(clap::Args)]
 pub struct CheckArgs {
-    /// Which; all when left out
+    /// Workloads; by default all
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Size of the input: tiny, small or paper
@@ -79,7 +80,7 @@ pub struct CheckArgs {
 
 #[derive(clap::Args)]
 pub struct MeasureArgs {
-    /// Which; all when left out
+    /// Workloads; by default all
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Size of the input: tiny, small or paper
@@ -91,7 +92,7 @@ pub struct MeasureArgs {
 
 #[derive(clap::Args)]
 pub struct VirtualizeArgs {
-    /// Which; all when left out
+    /// Workloads; by default all
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Size of the input: tiny, small or paper
@@ -105,10 +106,10 @@ pub struct VirtualizeArgs {
 
 #[derive(clap::Args)]
 pub struct BuildArgs {
-    /// Which; all when left out
+    /// Workloads; by default all
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Write the PTX where it differs
+    /// Write the PTX if it differs
     #[arg(long)]
     write: bool,
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Configuration of GPGPU-Sim
+    /// Configuration file of GPGPU-Sim
     file: PathBuf,
     /// Write the machine to this file instead of stdout
     #[arg(long, short, value_name = "OUT.toml")]

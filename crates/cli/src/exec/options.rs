@@ -13,7 +13,7 @@ use raddle_sim::config::Machine;
 use raddle_sim::seam::Registry;
 use std::path::PathBuf;
 
-/// Under which name a program finds its options: a JSON list of what stood on the command line.
+/// The environment variable in which a program finds its options: a JSON list of the words on the command line.
 pub const OPTIONS_VARIABLE: &str = "RADDLE_EXEC";
 
 #[derive(clap::Args)]
@@ -23,7 +23,7 @@ pub struct Options {
 
     #[command(flatten)]
     pub execution: ExecutionArgs,
-    /// Simulate blocks=5% of grids or launches=5 of every kernel, estimate the rest
+    /// Simulate only blocks=5% of grids or launches=5 of every kernel, and estimate the rest
     #[arg(long, value_name = "PART", help_heading = "Execution")]
     pub sample: Option<Sample>,
 
@@ -33,14 +33,14 @@ pub struct Options {
     /// Write every counter to a table; FILE ends in .csv, .json or .parquet
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub stats: Option<PathBuf>,
-    /// Instead of the table, say which source lines take the time, and why
+    /// Instead of the table, show which source lines take the time, and why
     #[arg(long, help_heading = "Profile")]
     pub profile: bool,
     #[command(flatten)]
     pub view: View,
     #[command(flatten)]
     pub trace: TraceArgs,
-    /// Print nothing in the end
+    /// Print nothing at the end
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     pub quiet: bool,
 }

@@ -1,4 +1,4 @@
-//! `--checkpoint-every`: points that are stopped and go on.
+//! `--checkpoint-every`: points that are stopped and resumed.
 
 use crate::out;
 use crate::run::checkpoint::time;

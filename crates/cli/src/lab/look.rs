@@ -27,7 +27,7 @@ pub struct LsArgs {
 
 #[derive(clap::Args)]
 pub struct ShowArgs {
-    /// First digits of its key
+    /// First digits of the key of the result
     #[arg(value_name = "KEY")]
     key: String,
     #[command(flatten)]
@@ -53,14 +53,14 @@ pub struct DiffArgs {
 pub struct GcArgs {
     #[command(flatten)]
     store: StoreArgs,
-    /// Only say what would be dropped
+    /// Only say what would be deleted
     #[arg(long)]
     dry_run: bool,
 }
 
 #[derive(clap::Args)]
 pub struct ExportArgs {
-    /// Where to write
+    /// File to write
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]

@@ -45,13 +45,13 @@ pub struct WorkerArgs {
     which: Which,
     #[command(flatten)]
     store: StoreArgs,
-    /// Which share of how many, as in 0/4
+    /// The share to run and the number of shares, such as 0/4
     #[arg(long, value_name = "I/N", group = "share")]
     shard: Option<Shard>,
     /// List of points, as `raddle lab run --slurm` writes them
     #[arg(long, value_name = "FILE", group = "share", requires = "task")]
     points: Option<PathBuf>,
-    /// Which line of the list, counted from 0
+    /// Line of the list to run, counted from 0
     #[arg(long, value_name = "N", requires = "points")]
     task: Option<usize>,
     #[command(flatten)]
@@ -91,7 +91,7 @@ pub struct ReproduceArgs {
 /// How many points are run at once.
 #[derive(clap::Args)]
 pub struct Jobs {
-    /// Points run at once; as many as there are cores when left out
+    /// Points run at once; by default one for each core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
 }
@@ -116,7 +116,7 @@ struct Which {
     /// Experiment file, or name of an experiment
     #[arg(value_name = "FILE|NAME")]
     file: PathBuf,
-    /// Size of inputs instead of that of the file: tiny, small or paper
+    /// Size of inputs, instead of the size in the file: tiny, small or paper
     #[arg(long, value_parser = sizes(), value_name = "SIZE", hide_possible_values = true)]
     size: Option<Size>,
     /// Only this figure, and only the runs it shows; may be given several times
@@ -438,8 +438,8 @@ impl Default for Watching {
 }
 
 impl Watching {
-    /// One that says, when the process is told to stop, what is done and how to go on, and ends the process. Points that keep
-    /// their state write it down first, unless the process is told twice.
+    /// One that says, when the process is told to stop, what is done and how to continue, and ends the process. Points
+    /// that keep their state write it down first, unless the process is told twice.
     pub fn stoppable(keeping: Option<Keeping>) -> Arc<Self> {
         Self::default().with_handler(keeping)
     }
@@ -466,7 +466,7 @@ impl Watching {
         watching
     }
 
-    /// Says what is done and how to go on.
+    /// Says what is done and how to continue.
     fn tell_stopped(&self) {
         let Progress { all, known, done, .. } = self.lock().progress;
         let ended = known + done;

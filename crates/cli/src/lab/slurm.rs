@@ -21,13 +21,13 @@ pub struct SlurmArgs {
     /// Account to charge
     #[arg(long, value_name = "NAME", requires = "slurm", help_heading = "Slurm")]
     account: Option<String>,
-    /// Longest time a task may run, as sbatch takes it; another one goes on
+    /// Longest time a task may run, in the format of sbatch; another task continues its points
     #[arg(long, value_name = "TIME", requires = "slurm", help_heading = "Slurm")]
     time: Option<String>,
     /// Another option for sbatch; may be given several times
     #[arg(long, value_name = "OPTION", requires = "slurm", allow_hyphen_values = true, help_heading = "Slurm")]
     sbatch: Vec<String>,
-    /// Points of a task; as many as make 1000 tasks when left out, but at least 8
+    /// Points of a task; by default enough for 1000 tasks, but at least 8
     #[arg(long, value_name = "N", requires = "slurm", help_heading = "Slurm")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     points_per_task: Option<u32>,

@@ -13,10 +13,10 @@ use std::process::{Command, Stdio};
 pub struct Args {
     /// PTX file
     file: PathBuf,
-    /// Kernel or function to draw; may be left out when the file has one kernel
+    /// Kernel or function to draw; may be left out if the file has only one kernel
     #[arg(long, short, value_name = "NAME")]
     kernel: Option<String>,
-    /// What to write; svg needs Graphviz's `dot` [default: as OUT ends, else dot]
+    /// Format of the output; svg needs Graphviz's `dot` [default: by the ending of OUT, otherwise dot]
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// File to write instead of stdout

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// PTX files; of weak definitions the first counts
+    /// PTX files; of several weak definitions, the first one counts
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// File to write instead of stdout

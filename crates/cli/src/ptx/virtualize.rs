@@ -14,16 +14,16 @@ use std::path::PathBuf;
 /// How kernels are put in a loop over logical blocks.
 #[derive(clap::Args)]
 pub struct FormArgs {
-    /// Who gives out logical blocks, and which warp of one a warp becomes next
+    /// Who distributes logical blocks, and which warp of the next block a warp becomes
     #[arg(long, value_parser = forms(), value_name = "FORM", default_value = "software")]
     form: Form,
-    /// Leave what depends on neither thread nor block in the loop, instead of moving it in front
+    /// Keep code that depends on neither thread nor block in the loop, instead of moving it before the loop
     #[arg(long)]
     no_hoist: bool,
-    /// Move only as much as leaves a kernel with this many registers
+    /// Move only as much code as fits in this many registers
     #[arg(long, value_name = "N", conflicts_with = "no_hoist")]
     hoist_registers: Option<u32>,
-    /// Dimensions of grids and blocks, if they have more than the kernel looks at
+    /// Dimensions of grids and blocks, if there are more than the kernel reads
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=3))]
     dims: u8,
 }
@@ -32,7 +32,7 @@ pub struct FormArgs {
 pub struct Args {
     /// PTX file
     file: PathBuf,
-    /// Kernel; all of the file when left out
+    /// Kernel; by default all kernels of the file
     #[arg(long, short, value_name = "NAME")]
     kernel: Option<String>,
     #[command(flatten)]
@@ -40,7 +40,7 @@ pub struct Args {
     /// File to write instead of stdout
     #[arg(long, short, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Threads of a block, for the blocks an SM holds
+    /// Threads of a block, to compute how many blocks an SM holds
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1024))]
     block: u32,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `--checkpoint`: runs that are stopped and go on.
+//! `--checkpoint`: runs that are stopped and resumed.
 
 use crate::exit::{Exit, Failure};
 use crate::out;
@@ -12,13 +12,13 @@ use std::time::Duration;
 /// The options about checkpoints.
 #[derive(clap::Args)]
 pub struct CheckpointArgs {
-    /// Write the state of the run to a folder now and then, to resume from
+    /// Save the state of the run to a folder at regular times, to resume from
     #[arg(long, value_name = "FOLDER", help_heading = "Checkpoints")]
     checkpoint: Option<PathBuf>,
     /// Time between two checkpoints, such as 90s, 10m or 2h [default: 10m]
     #[arg(long, value_name = "TIME", value_parser = time, requires = "checkpoint", help_heading = "Checkpoints")]
     every: Option<Duration>,
-    /// Go on from the last checkpoint of the folder, if there is one
+    /// Resume from the last checkpoint in the folder, if there is one
     #[arg(long, requires = "checkpoint", help_heading = "Checkpoints")]
     resume: bool,
 }
@@ -58,7 +58,7 @@ impl CheckpointArgs {
         self.checkpoint.is_some()
     }
 
-    /// What a run needs for checkpoints; says from where it goes on.
+    /// What a run needs for checkpoints; says from where it resumes.
     pub fn start(&self) -> Option<Checkpoints> {
         let folder = self.checkpoint.clone()?;
         let resume = if self.resume { self.find(&checkpoint::find(&folder)) } else { None };
@@ -84,7 +84,7 @@ impl CheckpointArgs {
         search.found.clone()
     }
 
-    /// Says how to go on with a run that was stopped, and deletes the checkpoints of one that has ended.
+    /// Says how to resume a run that was stopped, and deletes the checkpoints of a run that has ended.
     pub fn ended(&self, ended: Result<Exit, Failure>) -> Result<Exit, Failure> {
         let Some(folder) = &self.checkpoint else { return ended };
         match ended {
@@ -92,7 +92,8 @@ impl CheckpointArgs {
                 Ok(_) => {
                     let with = if self.resume { "" } else { " with --resume" };
                     let folder = folder.display();
-                    out::talk(&format!("stopped; the checkpoint is in {folder}: run the same command{with} to go on"));
+                    let place = format!("the checkpoint is in {folder}");
+                    out::talk(&format!("stopped; {place}: run the same command{with} to continue"));
                     Ok(Exit::Checkpoint)
                 }
                 Err(why) => Err(Problem::new(format!("stopped: {why}")).into()),

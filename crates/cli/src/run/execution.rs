@@ -12,7 +12,7 @@ use raddle_sim::config::Machine;
 /// How kernels are executed, and what is looked for meanwhile.
 #[derive(clap::Args)]
 pub struct ExecutionArgs {
-    /// What executes kernels: timing; without time: fast, reference
+    /// Engine: timing, or one without a timing model (fast, reference)
     #[arg(
         long,
         default_value = "timing",
@@ -22,7 +22,7 @@ pub struct ExecutionArgs {
         help_heading = "Execution"
     )]
     pub engine: Engine,
-    /// Registers per thread, instead of what the PTX suggests
+    /// Registers per thread, instead of the number computed from the PTX
     #[arg(long, value_name = "N", help_heading = "Execution")]
     registers: Option<u32>,
     /// End a launch after this many cycles
@@ -31,16 +31,16 @@ pub struct ExecutionArgs {
     /// End a launch soon after this many thread-instructions
     #[arg(long, value_name = "N", help_heading = "Execution")]
     max_insts: Option<u64>,
-    /// Run every cycle, idle ones too: the same figures, slower
+    /// Simulate every cycle, even idle ones: slower, with the same results
     #[arg(long, help_heading = "Execution")]
     no_skip: bool,
-    /// Host threads; all cores when left out. Results do not depend on it
+    /// Host threads, by default one for each core; results do not depend on it
     #[arg(long, value_name = "N", help_heading = "Execution", value_parser = clap::value_parser!(u32).range(1..=256))]
     threads: Option<u32>,
-    /// Stop where a register or memory is read that was never written
+    /// Stop when a register or memory is read that was never written
     #[arg(long, help_heading = "Execution")]
     pub report_uninitialised: bool,
-    /// Reads outside of memory: stop, or warn and give zero
+    /// What a read outside of memory does: stop, or warn and return zero
     #[arg(
         long = "on-fault",
         default_value = "stop",
@@ -51,7 +51,7 @@ pub struct ExecutionArgs {
         help_heading = "Execution"
     )]
     warn_of_reads: bool,
-    /// Look for races, sync, init, memory or all of these
+    /// Kinds of errors to look for: races, sync, init, memory or all
     #[arg(
         long,
         value_name = "CHECKS",

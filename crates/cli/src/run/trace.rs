@@ -17,22 +17,22 @@ const INTERVAL: u64 = 1000;
 /// What is written of a run over time.
 #[derive(clap::Args)]
 pub struct TraceArgs {
-    /// Write a timeline in Perfetto's format
+    /// Write a timeline in the format of the Perfetto viewer
     #[arg(long, value_name = "FILE", help_heading = "Timeline")]
     trace: Option<PathBuf>,
-    /// SMs whose schedulers and warps it shows, as 0,3-5, or none [default: 0]
+    /// SMs whose schedulers and warps to show, such as 0,3-5, or none [default: 0]
     #[arg(long, value_name = "LIST", requires = "trace", help_heading = "Timeline")]
     trace_sms: Option<Sms>,
-    /// Cycles it shows, counted from the first launch, as 1000..5000 or 1000..
+    /// Cycles to show, counted from the first launch, such as 1000..5000 or 1000..
     #[arg(long, value_name = "FROM..TO", requires = "trace", help_heading = "Timeline")]
     trace_cycles: Option<Cycles>,
-    /// Millions of bytes it takes at most [default: 200]
+    /// Largest size of the timeline, in millions of bytes [default: 200]
     #[arg(long, value_name = "MB", requires = "trace", help_heading = "Timeline", value_parser = clap::value_parser!(u64).range(1..))]
     trace_limit: Option<u64>,
-    /// Write IPC, hit rates, bandwidth, residency over time; FILE ends in .parquet
+    /// Write IPC, hit rates, bandwidth and residency over time; FILE ends in .parquet
     #[arg(long, value_name = "FILE", help_heading = "Timeline")]
     intervals: Option<PathBuf>,
-    /// Cycles between values there and in the timeline [default: 1000]
+    /// Cycles between two values of --intervals and of --trace [default: 1000]
     #[arg(long, value_name = "CYCLES", help_heading = "Timeline", value_parser = clap::value_parser!(u64).range(1..))]
     interval: Option<u64>,
 }

@@ -146,13 +146,13 @@ fn a_run_that_is_told_to_stop_says_how_to_go_on() {
     let memory = read(&folder, "data.npy");
     std::fs::remove_file(folder.0.join("data.npy")).unwrap();
     let args = ["run", "l.toml", "--json", "--checkpoint", "state", "--every", "5ms"];
-    let said = "stopped; the checkpoint is in state: run the same command with --resume to go on\n";
+    let said = "stopped; the checkpoint is in state: run the same command with --resume to continue\n";
     assert_eq!(stop(&folder, &args, "-TERM"), (6, said.to_owned()));
     let resume = [&args[..], &["--resume"]].concat();
     let (code, said) = stop(&folder, &resume, "-INT");
     let lines: Vec<&str> = said.lines().collect();
     assert!(code == 6 && lines[0].starts_with("resuming from state/last.checkpoint: launch "), "{said}");
-    assert_eq!(lines[1..], ["stopped; the checkpoint is in state: run the same command to go on"]);
+    assert_eq!(lines[1..], ["stopped; the checkpoint is in state: run the same command to continue"]);
     assert!(!folder.0.join("data.npy").exists());
 
     // Of another run: what differs is said, and nothing is lost.

@@ -15,10 +15,10 @@ use crate::source::{LineIndex, Span};
 use crate::syntax::ast::{Function, Instruction, Item, Module, Name, Operand, OperandKind, Statement};
 use crate::syntax::parse;
 
-/// Who gives out logical blocks.
+/// Who distributes logical blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// The kernel itself: each block takes every so many-th one.
+    /// The kernel itself: each block takes logical blocks by a fixed stride.
     #[default]
     Software,
     /// The machine, by instructions of its own.
@@ -45,12 +45,14 @@ impl Form {
         }
     }
 
-    /// Who gives out logical blocks, and which warp of one a warp becomes next.
+    /// Who distributes logical blocks, and which warp of the next block a warp becomes.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
-            Self::Software => "The kernel: each block takes every so many-th one",
-            Self::Hardware(ThreadOrder::SameLane) => "The machine, by `raddle.next_tbid`; warps stay which they are",
+            Self::Software => "The kernel: each block takes logical blocks by a fixed stride",
+            Self::Hardware(ThreadOrder::SameLane) => {
+                "The machine, by `raddle.next_tbid`; a warp keeps its number in the block"
+            }
             Self::Hardware(ThreadOrder::SlowestLane) => {
                 "The machine; a warp becomes the one that was slowest in the block before"
             }
@@ -80,7 +82,7 @@ pub enum ThreadOrder {
 /// How to transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Who gives out logical blocks.
+    /// Who distributes logical blocks.
     pub form: Form,
     /// Move what depends on neither thread nor block in front of the loop.
     pub hoist: bool,
