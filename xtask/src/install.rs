@@ -50,8 +50,7 @@ pub fn check() -> Result {
         let printed = follow(command, &here, &program.join("bin"))?;
         let shown: Vec<String> = step.output.iter().map(|line| without_host_time(line)).collect();
         let printed: Vec<String> = printed.lines().map(without_host_time).collect();
-        let lines = |all: &'_ [String]| all.iter().map(String::as_str).collect::<Vec<_>>();
-        if !lines_match(&lines(&shown), &lines(&printed)) {
+                if !lines_match(&texts(&shown), &texts(&printed)) {
             let (shown, printed) = (shown.join("\n"), printed.join("\n"));
             return Err(
                 format!("`{command}` prints something else\n--- README\n{shown}\n--- printed\n{printed}").into()
@@ -68,6 +67,10 @@ pub fn check() -> Result {
         return Err(format!("the first result took {} s", took.as_secs()).into());
     }
     Ok(())
+}
+
+fn texts(lines: &[String]) -> Vec<&str> {
+    lines.iter().map(String::as_str).collect()
 }
 
 /// A line without how long the host took.

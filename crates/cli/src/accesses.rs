@@ -124,7 +124,7 @@ fn nothing(args: &Args, all: &[(&Place, &Access)]) -> Problem {
     lines.dedup();
     let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
     problem.help(match lines.is_empty() {
-        true => "--sm, --launch and --access choose what is looked at".to_owned(),
+        true => "choose what to draw with --sm, --launch and --access".to_owned(),
         false => format!("lines that did: {}", lines.join(", ")),
     })
 }

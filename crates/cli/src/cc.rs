@@ -99,8 +99,8 @@ fn compile(args: &[String], folder: Option<&Path>) -> Result<Exit, Failure> {
         return Ok(Exit::Good);
     }
     if let Some(option) = plan.refused {
-        let problem = Problem::new(format!("{option} makes what only the vendor's tools can"));
-        return Err(problem.help("PTX is made by -ptx").into());
+        let problem = Problem::new(format!("{option} makes what only NVIDIA's tools can make"));
+        return Err(problem.help("-ptx makes PTX").into());
     }
     let clang = Clang::find()?;
     let folder = folder.map_or_else(|| library::toolkit(&clang), |folder| Ok(folder.to_owned()))?;
@@ -148,8 +148,8 @@ impl Calls {
         Ok(Exit::Program(status.code().map_or(1, |code| code as u8)))
     }
 
-    /// Compiles what has to be and links a program. Objects whose kernels are linked together need one more: it tells the
-    /// runtime of each of them.
+    /// Compiles the sources and links a program. Objects whose kernels are linked together need one more object, which
+    /// tells the runtime of each of them.
     fn link(&self, plan: &nvcc::Plan) -> Result<Exit, Failure> {
         let work = Work::new("objects")?;
         let mut args = Vec::new();
@@ -195,7 +195,7 @@ impl Calls {
         if exit.code() == 0 { Ok(Some(object)) } else { Err(Problem::new("the device code cannot be linked").into()) }
     }
 
-    /// `-dlink`: makes that object by itself, for a build system that links later.
+    /// `-dlink`: makes that object only, for a build system that links later.
     fn link_device(&self, plan: &nvcc::Plan) -> Result<Exit, Failure> {
         let work = Work::new("objects")?;
         let output = plan.args.iter().find_map(|arg| match arg {

@@ -314,7 +314,7 @@ fn names_of(registry: &Registry, seam: Seam) -> impl Iterator<Item = &'static st
     registry.iter().filter(move |m| m.info.seam == seam).map(|m| m.info.name)
 }
 
-/// A list in which `all` stands for everything there is; nothing comes twice.
+/// A list in which `all` means everything there is, without repetitions.
 fn expanded<'a>(names: &[String], all: impl Iterator<Item = &'a str>) -> Vec<String> {
     let all: Vec<String> = all.map(str::to_owned).collect();
     let mut list: Vec<String> = Vec::new();

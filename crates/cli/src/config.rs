@@ -177,7 +177,7 @@ impl MachineArgs {
         all.into_iter().filter_map(|(seam, name)| Some((seam, name.as_deref()?)))
     }
 
-    /// What was given as `--issue gto` is called that, not by the override it stands for.
+    /// What was given as `--issue gto` is called that, not by the override it means.
     fn name_shortcuts(&self, problems: &mut [Problem]) {
         for problem in problems {
             let Some(Origin::Set(text)) = &problem.origin else { continue };

@@ -109,7 +109,7 @@ fn start(path: &Path, rest: &[OsString], options: &[String]) -> Result<Exit, Fai
     command.env(OPTIONS_VARIABLE, serde_json::to_string(&options).map_err(std::io::Error::from)?);
     let status = command.status().map_err(|e| {
         Problem::new(format!("cannot run {}: {e}", path.display()))
-            .help("a program is compiled by `raddle cc FILE.cu -o PROGRAM`")
+            .help("compile a program with `raddle cc FILE.cu -o PROGRAM`")
     })?;
     match status.code() {
         Some(code) => Ok(Exit::Program(code as u8)),
@@ -117,13 +117,13 @@ fn start(path: &Path, rest: &[OsString], options: &[String]) -> Result<Exit, Fai
     }
 }
 
-/// A program that did not end by itself; the code is the shell's for that.
+/// A program that a signal ended; the exit code is that of the shell for this case.
 #[cfg(unix)]
 fn ended_by_signal(path: &Path, status: std::process::ExitStatus) -> Exit {
     use std::os::unix::process::ExitStatusExt;
     let signal = status.signal().unwrap_or(0);
     let hint = match signal {
-        11 => ": host code used a pointer it must not, perhaps one of the device",
+        11 => ": host code used an invalid pointer, perhaps a device pointer",
         _ => "",
     };
     out::talk(&format!("{} was ended by signal {signal}{hint}", path.display()));

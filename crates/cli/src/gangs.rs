@@ -53,7 +53,7 @@ pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     if record.sizes.is_empty() {
         let problem = Problem::new(format!("SM {} had no gangs in launch {}", args.sm, args.launch));
         let help = "gangs need slices and a unit: --set sm.warp_width=4 --set sm.simd_width=4 --set sm.slices=8 \
-                    --ganging vws; --sm and --launch choose what is looked at";
+                    --ganging vws; choose what to draw with --sm and --launch";
         return Err(problem.help(help).into());
     }
     if args.run.json() {

@@ -56,7 +56,7 @@ pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     let exit = run::with(&args.run, registry, Some(&mut record), Some(&mut keep))?;
     if record.issued.is_empty() {
         let problem = Problem::new(format!("SM {} issued nothing in launch {}", args.sm, args.launch));
-        return Err(problem.help("--sm and --launch choose what is looked at").into());
+        return Err(problem.help("choose what to draw with --sm and --launch").into());
     }
     let count = out::count(record.issued.len(), "instruction");
     picture.write(&lanes::drawing(&record.issued, width, &labels), &count)?;

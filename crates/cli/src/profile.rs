@@ -129,7 +129,7 @@ pub fn run(args: Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
         return exec::profile(run.file(), &program_args, registry);
     }
     if !program_args.is_empty() {
-        return Err(Problem::new(format!("{} is no program: it takes no arguments", run.file().display())).into());
+        return Err(Problem::new(format!("{} is not a program and takes no arguments", run.file().display())).into());
     }
     run.need_timing()?;
     run.profile = true;

@@ -271,7 +271,7 @@ impl Args {
         for refusal in &refused {
             let diagnostic = Diagnostic { severity: Severity::Warning, ..refusal.diagnostic.clone() };
             out::talk(&(text.diagnostic(&diagnostic) + "\n"));
-            out::talk(&format!("kernel `{}` runs as it is written", refusal.kernel));
+            out::talk(&format!("kernel `{}` runs unchanged", refusal.kernel));
         }
         Ok(file)
     }

@@ -40,7 +40,7 @@ impl Virtualize {
         }
         let problem = Problem::new(format!("kernels cannot be virtualised like `{text}`"));
         let names = Form::ALL.map(Form::name).join(", ");
-        Err(problem.help(format!("they can be {names}, each with `, fit` or `, no-hoist` behind it, or no")))
+        Err(problem.help(format!("they can be {names}, each with or without `, fit` or `, no-hoist` after it, or no")))
     }
 
     /// Its name.

@@ -97,10 +97,10 @@ impl Bottleneck {
             }
             Self::Banks => "pad rows by one word (tile[32][33]), or let neighbouring threads use neighbouring words",
             Self::Divergence => {
-                "sort or group work so that threads of a warp take the same way, make both sides the same code, or let a whole \
-                 warp work on one item; --divergence tbc shows what regrouping threads in hardware would do"
+                "sort or group work so that threads of a warp take the same path, make both sides the same code, or let \
+                 a whole warp work on one item; --divergence tbc shows what regrouping threads in hardware would do"
             }
-            Self::Residency => "use less of what limits it, or smaller blocks; __launch_bounds__ limits registers",
+            Self::Residency => "use less of that resource, or smaller blocks; __launch_bounds__ limits registers",
             Self::Tail => "launch more and smaller blocks, or let each block do a part of the work of the longest ones",
             Self::Barriers => {
                 "give all warps of a block the same work before a barrier, use smaller blocks, or fewer barriers"
@@ -283,10 +283,10 @@ impl<'k> Seen<'k> {
                 let share = 100.0 * ratio(c.diverged, c.taken + c.not_taken + c.diverged);
                 (
                     branch,
-                    format!("{share:.0} % of its branches diverge; an instruction has {executed:.1} lanes in the mean"),
+                    format!("{share:.0} % of its branches diverge; an instruction has {executed:.1} lanes on average"),
                 )
             }
-            None => (body, format!("an instruction has {executed:.1} lanes in the mean")),
+            None => (body, format!("an instruction has {executed:.1} lanes on average")),
         };
         Some((self.cycles(slots), Some(line), text))
     }
@@ -331,7 +331,7 @@ impl<'k> Seen<'k> {
         let text = match is_memory {
             true => {
                 let latency = ratio(self.total.read_latency, self.total.lines_done);
-                format!("{share:.0} % of the slots waited here for memory; a line takes {latency:.0} cycles to come")
+                format!("{share:.0} % of the slots waited here for memory; a line takes {latency:.0} cycles to arrive")
             }
             false => format!("{share:.0} % of the slots waited here for the results of instructions just before"),
         };
@@ -347,7 +347,7 @@ impl<'k> Seen<'k> {
         let c = &line.counters;
         let slots = (self.total.stall_fence as f64 + self.memory_slots()) * sum / self.total.requests.max(1) as f64;
         let text = format!(
-            "an atomic makes {:.1} requests, as its lanes meet on the same bytes",
+            "an atomic makes {:.1} requests, because its lanes access the same bytes",
             ratio(c.requests, c.accesses)
         );
         Some((self.cycles(slots), Some(line), text))

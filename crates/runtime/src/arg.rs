@@ -34,7 +34,7 @@ pub fn parse(text: &str, position: usize, plan: &mut Plan) -> Result<ArgValue, P
     let Some(spec) = rest.strip_prefix("buf:") else {
         return match name {
             Some(_) => Err(Problem::new(format!("`{text}`: only buffers have names"))
-                .help(format!("write `{rest}`, or `{text}` with buf:TYPE:LEN behind the `=`"))),
+                .help(format!("write `{rest}`, or `{text}` with buf:TYPE:LEN after the `=`"))),
             None => value(text, plan),
         };
     };

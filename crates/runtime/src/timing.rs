@@ -208,7 +208,7 @@ impl<'m> Timer<'m> {
     ) -> Result<Made, Error> {
         let options = self.options;
         if keep.is_some() && options.sample.is_some() {
-            return Err(Problem::new("there are no checkpoints of sampled runs").into());
+            return Err(Problem::new("a sampled run cannot have checkpoints").into());
         }
         match &options.sample {
             None => Ok(Made::new(self.launch(asked, &[], memory, watch, keep)?, None)),

@@ -30,9 +30,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         }
     }
     report(&name, "options without counterpart", &imported.without_counterpart);
-    report(&name, "options changed or not taken", &imported.not_taken);
+    report(&name, "options changed or not used", &imported.not_taken);
     if !imported.assumed.is_empty() {
-        out::talk(&format!("not in the file, assumed as in the preset {}:", imported.base));
+        out::talk(&format!("not in the file, taken from the preset {}:", imported.base));
         let is_assumed = |path: &str| imported.assumed.iter().any(|assumed| assumed == path);
         for (path, value, _) in imported.machine.values().filter(|(path, ..)| is_assumed(path)) {
             out::talk(&format!("  {path} = {value}"));

@@ -138,7 +138,7 @@ fn find(store: &Store, digits: &str) -> Result<(Key, Record), Failure> {
         [key] => match store.get(&key)? {
             Some(record) => return Ok((key, record)),
             None => Problem::new(format!("the result {key} is damaged, or of another version of Raddle"))
-                .help("`raddle lab run` runs what is damaged again"),
+                .help("`raddle lab run` runs damaged points again"),
         },
         [] => Problem::new(format!("there is no result `{digits}`")).help("`raddle lab ls` lists results"),
         _ => Problem::new(format!("`{digits}` is the beginning of {} results", found.len())).help("give more digits"),
@@ -250,7 +250,7 @@ pub fn gc(args: &GcArgs) -> Result<Exit, Failure> {
         out::talk(&format!("{pieces} that cannot be read ({bytes} bytes) {verb} aside in {}", folder.display()));
     }
     if args.dry_run {
-        out::talk(&format!("it takes {} bytes of free room", out::grouped(cleaned.room)));
+        out::talk(&format!("it takes {} bytes of free space", out::grouped(cleaned.room)));
     }
     let checkpoints = raddle_lab::keep::clean(&store, args.dry_run)?;
     if checkpoints > 0 {
@@ -258,7 +258,7 @@ pub fn gc(args: &GcArgs) -> Result<Exit, Failure> {
         out::talk(&format!("checkpoints of {of} that have a result {verb}"));
     }
     if cleaned.busy > 0 {
-        out::talk(&format!("{} at work, left alone", out::count(cleaned.busy, "writer")));
+        out::talk(&format!("{} at work, not touched", out::count(cleaned.busy, "writer")));
     }
     Ok(Exit::Good)
 }

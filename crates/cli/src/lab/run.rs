@@ -382,7 +382,7 @@ fn write_report(
     tell_numbers(&report.numbers);
     if report.damaged > 0 {
         let damaged = out::count(report.damaged, "result");
-        out::talk(&format!("{damaged} damaged and as good as missing: run the experiment again"));
+        out::talk(&format!("{damaged} damaged and treated as missing: run the experiment again"));
     } else if report.missing > 0 {
         let missing = out::count(report.missing, "value");
         out::talk(&format!("{missing} of the figures are missing: run the experiment first"));
@@ -471,8 +471,8 @@ impl Watching {
         let Progress { all, known, done, .. } = self.lock().progress;
         let ended = known + done;
         let next = match self.keeps {
-            true => "the same command continues with the rest",
-            false => "with --store FOLDER they are kept, and the same command continues with the rest",
+            true => "run the same command to continue",
+            false => "with --store FOLDER they are kept, and the same command continues",
         };
         out::talk(&format!("stopped: {ended} of {all} points have a result; {next}"));
     }

@@ -63,7 +63,7 @@ fn format_of(output: Option<&Path>) -> Result<Format, Problem> {
         Some("svg") => Ok(Format::Svg),
         Some("dot" | "gv") => Ok(Format::Dot),
         _ => Err(Problem::new(format!("it is not clear what format {} should have", path.display()))
-            .help("end its name in .svg, .dot or .gv, or say it by --format")),
+            .help("end its name in .svg, .dot or .gv, or use --format")),
     }
 }
 

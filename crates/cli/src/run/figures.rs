@@ -155,14 +155,14 @@ fn own_rows(own: &[Counted]) -> Vec<(String, String)> {
     rows
 }
 
-/// How long lanes were busy and without power.
+/// How long lanes were busy and gated.
 fn lanes_text(lanes: &LaneCounters) -> String {
     let share = |cycles: u64| percent(ratio(cycles, lanes.lane_cycles));
     let mut text = format!("{} busy", share(lanes.active));
     if lanes.gatings > 0 {
         let saved = lanes.saved() as f64 / lanes.lane_cycles as f64;
         let gated = share(lanes.uncompensated + lanes.compensated);
-        text += &format!(", {gated} without power, {} of leakage saved", percent(saved));
+        text += &format!(", {gated} gated, {} of leakage saved", percent(saved));
     }
     if lanes.folded > 0 {
         text += &format!(", {} of instructions folded", percent(ratio(lanes.folded, lanes.entries)));

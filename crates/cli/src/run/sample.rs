@@ -21,13 +21,13 @@ pub fn refuse(args: &Args) -> Result<(), Problem> {
         (
             "--max-cycles",
             args.execution.max_cycles.is_some(),
-            "the cycles of the whole are known only in the end; --max-insts works",
+            "the cycles of the whole run are known only at the end; --max-insts works",
         ),
         ("--virtualize", args.virtualize.is_some(), "virtual blocks are all resident at once"),
         (
             "--report-uninitialised",
             args.execution.report_uninitialised,
-            "only the reference interpreter and whole runs see it",
+            "it needs the reference interpreter or a run without --sample",
         ),
     ];
     match with.into_iter().find(|(_, is_given, _)| *is_given) {
@@ -78,7 +78,7 @@ pub fn lines(total: &Total, launches: &[&Launched], wall: Duration) -> Vec<Strin
     if launches.iter().any(|l| matches!(&l.sample, Some(LaunchSample::Part(part)) if part.has_waited)) {
         lines.push("  blocks waited for each other: nothing was left out after that".to_owned());
     }
-    lines.push("  the part simulated in time, by itself:".to_owned());
+    lines.push("  the simulated part alone:".to_owned());
     lines
 }
 

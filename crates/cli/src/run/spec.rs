@@ -115,7 +115,7 @@ pub fn refuse_launch_options(args: &Args) -> Result<(), Problem> {
     match launch_options(args).iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((name, _)) => {
-            Err(Problem::new(format!("{name} cannot be given with a launch file, which says it itself"))
+            Err(Problem::new(format!("{name} cannot be given with a launch file, which sets it itself"))
                 .help(format!("change {}, or run the PTX file it names", args.file.display())))
         }
     }
@@ -126,7 +126,7 @@ pub fn refuse_file_options(args: &Args) -> Result<(), Problem> {
     let given = launch_options(args).into_iter().chain([("--print", !args.print.is_empty())]);
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
-        Some((name, _)) => Err(Problem::new(format!("{name} cannot be given with a workload, which says it itself"))),
+        Some((name, _)) => Err(Problem::new(format!("{name} cannot be given with a workload, which sets it itself"))),
     }
 }
 

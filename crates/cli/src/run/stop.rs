@@ -14,7 +14,7 @@ pub fn text(stop: &Stop, text: &Text<'_>, ptx: &PtxFile) -> String {
     match stop {
         Stop::Fault(fault) => text.fault(fault, &ptx.module),
         Stop::Deadlock(stuck) => {
-            let title = format!("nothing can go on: {} cannot continue", out::count(stuck.warps.len(), "warp"));
+            let title = format!("no thread can continue; stuck: {}", out::count(stuck.warps.len(), "warp"));
             render::stopped("deadlock", &title, &listed(stuck), None)
         }
         Stop::InstructionLimit(stuck) => {
@@ -29,7 +29,7 @@ pub fn text(stop: &Stop, text: &Text<'_>, ptx: &PtxFile) -> String {
     }
 }
 
-/// Each warp with what it waits for and its parts.
+/// Each warp with what it waits for and its splits.
 fn listed(stuck: &Stuck) -> Vec<String> {
     let mut notes = Vec::new();
     for w in stuck.warps.iter().take(MOST) {
@@ -38,10 +38,10 @@ fn listed(stuck: &Stuck) -> Vec<String> {
         note += &format!("  at pc {}: {}", w.pc, w.place);
         if w.stack.len() > 1 {
             for part in &w.stack {
-                let rejoin = part.rejoin.map_or_else(String::new, |pc| format!(", rejoins at pc {pc}"));
-                let waits = part.waits.as_ref().map_or_else(String::new, |what| format!(", waits: {what}"));
+                let rejoin = part.rejoin.map_or_else(String::new, |pc| format!(", reconverges at pc {pc}"));
+                let waits = part.waits.as_ref().map_or_else(String::new, |what| format!(", waits for {what}"));
                 let (mask, pc, place) = (part.mask, part.pc, stuck.place(part.pc));
-                note += &format!("\n  part with lanes {mask:08x} at pc {pc}{rejoin}{waits}: {place}");
+                note += &format!("\n  split with lanes {mask:08x} at pc {pc}{rejoin}{waits}: {place}");
             }
         }
         notes.push(note);

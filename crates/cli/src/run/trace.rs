@@ -95,7 +95,7 @@ impl TraceArgs {
             return Err(Problem::new("--interval needs --trace or --intervals"));
         }
         match self.chosen().filter(|_| is_sampled) {
-            Some(option) => Err(Problem::new(format!("{option} shows whole runs, not those with --sample"))),
+            Some(option) => Err(Problem::new(format!("{option} cannot show a run with --sample"))),
             None => Ok(()),
         }
     }

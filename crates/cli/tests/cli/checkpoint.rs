@@ -158,7 +158,7 @@ fn a_run_that_is_told_to_stop_says_how_to_go_on() {
     // Of another run: what differs is said, and nothing is lost.
     let refused = |args: &[&str], why: &str| {
         let ended = folder.raddle(&[&resume[..], args].concat());
-        assert!(ended.code == 2 && ended.err.contains("is of another run") && ended.err.contains(why), "{}", ended.err);
+        assert!(ended.code == 2 && ended.err.contains("belongs to another run") && ended.err.contains(why), "{}", ended.err);
     };
     refused(&["--issue", "lrr"], "mechanism.issue was gto, is lrr");
     refused(&["--set", "gpu.sms=14"], "gpu.sms was 15, is 14");
@@ -250,7 +250,7 @@ fn a_point_goes_on_after_kills() {
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
         let ended = child.wait_with_output().unwrap();
         if signal == "-TERM" {
-            let said = "stopped: 0 of 1 points have a result; the same command continues with the rest\n";
+            let said = "stopped: 0 of 1 points have a result; run the same command to continue\n";
             assert_eq!((ended.status.code(), String::from_utf8(ended.stderr).unwrap().as_str()), (Some(130), said));
         }
         assert_eq!(points(), 1);

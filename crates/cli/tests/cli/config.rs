@@ -65,8 +65,8 @@ fn import_writes_a_machine_and_lists_the_rest() {
     let folder = Folder::new().with("gpgpusim.config", text);
     let ended = folder.raddle(&["config", "import", "gpgpusim.config", "--output", "m.toml"]);
     let lists = "wrote m.toml\noptions without counterpart:\n  gpgpusim.config:3: -visualizer_enabled 0\n\
-         options changed or not taken:\n  gpgpusim.config:4: -gpgpu_scheduler old: only gto and lrr are known\n\
-         not in the file, assumed as in the preset gtx480:\n";
+         options changed or not used:\n  gpgpusim.config:4: -gpgpu_scheduler old: only gto and lrr are known\n\
+         not in the file, taken from the preset gtx480:\n";
     assert!(ended.code == 0 && ended.err.starts_with(lists), "{}", ended.err);
     assert!(ended.err.contains("  sm.shared.latency = 26\n") && !ended.err.contains("gpu.sms"), "{}", ended.err);
     let machine = std::fs::read_to_string(folder.0.join("m.toml")).unwrap();

@@ -107,10 +107,10 @@ fn what_is_damaged_is_run_again() {
     assert_eq!((listed.code, listed.out.lines().count()), (0, POINTS));
     assert_eq!(listed.err, "1 result damaged or of another version and left out\n");
     let early = lab(&["report", "e.toml", "--output", "early"]);
-    assert!(early.code == 1 && early.err.contains("1 result damaged and as good as missing"), "{}", early.err);
+    assert!(early.code == 1 && early.err.contains("1 result damaged and treated as missing"), "{}", early.err);
     let planned = lab(&["gc", "--dry-run"]);
     assert!(
-        planned.err.contains("1 piece that cannot be read (") && planned.err.contains("free room"),
+        planned.err.contains("1 piece that cannot be read (") && planned.err.contains("free space"),
         "{}",
         planned.err
     );
@@ -207,9 +207,9 @@ fn a_full_disk_is_not_cleaned_up() {
     std::fs::write(&filler, vec![0; (size - 8) * 1024]).unwrap();
     let planned = folder.raddle(&["lab", "gc", "--store", "small/store", "--dry-run"]);
     let (_, room) = planned.err.split_once("it takes ").unwrap();
-    let room = room.strip_suffix(" of free room\n").unwrap();
+    let room = room.strip_suffix(" of free space\n").unwrap();
     let full = folder.raddle(&["lab", "gc", "--store", "small/store"]);
-    assert!(full.code == 2 && full.err.contains(&format!("that takes {room} of free room")), "{}", full.err);
+    assert!(full.code == 2 && full.err.contains(&format!("that takes {room} of free space")), "{}", full.err);
     let after: Vec<PathBuf> =
         std::fs::read_dir(path.join("store/segments")).unwrap().map(|f| f.unwrap().path()).collect();
     assert_eq!(after.len(), 4, "nothing is left behind: {after:?}");

@@ -134,5 +134,5 @@ fn what_slows_a_kernel_is_measured_on_a_machine_without_it() {
 fn arguments_are_for_programs() {
     let ended = strided(&["--", "5"]);
     assert_eq!(ended.code, 2);
-    assert!(ended.err.contains("strided.ptx is no program: it takes no arguments"), "{}", ended.err);
+    assert!(ended.err.contains("strided.ptx is not a program and takes no arguments"), "{}", ended.err);
 }

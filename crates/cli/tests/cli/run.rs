@@ -72,7 +72,7 @@ fn launch_options_do_not_go_with_a_launch_file() {
     folder.raddle(&["run", "a.toml", "--grid", "4"]).expect(
         2,
         "",
-        "error: --grid cannot be given with a launch file, which says it itself
+        "error: --grid cannot be given with a launch file, which sets it itself
  |
  = help: change a.toml, or run the PTX file it names
 ",

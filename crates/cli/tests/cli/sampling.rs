@@ -51,7 +51,7 @@ fn an_estimate_says_that_it_is_one() {
     contains(&ended.out, " %, an estimate  (95 % interval ");
     contains(&ended.out, "  simulated in time    30.0 % of the warp-instructions, 12 of 40 blocks  (all in ");
     contains(&ended.out, "  thread-instructions  ");
-    contains(&ended.out, "  the part simulated in time, by itself:\n  cycles ");
+    contains(&ended.out, "  the simulated part alone:\n  cycles ");
     contains(&ended.out, "\nall launches: ");
     contains(&ended.out, " %, an estimate from 30.0 % of the warp-instructions (");
     contains(&ended.out, "memory is equal to the reference interpreter's");

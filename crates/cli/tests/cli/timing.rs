@@ -106,7 +106,7 @@ fn a_deadlock_lists_who_waits() {
     let folder = Folder::new().with("stuck.ptx", STUCK);
     let ended = folder.raddle(&["run", "stuck.ptx", "-g", "1", "-b", "64"]);
     assert_eq!(ended.code, 3, "{}", ended.err);
-    contains(&ended.err, "error[deadlock]: nothing can go on: 2 warps cannot continue\n");
+    contains(&ended.err, "error[deadlock]: no thread can continue; stuck: 2 warps\n");
     contains(&ended.err, "SM 0, block (0,0,0), warp 1: waits at barrier 1: 64 of 96 threads have arrived\n");
     contains(&ended.err, "PTX line 8: bar.sync 1, 96; (stuck.cu:7:3)\n");
     let ended = folder.raddle(&["run", "stuck.ptx", "-g", "1", "-b", "64", "--json"]);

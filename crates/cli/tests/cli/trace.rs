@@ -58,7 +58,7 @@ fn a_trace_that_is_cut_says_so() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     refused(&["--engine", "fast", "--trace", "{}/a"], "--trace needs the engine `timing`");
-    refused(&["--sample", "blocks=50%", "--trace", "{}/a"], "--trace shows whole runs, not those with --sample");
+    refused(&["--sample", "blocks=50%", "--trace", "{}/a"], "--trace cannot show a run with --sample");
     refused(&["--interval", "5"], "--interval needs --trace or --intervals");
     refused(&["--intervals", "{}/a.csv"], "end its name in .parquet");
     refused(&["--trace", "{}/a", "--trace-sms", "0,99"], "there is no SM 99 to trace: the machine has 15");

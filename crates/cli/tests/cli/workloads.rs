@@ -58,7 +58,7 @@ fn options_of_the_other_kind_are_refused() {
     };
     assert_eq!(
         wrong(&["run", "bfs", "--grid", "4"]),
-        "error: --grid cannot be given with a workload, which says it itself"
+        "error: --grid cannot be given with a workload, which sets it itself"
     );
     assert_eq!(
         wrong(&["run", "examples/saxpy.toml", "--size", "tiny"]),

@@ -378,7 +378,7 @@ pub fn workloads<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'s
             }
         }
         if chosen.len() == before {
-            let problem = Problem::new(format!("`{word}` means no workload"));
+            let problem = Problem::new(format!("`{word}` is not a workload"));
             return Err((place, problem.help("write a name, `all`, or a class as in `class:divergent`")));
         }
     }

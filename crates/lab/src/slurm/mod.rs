@@ -346,7 +346,7 @@ impl<'a> Campaign<'a> {
     fn stopped(&self, text: &str) -> Error {
         let problem = Problem::new(text);
         let is_left = !self.tasks.is_empty();
-        let help = "the jobs in the queue go on; the same command takes them over";
+        let help = "the jobs in the queue continue; the same command takes them over";
         if is_left { problem.help(help).into() } else { problem.into() }
     }
 

@@ -202,8 +202,8 @@ impl Store {
                 Error::Write { source, .. } if is_full(&source) => Error::Store {
                     path: self.folder.display().to_string(),
                     reason: format!(
-                        "cannot be cleaned up, as the disk is full: that takes {} bytes of free room, since nothing is \
-                         dropped before all that is kept is on disk a second time. Nothing was changed",
+                        "cannot be cleaned up, as the disk is full: that takes {} bytes of free space, because nothing \
+                         is deleted before all that is kept is on disk a second time. Nothing was changed",
                         grouped(plan.cleaned.room)
                     ),
                 },

@@ -87,8 +87,8 @@ impl<'d> Keep<'d> {
         if let Some(found) = &checkpoints.resume {
             let refuse = |why: String| {
                 let path = found.path.display();
-                let problem = Problem::new(format!("{path} is of another run: {why}"));
-                problem.help("give the command it was written by, or start anew without --resume")
+                let problem = Problem::new(format!("{path} belongs to another run: {why}"));
+                problem.help("use the command that wrote it, or start again without --resume")
             };
             match keep.read(found.contents()) {
                 Ok(None) => {}
@@ -168,8 +168,8 @@ impl<'d> Keep<'d> {
 
     fn refuse(&self, why: &str) -> Error {
         let path = self.checkpoints.resume.as_ref().map(|found| found.path.display().to_string());
-        Problem::new(format!("{} is of another run: {why}", path.unwrap_or_default()))
-            .help("give the command it was written by, or start anew without --resume")
+        Problem::new(format!("{} belongs to another run: {why}", path.unwrap_or_default()))
+            .help("use the command that wrote it, or start again without --resume")
             .into()
     }
 

@@ -166,7 +166,7 @@ impl Device<'_> {
         let made = match (&mut self.timer, prepared.kernel.program()) {
             (Some(timer), Some(program)) => {
                 if self.keep.is_some() && self.watch.observer.is_some() {
-                    return Err(Problem::new("there are no checkpoints of runs whose events are recorded").into());
+                    return Err(Problem::new("a run whose events are recorded cannot have checkpoints").into());
                 }
                 let asked = Asked { number: self.launches.len(), kernel: name, program, launch, ptx };
                 match in_time {

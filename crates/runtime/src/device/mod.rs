@@ -98,7 +98,7 @@ impl<'d> Device<'d> {
         let mut device = Self::open(setup, has_guards)?;
         device.add_module(ptx)?;
         if setup.checkpoints.as_ref().is_some_and(|c| !c.if_possible) && setup.options.warn_of_reads {
-            return Err(Problem::new("there are no checkpoints of runs that note reads outside of memory").into());
+            return Err(Problem::new("a run that notes reads outside of memory cannot have checkpoints").into());
         }
         device.keep = match (&setup.checkpoints, &device.timer) {
             (Some(checkpoints), Some(timer)) if !setup.options.warn_of_reads => match timer.can_be_saved() {
@@ -290,7 +290,7 @@ impl<'d> Device<'d> {
     /// When there are checkpoints or a check.
     pub fn memory_mut(&mut self) -> Result<&mut DeviceMemory, Error> {
         if self.keep.is_some() || self.shadow.is_some() {
-            return Err(Problem::new("memory that host code uses by address is neither checked nor kept").into());
+            return Err(Problem::new("memory that host code uses by address can be neither checked nor saved").into());
         }
         Ok(&mut self.memory)
     }

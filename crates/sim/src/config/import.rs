@@ -57,7 +57,7 @@ pub fn import(text: &str) -> Result<Imported, Vec<Problem>> {
             reason: reason.to_owned(),
         };
         if options[number + 1..].iter().any(|later| later.name == option.name) {
-            not_taken.push(left("it is given again further down"));
+            not_taken.push(left("it is set again later in the file"));
             continue;
         }
         match map::map(option, &options) {

@@ -55,7 +55,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
         let Some(state) = self.options.resume.take() else { return Ok(()) };
         let mut pass = Pass::reading(state);
         self.visit(&mut pass).map_err(|e| GpuError::State(e.to_string()))?;
-        if pass.rest().is_empty() { Ok(()) } else { Err(GpuError::State("it goes on behind its end".to_owned())) }
+        if pass.rest().is_empty() { Ok(()) } else { Err(GpuError::State("it continues after its end".to_owned())) }
     }
 
     pub(super) fn progress(&self) -> Progress {

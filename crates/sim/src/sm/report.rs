@@ -1,4 +1,4 @@
-//! What an SM says about warps that cannot go on.
+//! What an SM says about warps that cannot continue.
 
 use super::blocks::Blocks;
 use super::build::Build;
@@ -6,7 +6,7 @@ use super::shared::Shared;
 use crate::seam::{Cause, StackEntry, WarpId};
 use raddle_exec::core::lanes_of;
 
-/// A warp that cannot go on, for a report.
+/// A warp that cannot continue, for a report.
 #[derive(Clone, Debug)]
 pub struct BlockedWarp {
     /// SM.
@@ -21,7 +21,7 @@ pub struct BlockedWarp {
     pub place: String,
     /// What it waits for.
     pub waits: String,
-    /// Its parts, the one that runs first last.
+    /// Its splits; the one that runs first is the last.
     pub stack: Vec<StackEntry>,
 }
 
@@ -39,7 +39,7 @@ fn blocked_warp<B: Build>(on: &Shared<'_, B>, blocks: &Blocks, warp: WarpId, sou
     let slot = info.cta;
     let stack = on.warps.flow.divergence().stack(warp, on.warps.table());
     let front = on.warps.front(warp);
-    let part = stack.iter().rev().find_map(|e| e.waits.clone());
+    let part = stack.iter().rev().find_map(|e| e.waits.as_ref()).map(|what| format!("waits for {what}"));
     let waits = match info.blocked {
         _ if let Some(text) = blocks.barriers().logical_block_text(on, warp) => text,
         Some(Cause::Barrier) => {

@@ -108,7 +108,7 @@ pub(super) fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, 
     let name = raw.name.get_ref();
     if name.is_empty() || !name.chars().all(is_good) || experiment.figures.iter().any(|f| f.name == *name) {
         let problem = Problem::new(format!("`{name}` cannot name a figure")).at(Some(raw.name.span()));
-        return Err(problem.help("small letters, digits and `-`, and no name twice: files are called that"));
+        return Err(problem.help("use small letters, digits and `-`, and no name twice: files are named like that"));
     }
     let (metric, stack) = measured(&raw, &experiment.registry)?;
     let bars = axis_named(experiment, &raw.bars)?;
@@ -297,7 +297,7 @@ fn row(text: &Spanned<String>, rows: Rows, experiment: &Experiment) -> Result<Ro
         Some(group) => group_row(group, experiment).map_err(|p| p.at(at)),
         None if rows == Rows::Kernels => kernel_row(word, experiment).map_err(|p| p.at(at)),
         None if experiment.workloads.contains(&word) => Ok(Row::Workload(word.to_owned())),
-        None => Err(Problem::new(format!("`{word}` is no row of the figure"))
+        None => Err(Problem::new(format!("`{word}` is not a row of the figure"))
             .help("a row is a workload of the experiment, `mean`, or the mean over a group as in `mean:divergent`")
             .at(at)),
     }
@@ -334,7 +334,7 @@ fn kernel_row(word: &str, experiment: &Experiment) -> Result<Row, Problem> {
         }
         _ => {
             let help = "a row is WORKLOAD/KERNEL, `mean`, or the mean over a group as in `mean:divergent`";
-            Err(Problem::new(format!("`{word}` is no row of the figure")).help(help))
+            Err(Problem::new(format!("`{word}` is not a row of the figure")).help(help))
         }
     }
 }

@@ -87,7 +87,7 @@ fn mistakes_are_found_with_their_place() {
         changed("\"spmv\", \"class", "\"spm\", \"class"),
         "2:14: there is no workload `spm` [did you mean `spmv`?]"
     );
-    assert!(changed("class:divergent", "class:odd").starts_with("2:22: `class:odd` means no workload"));
+    assert!(changed("class:divergent", "class:odd").starts_with("2:22: `class:odd` is not a workload"));
     assert_eq!(changed("l2.hits", "l2.hit"), "4:22: there is no metric `l2.hit` [did you mean `l2.hits`?]");
     assert_eq!(
         changed("{ scheduler =", "{ schedulers ="),
@@ -103,7 +103,7 @@ fn mistakes_are_found_with_their_place() {
     assert_eq!(changed("[32, 64]", "[32, 32]"), "16:8: axis `sets` has `32` twice");
     assert!(changed("key = \"sm.l1d.sets\"", "").starts_with("18:11: `values` need a `key`"));
     assert!(changed("\"sweep\"", "\"speedup\"").starts_with("41:8: `speedup` cannot name a figure"));
-    assert!(changed("row = \"spmv\"", "row = \"walsh\"").starts_with("38:18: `walsh` is no row of the figure"));
+    assert!(changed("row = \"spmv\"", "row = \"walsh\"").starts_with("38:18: `walsh` is not a row of the figure"));
     assert_eq!(changed("against = \"speedup\"", "against = 1").split(':').next(), Some("33"));
     assert!(changed("title = \"T\"", "").contains("missing field `title`"));
 }

@@ -159,7 +159,7 @@ fn sms(out: &mut Out, all: &[Setting]) {
 fn clocks(out: &mut Out, value: &str) {
     let values: Option<Vec<f64>> = value.split(':').map(|word| word.trim().parse().ok()).collect();
     let Some([core, interconnect, l2, dram]) = values.as_deref().and_then(|v| v.first_chunk()).copied() else {
-        return out.remark("four frequencies apart by colons are expected");
+        return out.remark("four frequencies separated by colons are expected");
     };
     let all = [core, interconnect, l2, dram];
     let is_whole =
@@ -179,7 +179,7 @@ fn threads(out: &mut Out, value: &str) {
             out.count("sm.warp_width", *width);
             out.count("sm.simd_width", *width);
         }
-        _ => out.remark("threads and warp size, apart by a colon, are expected"),
+        _ => out.remark("threads and warp size, separated by a colon, are expected"),
     }
 }
 
@@ -190,14 +190,14 @@ fn widths(out: &mut Out, value: &str) {
         Some(&[sp, sfu, mem, sp2, sfu2, mem2, wb]) => (sp, sfu, mem, wb, [(sp, sp2), (sfu, sfu2), (mem, mem2)]),
         Some(&[sp, dp, int, sfu, mem, sp2, _, _, sfu2, mem2, wb, ..]) => {
             if dp > 0 || int > 0 {
-                out.remark("there are no units of their own for integers and double precision");
+                out.remark("there are no separate units for integers and double precision");
             }
             (sp, sfu, mem, wb, [(sp, sp2), (sfu, sfu2), (mem, mem2)])
         }
         _ => return out.remark("7 or 11 numbers are expected"),
     };
     if other.iter().any(|(before, after)| before != after) {
-        out.remark("the widths before the collectors are taken for those behind them, too");
+        out.remark("the widths before the collectors are also used for those after them");
     }
     out.count("sm.units.sp_issue", sp);
     out.count("sm.units.sfu_issue", sfu);
@@ -222,7 +222,7 @@ fn coalescing(out: &mut Out, value: &str) {
                 out.remark("requests are for whole lines, as with 20");
             }
         }
-        _ => out.remark("only 12, 13 and from 20 on are known"),
+        _ => out.remark("only 12, 13, and 20 or more are known"),
     }
 }
 
@@ -237,7 +237,7 @@ fn scheduler(out: &mut Out, value: &str) {
 fn latencies(out: &mut Out, kind: &str, part: &str, value: &str) {
     let cycles = numbers(value, ',').filter(|cycles| cycles.len() >= 5);
     let Some(cycles) = cycles else {
-        return out.remark("at least five numbers apart by commas are expected");
+        return out.remark("at least five numbers separated by commas are expected");
     };
     for (name, cycles) in ["add", "max", "mul", "mad", "div"].iter().zip(&cycles) {
         out.count(&format!("sm.latency.{kind}_{name}.{part}"), *cycles);

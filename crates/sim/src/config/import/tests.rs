@@ -55,7 +55,7 @@ fn a_sample_becomes_a_machine() {
         [
             "14 -gpgpu_cache:dl2 N:128:128:16,L:B:m:W:L,A:64:4,8:0,32: lines are fetched in sectors of 64 bytes, the \
              shortest line of the SM's caches",
-            "25 -gpgpu_scheduler two_level_active:6:0:1: it is given again further down",
+            "25 -gpgpu_scheduler two_level_active:6:0:1: it is set again later in the file",
             "28 -gpgpu_frfcfs_dram_sched_queue_size 0: there are no queues without bound",
         ]
     );

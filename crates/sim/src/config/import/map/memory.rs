@@ -34,7 +34,7 @@ fn queue(out: &mut Out, path: &str, value: &str) {
 /// Between interconnect and L2, L2 and DRAM, and the same backwards.
 fn queues(out: &mut Out, value: &str) {
     let Some([input, to_dram, from_dram, output]) = numbers(value, ':').and_then(|q| q.first_chunk().copied()) else {
-        return out.remark("four numbers apart by colons are expected");
+        return out.remark("four numbers separated by colons are expected");
     };
     for (name, size) in [("input", input), ("to_dram", to_dram), ("from_dram", from_dram), ("output", output)] {
         out.count(&format!("l2.{name}_queue"), size);
