@@ -1,4 +1,4 @@
-//! How a launch ends when it cannot go on.
+//! How a launch ends when it cannot continue.
 
 use raddle_ptx::ir::{FuncId, InstId, Loc, Module};
 use raddle_ptx::source::LineIndex;
@@ -38,7 +38,7 @@ pub enum FaultKind {
     BadTarget(String),
     /// Something whose result the PTX ISA leaves undefined; the text says what.
     Undefined(String),
-    /// Nothing can go on; the text lists who waits for what.
+    /// Nothing can continue; the text lists who waits for what.
     Deadlock(String),
     /// The instruction limit was reached; the text lists where threads are.
     InstructionLimit(String),

@@ -1,15 +1,16 @@
 //! The heap that kernels allocate from by `malloc` and `free`.
 //!
-//! It is one allocation of device memory, made when a kernel first asks for some of it, and stays from launch to launch. What
-//! the allocator has to remember stands in the heap itself:
+//! It is one allocation of device memory, made when a kernel first asks for some of it, and stays from launch to
+//! launch. What the allocator has to remember stands in the heap itself:
 //!
 //! ```text
-//! start:       mark, end of the blocks, whether anything was freed since blocks were merged, first free block of each class
-//! every block: its size with header and whether it is used, check; then what the program gets, or the next free block
+//! start:       mark, end of the blocks, whether anything was freed since blocks were merged, first free block of each
+//! class every block: its size with header and whether it is used, check; then what the program gets, or the next free
+//! block
 //! ```
 //!
-//! A block is taken from the free ones of its class (powers of two) or of larger ones, what is left of it stays free; else
-//! from behind the last block. When there is no room, free blocks that are neighbours are merged once. So addresses
+//! A block is taken from the free ones of its class (powers of two) or of larger ones, what is left of it stays free;
+//! else from after the last block. When there is no room, free blocks that are neighbours are merged once. So addresses
 //! depend on the order of calls only.
 
 use crate::fault::FaultKind;
@@ -126,7 +127,7 @@ impl<'a, 'g> Heap<'a, 'g> {
         }
     }
 
-    /// One behind the last block, if the program has left it as it was.
+    /// One after the last block, if the program has left it as it was.
     fn end(&self) -> Result<usize, FaultKind> {
         let end: usize = fit(self.get(END).min(self.size as u64 + 1));
         let is_right = end >= FIRST && end <= self.size && end.is_multiple_of(GRAIN);

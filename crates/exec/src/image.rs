@@ -69,7 +69,7 @@ const MAX_CONST_BYTES: u64 = PARAM_WINDOW - CONST_WINDOW;
 /// The most bytes of parameters: their window.
 const MAX_PARAM_BYTES: u64 = FUNCTION_WINDOW - PARAM_WINDOW;
 
-/// Places variables one behind the other in a space of limited size.
+/// Places variables one after the other in a space of limited size.
 struct Placer {
     space: &'static str,
     most: u64,

@@ -29,22 +29,22 @@ pub struct Launch {
     pub report_uninitialised: bool,
     /// What to look for in what threads do to each other; the reference interpreter does not.
     pub checks: Checks,
-    /// Where reads outside of memory, or of freed memory, are noted: they give zero and the launch continues. They end it
-    /// when nothing is here. Writes always do.
+    /// Where reads outside of memory, or of freed memory, are noted: they give zero and the launch continues. They end
+    /// it when nothing is here. Writes always do.
     pub outside_reads: Option<Arc<OutsideReads>>,
     /// Bytes of the heap that `malloc` in kernels allocates from, if it is made in this launch; [`crate::HEAP_BYTES`]
     /// unless given.
     pub heap_bytes: Option<u64>,
-    /// The launch that its blocks stand for, when they are virtual.
+    /// The launch that its blocks represent, when they are virtual.
     pub logical: Option<Logical>,
 }
 
-/// What a launch of virtual blocks stands for.
+/// What a launch of virtual blocks represents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Logical {
     /// Logical thread blocks in x, y, z.
     pub grid: [u32; 3],
-    /// The barrier at which a virtual block goes on to its next logical one, if the program has one there.
+    /// The barrier at which a virtual block continues to its next logical one, if the program has one there.
     pub barrier: Option<u32>,
 }
 

@@ -3,7 +3,7 @@
 //! * [`image`]: a PTX module placed in memory, and per kernel where its variables live.
 //! * [`decode`]: a kernel as a dense list of operations ([`op`]), everything resolved.
 //! * [`core`](mod@core): thread state, and what one operation does to it and to memory.
-//! * [`splits`]: parts of a warp that have separated.
+//! * [`splits`]: parts of a diverged warp.
 //! * [`atomics`]: global atomics executed away from the thread.
 //! * [`run()`]: a launch from start to end.
 //! * [`memory`]: device memory with known allocations, the address windows.

@@ -123,7 +123,7 @@ pub struct Op {
     pub target: u32,
     /// Where a branch reconverges: the first operation of its immediate post-dominator.
     pub reconverge: u32,
-    /// Where threads that part at a branch are likely to meet before that, or [`NO_PC`].
+    /// Where threads that diverge at a branch are likely to reconverge before that, or [`NO_PC`].
     pub likely: u32,
     /// A branch on which the threads of a block cannot disagree, as far as can be told from the program.
     pub uniform: bool,

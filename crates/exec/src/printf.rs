@@ -13,7 +13,7 @@ const MAX_WIDTH: usize = 4096;
 /// What is kept of what a launch prints, in bytes: devices have a buffer of this size unless told otherwise (CUDA C++
 /// Programming Guide, section on formatted output).
 pub const MAX_KEPT: usize = 1 << 20;
-/// Stands behind what is kept when there was more.
+/// Follows the output that is kept, if there was more.
 pub const DROPPED: &str = "\n[the launch printed more than 1048576 bytes; the rest is dropped]\n";
 
 /// Adds `text` to what a launch has printed, as far as there is room.

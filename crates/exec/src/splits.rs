@@ -1,20 +1,19 @@
-//! Parts of a warp that have separated, and where they meet again.
+//! The splits of a diverged warp, and where they reconverge.
 //!
-//! The order is that of a reconvergence stack: the part made last runs first. Unlike a stack, any
-//! part may run when the others wait, so that threads of one warp that wait for each other at a
-//! barrier all get there.
+//! The order is that of a reconvergence stack: the split made last runs first. Unlike with a stack, any split may run
+//! when the others wait, so that threads of one warp that wait for each other at a barrier all get there.
 //!
-//! Parts may also meet earlier, at a likely-convergence point: a part that gathers there takes in those that come by,
-//! and runs when all parts above it are gone.
+//! Splits may also reconverge earlier, at a likely-convergence point. A split that gathers there takes in those that
+//! arrive, and runs when no split is left above it.
 //!
-//! What a set of threads is, is up to the user: the lanes of a warp, or all threads of a block.
+//! The user decides what a set of threads is: the lanes of a warp, or all threads of a block.
 
 use crate::core::lanes_in;
 use crate::decode::Ends;
 use crate::op::NO_PC;
 use raddle_ptx::num::fit;
 
-/// No join, no part that gathers.
+/// No join, no split that gathers.
 const NONE: u32 = u32::MAX;
 
 /// A set of threads.
@@ -50,7 +49,7 @@ impl Threads for u32 {
     }
 }
 
-/// What a part of a warp does.
+/// What a split does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum State {
     /// It can run.
@@ -59,11 +58,11 @@ pub enum State {
     Barrier(u8),
     /// It waits for these lanes of its warp.
     Sync(u32),
-    /// It takes in parts that come to its place, under this number.
+    /// It takes in splits that come to its place, under this number.
     Gathers(u32),
 }
 
-/// A part of a warp with a program counter of its own.
+/// A part of a diverged warp with its own program counter.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Split<M = u32> {
     /// Next operation.
@@ -76,7 +75,7 @@ pub struct Split<M = u32> {
     pub state: State,
     /// Number of the join it comes to.
     pub join: u32,
-    /// Number of the part that gathers it at its likely-convergence point.
+    /// Number of the split that gathers it at its likely-convergence point.
     likely: u32,
 }
 
@@ -90,7 +89,7 @@ impl<M: Threads> Split<M> {
     }
 }
 
-/// Threads that go the same way.
+/// Threads that take the same path.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Group<M = u32> {
     /// Where they go.
@@ -112,7 +111,7 @@ pub fn add_by_target(groups: &mut Vec<Group>, active: u32, targets: &[u32; 32], 
     }
 }
 
-/// Where threads that part at a branch meet again.
+/// Where threads that diverge at a branch reconverge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Meeting {
     /// At the latest; [`NO_PC`] when nowhere.
@@ -129,7 +128,7 @@ impl Meeting {
     }
 }
 
-/// A place where parts of a warp meet again.
+/// A place where splits of a warp reconverge.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Join<M> {
     pc: u32,
@@ -138,13 +137,13 @@ struct Join<M> {
     expected: M,
     /// Threads that have come.
     arrived: M,
-    /// The join of what goes on here.
+    /// The next join of the split that continues here.
     parent: u32,
-    /// Who gathers what goes on here.
+    /// The number of the split that gathers the one that continues here.
     likely: u32,
 }
 
-/// A warp as parts.
+/// A warp as splits.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Splits<M = u32> {
     /// Threads it starts with.
@@ -154,9 +153,9 @@ pub struct Splits<M = u32> {
     /// The last one runs first.
     pub splits: Vec<Split<M>>,
     joins: Vec<Join<M>>,
-    /// Parts that gather.
+    /// Splits that gather.
     gathering: u32,
-    /// Number of the next part that gathers.
+    /// Number of the next split that gathers.
     next: u32,
 }
 
@@ -185,19 +184,19 @@ impl<M: Threads> Splits<M> {
         self.splits.is_empty() && self.joins.is_empty()
     }
 
-    /// Entries a reconvergence stack would have: the parts, and what goes on where they meet.
+    /// Entries that a reconvergence stack would have: the splits, and the joins where they reconverge.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.splits.len() + self.joins.len()
     }
 
-    /// Whether a part can run.
+    /// Whether a split can run.
     #[must_use]
     pub fn can_run(&self) -> bool {
         self.splits.iter().any(Split::can_run)
     }
 
-    /// The part to run next. A part that gathers is next when no other is above it, or when all of those wait.
+    /// The split to run next. A split that gathers is next when no other is above it, or when all of those wait.
     pub fn ready(&mut self) -> Option<usize> {
         if self.gathering == 0 {
             return self.splits.iter().rposition(|s| s.state == State::Ready);
@@ -217,7 +216,7 @@ impl<M: Threads> Splits<M> {
         Some(found)
     }
 
-    /// Where a part joins others, and at which call depth.
+    /// Where a split joins others, and at which call depth.
     #[inline]
     #[must_use]
     pub fn join_of(&self, split: usize) -> (u32, u32) {
@@ -227,7 +226,7 @@ impl<M: Threads> Splits<M> {
         }
     }
 
-    /// Where a part is gathered, and at which call depth, if somebody does.
+    /// Where a split is gathered, and at which call depth, if another split gathers it.
     #[inline]
     #[must_use]
     pub fn likely_of(&self, split: usize) -> Option<(u32, u32)> {
@@ -237,19 +236,19 @@ impl<M: Threads> Splits<M> {
         self.gatherer(self.splits[split].likely).map(|n| (self.splits[n].pc, self.splits[n].depth))
     }
 
-    /// The part that gathers under a number.
+    /// The split that gathers under a number.
     fn gatherer(&self, number: u32) -> Option<usize> {
         self.splits.iter().position(|s| s.state == State::Gathers(number))
     }
 
-    /// Whether a part that is at `pc` has to stop there: others are met.
+    /// Whether a split at `pc` has to stop there to reconverge with others.
     #[inline]
     #[must_use]
     pub fn meets(&self, split: usize, pc: u32, depth: u32) -> bool {
         self.join_of(split) == (pc, depth) || self.likely_of(split) == Some((pc, depth))
     }
 
-    /// The next place a part that runs straight on from `pc` comes to where it may meet others.
+    /// The next place after `pc`, without branches between, where a split may reconverge with others.
     #[inline]
     #[must_use]
     pub fn next_meeting(&self, split: usize, pc: u32) -> u32 {
@@ -260,7 +259,7 @@ impl<M: Threads> Splits<M> {
         }
     }
 
-    /// A part has come to where it meets others: it waits there, or goes on when it was the last.
+    /// A split has come to where it reconverges with others: it waits there, or continues when it was the last.
     pub fn arrive(&mut self, split: usize) {
         let s = self.splits[split];
         if self.join_of(split) == (s.pc, s.depth) {
@@ -274,7 +273,8 @@ impl<M: Threads> Splits<M> {
         self.settle();
     }
 
-    /// Divides a part: each of these goes on with the same meetings. Returns the first of them; the last runs first.
+    /// Divides a split: each of these continues with the same reconvergence points. Returns the first of them; the last
+    /// runs first.
     pub fn divide(&mut self, split: usize, into: impl IntoIterator<Item = (Group<M>, State)>) -> usize {
         let old = self.splits.remove(split);
         let start = self.splits.len();
@@ -283,8 +283,8 @@ impl<M: Threads> Splits<M> {
         start
     }
 
-    /// Parts a split: each group of threads goes to its own place and call depth, the last group
-    /// first. They meet at `meeting`, unless the split joins others there anyway.
+    /// A split diverges: each group of threads goes to its own place and call depth, the last group first. They
+    /// reconverge at `meeting`, unless the split joins others there anyway.
     pub fn diverge(&mut self, split: usize, groups: &[Group<M>], meeting: Meeting) {
         let old = self.splits.remove(split);
         let (mut join, mut likely) = (old.join, old.likely);
@@ -335,7 +335,7 @@ impl<M: Threads> Splits<M> {
         self.settle();
     }
 
-    /// Lets go on what has come together.
+    /// Lets splits continue that are complete.
     fn settle(&mut self) {
         // Joins made later are inside those made earlier.
         for index in (0..self.joins.len()).rev() {
@@ -365,7 +365,7 @@ impl<M: Threads> Splits<M> {
         }
     }
 
-    /// Parts that gather nobody and nobody will come to are dropped.
+    /// Drops splits that have gathered nothing and to which no split will come.
     fn drop_idle(&mut self) {
         for n in (0..self.splits.len()).rev() {
             let State::Gathers(number) = self.splits[n].state else { continue };
@@ -389,11 +389,11 @@ impl<M: Threads> Splits<M> {
         self.waiting_join().map_or(M::NOBODY, |join| self.joins[join].arrived)
     }
 
-    /// Has the threads that wait there go on alone: those they wait for may be waiting for them.
+    /// Lets the threads that wait there continue alone: those they wait for may be waiting for them.
     pub fn let_go(&mut self) {
         let Some(mut index) = self.waiting_join() else { return };
         let Join { pc, depth, arrived, .. } = self.joins[index];
-        // Where nested branches meet at one place, they have come to all of these joins.
+        // Where nested branches reconverge at one place, they have come to all of these joins.
         while let Some(join) = self.joins.get_mut(index)
             && (join.pc, join.depth) == (pc, depth)
         {
@@ -411,8 +411,8 @@ impl<M: Threads> Splits<M> {
         }
     }
 
-    /// Lets threads exit that have reached the exit and wait there to reconverge, when no part can run: a barrier may be
-    /// waiting for them. False when there are none.
+    /// Lets threads exit that have reached the exit and wait there to reconverge, when no split can run: a barrier may
+    /// be waiting for them. False when there are none.
     pub fn let_end(&mut self, ends: &Ends) -> bool {
         let waits_to_end = self.waiting_join().is_some_and(|join| ends.contains(self.joins[join].pc));
         if waits_to_end {
@@ -421,7 +421,7 @@ impl<M: Threads> Splits<M> {
         waits_to_end
     }
 
-    /// Gives the other parts a turn, where there are any: the warp may just have ended.
+    /// Gives the other splits a turn, if there are any: the warp may just have ended.
     pub fn rotate(&mut self) {
         if !self.splits.is_empty() {
             self.splits.rotate_right(1);
@@ -438,7 +438,7 @@ mod tests {
         w.diverge(split, &groups, Meeting::at(reconverge));
     }
 
-    /// A part comes to where it meets others.
+    /// A split comes to where it reconverges with others.
     fn come(w: &mut Splits, split: usize, pc: u32) {
         w.splits[split].pc = pc;
         w.arrive(split);
@@ -537,7 +537,7 @@ mod tests {
         let mut w = Splits::new(0b111_u32);
         w.diverge(0, &[group(9, 0b001), group(1, 0b110)], Meeting { surely: 9, likely: 5 });
         let top = w.ready().unwrap();
-        // What meets at 2, by way of 5, has to be whole there.
+        // What reconverges at 2, by way of 5, has to be whole there.
         w.diverge(top, &[group(3, 0b010), group(5, 0b100)], Meeting::at(2));
         let top = w.ready().unwrap();
         assert_eq!((w.splits[top].pc, w.splits[top].mask, w.likely_of(top)), (5, 0b100, None));
@@ -555,7 +555,7 @@ mod tests {
         let mut w = Splits::new(0b11_u32);
         w.diverge(0, &[group(1, 0b01), group(5, 0b10)], meeting);
         let top = w.ready().unwrap();
-        // The part above waits at a barrier: the one that gathers goes on without it.
+        // The split above waits at a barrier: the one that gathers continues without it.
         w.splits[top].state = State::Barrier(0);
         let next = w.ready().unwrap();
         assert_eq!((w.splits[next].pc, w.splits[next].mask, w.gathering), (5, 0b10, 0));

@@ -1,7 +1,7 @@
 //! Textures: texels, and how values are read from them.
 //!
-//! Texels are a copy that the texture holds, or a view of device memory that is read when it is fetched from. What a fetch
-//! makes of coordinates is in `sample`; objects that kernels get as handles are in [`Objects`].
+//! Texels are a copy that the texture holds, or a view of device memory that is read when it is fetched from. What a
+//! fetch makes of coordinates is in `sample`; objects that kernels get as handles are in [`Objects`].
 
 mod objects;
 mod sample;
@@ -39,8 +39,8 @@ pub enum Filter {
     Linear,
 }
 
-/// What a texel channel is. Integers of 8 and 16 bits are integers to instructions that ask for one and fractions, of the
-/// largest there is, to those that ask for single precision; 32 bits are handed on as they are.
+/// What a texel channel is. Integers of 8 and 16 bits are integers to instructions that ask for one and fractions, of
+/// the largest there is, to those that ask for single precision; 32 bits are passed on as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)] // Named after the PTX types.
 pub enum Channel {
@@ -133,8 +133,8 @@ impl Texels {
 /// Texels with a sampler. Surfaces are the same; of them only the size and the texels count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texture {
-    /// Texels of a row, rows, and planes: those of a volume, layers, or faces of cubes, six each. 1 for what it does not
-    /// have.
+    /// Texels of a row, rows, and planes: those of a volume, layers, or faces of cubes, six each. 1 for what it does
+    /// not have.
     pub size: [u32; 3],
     /// What a channel is.
     pub channel: Channel,

@@ -19,7 +19,7 @@ pub struct Event {
 pub enum EventKind {
     /// Warps by the size of the gang they are in, from now on.
     Gangs {
-        /// By size; those of size 1 go by themselves.
+        /// By size; those of size 1 issue on their own.
         sizes: [u16; 9],
     },
     /// A block became resident.
@@ -87,7 +87,8 @@ pub enum EventKind {
         /// Cycles.
         cycles: u64,
     },
-    /// What a warp could do when schedulers looked, from this cycle on: told where it or the operation is another than before.
+    /// What a warp could do when schedulers looked, from this cycle on: told where it or the operation is another than
+    /// before.
     State {
         /// Warp.
         warp: u16,
@@ -131,7 +132,8 @@ pub enum EventKind {
     Access(AccessPart),
 }
 
-/// A part of what a memory instruction asks of global or shared memory. The parts of one instruction come one after another.
+/// A part of what a memory instruction asks of global or shared memory. The parts of one instruction come one after
+/// another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessPart {
     /// The first: the instruction.

@@ -77,7 +77,7 @@ pub struct TimedKernel<'p> {
     instruction_bytes: u64,
 }
 
-/// Where the code of a module begins: all its functions, one behind the other in the order of the file.
+/// Where the code of a module begins: all its functions, one after the other in the order of the file.
 const CODE_BASE: u64 = 0xF000_0000;
 
 impl<'p> TimedKernel<'p> {
@@ -130,7 +130,7 @@ impl<'p> TimedKernel<'p> {
         self.ops.iter().any(|op| op.copies != CopyRole::None)
     }
 
-    /// Where an operation is in memory; those behind the program lie behind its last.
+    /// Where an operation is in memory; those after the program lie after its last.
     #[inline]
     #[must_use]
     pub fn address(&self, pc: u32) -> u64 {
@@ -142,8 +142,8 @@ impl<'p> TimedKernel<'p> {
     }
 }
 
-/// For each operation, the branches it lies behind on which threads can part, and have not met again. Functions that
-/// are called start anew.
+/// For each operation, the number of branches around it at which threads can diverge and have not reconverged. Called
+/// functions start at 0.
 fn nesting(ops: &[Op]) -> Vec<u16> {
     let mut nesting = vec![0u16; ops.len()];
     let (mut seen, mut open) = (vec![usize::MAX; ops.len()], Vec::new());

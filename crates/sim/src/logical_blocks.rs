@@ -1,8 +1,8 @@
 //! The counter of logical blocks of a GPU, for kernels whose blocks are virtual.
 //!
-//! SMs ask for logical blocks in the course of a window. At its edge the requests of all of them are served in the order of
-//! (time, SM, slot), and each answer arrives one window after its request: so nothing depends on who ran first. A virtual
-//! block begins with the logical block of its own number; the counter goes on behind those.
+//! SMs ask for logical blocks in the course of a window. At its edge the requests of all of them are served in the
+//! order of (time, SM, slot), and each answer arrives one window after its request: so nothing depends on who ran
+//! first. A virtual block begins with the logical block of its own number; the counter continues after those.
 
 use crate::packet::Cycle;
 use crate::sm::Mail;

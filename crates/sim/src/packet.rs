@@ -61,7 +61,7 @@ pub struct Request {
     pub byte_mask: u128,
     /// What an atomic does, executed at the partition when its last sector is served.
     pub atomic: Option<Box<AtomicWork>>,
-    /// The operation that made it, for profiles: its number behind where those of the launch begin, or [`NO_ORIGIN`].
+    /// The operation that made it, for profiles: its number after where those of the launch begin, or [`NO_ORIGIN`].
     pub origin: u32,
 }
 

@@ -22,8 +22,8 @@ const SPINS: u32 = 2_000;
 #[repr(align(128))]
 pub(crate) struct Apart<T>(pub(crate) T);
 
-/// How long a part can be left alone: the cycle before which nothing in it moves if it is told nothing. One thread writes it,
-/// between windows, so that no order is needed.
+/// How long a part need not be run: the cycle before which nothing in it moves if it is told nothing. One thread writes
+/// it, between windows, so that no order is needed.
 pub(crate) struct Sleep(AtomicU64);
 
 impl Sleep {
@@ -133,7 +133,8 @@ impl Crew {
         self.threads - 1
     }
 
-    /// Runs parts of a window as thread `me`: its own, then what others have left of theirs when it is more than `leave`.
+    /// Runs parts of a window as thread `me`: its own, then what others have left of theirs when it is more than
+    /// `leave`.
     fn take_parts(&self, me: usize, window: u64, leave: usize, work: &impl Work) {
         let hold = work.hold();
         let mut count = 0;

@@ -27,7 +27,7 @@ pub enum Ending {
     Completed,
     /// A thread did something it must not, at this cycle.
     Fault(Cycle, Box<Fault>),
-    /// Nothing can go on.
+    /// Nothing can continue.
     Deadlock(Vec<BlockedWarp>),
     /// The limit of cycles was reached.
     CycleLimit,

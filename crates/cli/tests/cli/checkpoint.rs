@@ -1,4 +1,5 @@
-//! Runs that are killed or stopped and go on from a checkpoint: what they print and write is what a run that was left alone does.
+//! Runs that are killed or stopped and go on from a checkpoint: what they print and write is what a run that was left
+//! alone does.
 
 use super::Folder;
 use super::lab::start;
@@ -47,8 +48,8 @@ fn next_checkpoint(folder: &Folder, child: &mut Child, before: Option<SystemTime
     true
 }
 
-/// Kills a run so many times, each soon after it has written a checkpoint, and lets it go on to its end. Everything must be as
-/// when it is left alone.
+/// Kills a run so many times, each soon after it has written a checkpoint, and lets it go on to its end. Everything
+/// must be as when it is left alone.
 fn kill(what: &[&str], kills: usize) {
     let folder = Folder::new();
     let whole = folder.raddle(&[&["run"], what, &["--json", "--stats", "whole.csv", "--threads", "1"]].concat());
@@ -158,7 +159,11 @@ fn a_run_that_is_told_to_stop_says_how_to_go_on() {
     // Of another run: what differs is said, and nothing is lost.
     let refused = |args: &[&str], why: &str| {
         let ended = folder.raddle(&[&resume[..], args].concat());
-        assert!(ended.code == 2 && ended.err.contains("belongs to another run") && ended.err.contains(why), "{}", ended.err);
+        assert!(
+            ended.code == 2 && ended.err.contains("belongs to another run") && ended.err.contains(why),
+            "{}",
+            ended.err
+        );
     };
     refused(&["--issue", "lrr"], "mechanism.issue was gto, is lrr");
     refused(&["--set", "gpu.sms=14"], "gpu.sms was 15, is 14");

@@ -9,7 +9,7 @@ use raddle_ptx::num::fit;
 /// Barriers of a thread block that programs name by their numbers.
 pub const BARRIERS: u32 = 16;
 
-/// The barrier behind them, where the threads of a virtual block wait for its next logical index. Who waits there has
+/// The barrier after them, where the threads of a virtual block wait for its next logical index. Who waits there has
 /// left the logical block, and counts as ended at its other barriers.
 pub const NEXT_BLOCK: u32 = BARRIERS;
 
@@ -154,8 +154,8 @@ impl Core<'_> {
         Some((fit(number), done))
     }
 
-    /// The same for one logical block of a virtual one, whose barriers begin at number `first`: `left` gives the threads
-    /// of a static warp that have left it. They count as ended.
+    /// The same for one logical block of a virtual one, whose barriers begin at number `first`: `left` gives the
+    /// threads of a static warp that have left it. They count as ended.
     pub fn complete_logical_barrier(
         &mut self,
         slot: u32,

@@ -69,7 +69,7 @@ impl Lanes<'_> {
 /// What an operation means for control flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Go on behind it.
+    /// Continue after it.
     Next,
     /// Every lane goes to its own place, see `Core::targets`.
     Scatter,
@@ -97,7 +97,8 @@ pub(crate) struct Cta {
     /// Lanes that have exited or never existed, by static warp.
     pub(crate) gone: Vec<u32>,
     pub(crate) shared: Vec<u8>,
-    /// Behind those of the block, where threads wait for the next logical block, and those of every other logical block.
+    /// Behind those of the block, where threads wait for the next logical block, and those of every other logical
+    /// block.
     pub(crate) barriers: Vec<Barrier>,
     /// The logical block that comes next.
     pub(crate) next_block: u64,
@@ -300,7 +301,8 @@ impl<'p> Core<'p> {
         self.in_row(op, lanes, mask, |core, issue| core.perform(memory, issue))
     }
 
-    /// Executes with the registers of the lanes in one row: those of several rows are put there before and back behind it.
+    /// Executes with the registers of the lanes in one row: those of several rows are put there before and back after
+    /// it.
     #[inline]
     fn in_row<T>(
         &mut self,
@@ -320,8 +322,8 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Executes a load or store for the lanes of `mask`, at least one; `addresses` are then what they accessed, other lanes
-    /// have that of the first.
+    /// Executes a load or store for the lanes of `mask`, at least one; `addresses` are then what they accessed, other
+    /// lanes have that of the first.
     ///
     /// # Errors
     /// When an address is outside every allocation or misaligned.

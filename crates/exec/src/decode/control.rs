@@ -43,7 +43,7 @@ impl Decoder<'_> {
         self.placed[f].entry + self.placed[f].function.label_at(label).0
     }
 
-    /// Whether threads can part at a branch, and where they meet again.
+    /// Whether threads can diverge at a branch, and where they reconverge.
     fn set_meeting(&self, op: &mut Op, f: usize, id: InstId) {
         let placed = &self.placed[f];
         op.reconverge = self.reconvergence(f, id);
@@ -52,7 +52,7 @@ impl Decoder<'_> {
         op.likely = likely.map_or(NO_PC, |inst| placed.entry + inst.0);
     }
 
-    /// The operation at which threads that part here meet again.
+    /// The operation at which threads that diverge here reconverge.
     fn reconvergence(&self, f: usize, id: InstId) -> u32 {
         let placed = &self.placed[f];
         match placed.postdoms.reconvergence(id) {
@@ -88,7 +88,7 @@ impl Decoder<'_> {
         let (returns, args) = (variables(returns), variables(args));
         let mut op = self.blank(Class::Call);
         op.target = fit(self.program.sites.len());
-        // Lanes that call different functions meet again behind the call.
+        // Lanes that call different functions reconverge after the call.
         op.reconverge = self.placed[f].entry + id.0 + 1;
         let frame = self.layout.frame(self.placed[f].id);
         let mut site = CallSite {

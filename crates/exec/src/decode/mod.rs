@@ -40,9 +40,9 @@ pub struct CallSite {
     pub(crate) entry: Option<Entry>,
     /// A function the machine supplies.
     pub builtin: Option<Builtin>,
-    /// Where the caller goes on.
+    /// Where the caller continues.
     pub return_pc: u32,
-    /// Size of the caller's frame: the callee's begins behind it.
+    /// Size of the caller's frame: the callee's begins after it.
     pub frame_size: u32,
     /// What the call takes of the stack.
     pub call_bytes: u32,
@@ -354,7 +354,7 @@ impl<'i> Decoder<'i> {
             let count: u32 = fit(function.insts.len());
             let single = rets.len() == 1 && function.insts[rets[0].index()].guard.is_none();
             // Branches that meet only at the end of a function meet at one operation: its single
-            // `ret`, or a hidden one behind it.
+            // `ret`, or a hidden one after it.
             let (leave, size) = match (function.is_entry, single) {
                 (true, _) => (NO_PC, count),
                 (false, true) => (next + rets[0].0, count),

@@ -12,7 +12,7 @@ use raddle_ptx::isa::{Opcode, Type, Word};
 pub enum BarrierOp {
     /// Wait for all.
     Sync,
-    /// Count as arrived and go on.
+    /// Count as arrived and continue.
     Arrive,
     /// Wait, and learn how many had a true predicate.
     RedPopc,

@@ -41,7 +41,7 @@ pub(super) struct Barrier {
 struct Arrival {
     index: usize,
     expected: Option<u32>,
-    /// The thread goes on at once.
+    /// The thread continues at once.
     passes: bool,
     predicate: Option<bool>,
 }
@@ -66,7 +66,7 @@ impl Step<'_> {
         Ok(Arrival { index: fit(number), expected, passes: inst.has(Word::Arrive), predicate })
     }
 
-    /// Ends the wait at a barrier: writes the result of a reduction and goes on.
+    /// Ends the wait at a barrier: writes the result of a reduction and continues.
     fn leave_barrier(&mut self, (given, held): (u32, u32), block: u64) {
         let ty = self.inst.ty();
         if self.inst.opcode == Opcode::Raddle {

@@ -111,7 +111,7 @@ fn further(region: Region, by: u64) -> Region {
 }
 
 impl Machine<'_> {
-    /// Executes a matrix instruction of threads that have come together, and has them go on.
+    /// Executes a matrix instruction of threads that have come together, and has them continue.
     pub(super) fn matrix(&mut self, cta: &mut Cta, group: &[usize]) -> Result<(), Fault> {
         let first = self.step(cta, group[0]);
         let Some(op) = first.inst.matrix() else { return Ok(()) };

@@ -171,7 +171,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Runs a block until it is finished or every thread that could go on has used its quantum.
+    /// Runs a block until it is finished or every thread that could continue has used its quantum.
     fn turn(&mut self, cta: &mut Cta) -> Result<(), Fault> {
         let Options { quantum, order, .. } = self.env.options;
         self.turns += 1;
@@ -250,7 +250,7 @@ impl Machine<'_> {
         fault
     }
 
-    /// Says who waits for what in a block where nobody can go on.
+    /// Says who waits for what in a block where nobody can continue.
     fn deadlock(&self, cta: &Cta) -> Fault {
         let waiting: Vec<&Thread> = cta.threads.iter().filter(|t| t.state != State::Exited).collect();
         let reason = |t: &Thread| format!("at {} wait for {}", self.place(t), self.awaited(cta, t));

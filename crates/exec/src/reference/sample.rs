@@ -116,7 +116,7 @@ impl Sampler<'_> {
         shares(v, filter, &inside)
     }
 
-    /// The texel that stands for one that may be outside.
+    /// The texel that represents one that may be outside.
     fn inside(&self, n: usize, i: i64) -> Option<u32> {
         let size = i64::from(self.texture.size[n].max(1));
         let is_inside = i >= 0 && i < size;

@@ -201,7 +201,7 @@ impl<'s> Step<'s> {
         }
     }
 
-    /// Writes the predicate behind `|` in operand 0.
+    /// Writes the predicate after `|` in operand 0.
     pub(super) fn write_second(&mut self, value: bool) {
         if let Operand::Pair(pair) = self.operand(0) {
             self.put(&pair[1], Type::Pred, u64::from(value));

@@ -3,7 +3,7 @@
 //! With `.sync`, a thread waits until every thread its member mask names and that has not exited waits
 //! at the same instruction (`bar.warp.sync`: at any of its kind). The older forms and `activemask`
 //! have no such list: they wait until no thread of the warp can run, then the threads at the
-//! instruction that comes first in the program go on, with those present.
+//! instruction that comes first in the program continue, with those present.
 
 use super::Machine;
 use super::integer::{cut, number};
@@ -251,7 +251,7 @@ fn meets(a: &Thread, b: &Thread) -> bool {
     x == y && (x.barrier || (a.func, a.pc) == (b.func, b.pc))
 }
 
-/// The threads that go on together with `t`, when all its members are there.
+/// The threads that continue together with `t`, when all its members are there.
 fn complete_group(cta: &Cta, warp: &Range<usize>, t: usize) -> Option<Vec<usize>> {
     let thread = &cta.threads[t];
     let State::Collective(Collective { members: Some(members), .. }) = thread.state else { return None };

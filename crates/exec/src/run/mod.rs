@@ -47,7 +47,7 @@ impl Default for RunOptions {
     }
 }
 
-/// Operations of a turn while a warp has parts that wait for each other.
+/// Operations of a turn while a warp has splits that wait for each other.
 const SPIN_QUANTUM: u32 = 200;
 
 /// Why a run did not finish.
@@ -56,7 +56,7 @@ pub enum RunError {
     /// The launch cannot be started.
     #[error(transparent)]
     Load(#[from] crate::image::LoadError),
-    /// The kernel cannot go on.
+    /// The kernel cannot continue.
     #[error("{}", .0.kind)]
     Fault(Box<Fault>),
 }
@@ -100,8 +100,8 @@ struct Block {
 }
 
 impl Block {
-    /// Has threads go on that wait to reconverge, as nobody else can: others may wait for them, or for their end. False
-    /// when there are none.
+    /// Has threads continue that wait to reconverge, as nobody else can: others may wait for them, or for their end.
+    /// False when there are none.
     fn let_go(&mut self) -> bool {
         let mut waiting = self.warps.iter_mut().filter(|w| w.parts.waiting() != 0).peekable();
         let any = waiting.peek().is_some();
@@ -137,8 +137,8 @@ struct Runner<'r, 'p> {
 type Ran<T> = Result<T, Box<Fault>>;
 
 impl Runner<'_, '_> {
-    /// Executes blocks from `next` on. False when none has ended for `patience` warp-instructions: they may be waiting for
-    /// others.
+    /// Executes blocks from `next` on. False when none has ended for `patience` warp-instructions: they may be waiting
+    /// for others.
     fn grid(&mut self, resident: &mut Vec<Block>, next: &mut Range<u64>, patience: u64) -> Ran<bool> {
         let mut turn = 0;
         let mut last_end = self.report.warp_insts;
@@ -222,7 +222,7 @@ impl Runner<'_, '_> {
             if moved == 0 && !block.let_go() {
                 return Err(Box::new(self.deadlock(block)));
             }
-            // All wait for one warp that goes on and on: it may be waiting for another block.
+            // All wait for one warp that continues forever: it may be waiting for another block.
             let live = block.warps.iter().filter(|w| !w.parts.is_done()).count();
             if moved == 1 && live > 1 && block.warps.iter().filter(|w| w.parts.can_run()).count() == 1 {
                 return Ok(false);
@@ -252,8 +252,8 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// Runs one part of a warp until it waits, parts, joins, ends or has used up the budget. Whether its turn is over
-    /// before that.
+    /// Runs one split of a warp until it waits, diverges, joins, ends or has used up the budget. Whether its turn is
+    /// over before that.
     fn run_split(&mut self, block: &mut Block, index: usize, split: usize, budget: &mut u32) -> Ran<bool> {
         let warp = &mut block.warps[index];
         let s = warp.parts.splits[split];
@@ -326,7 +326,7 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// The hot loop: operations on registers only, and branches that do not part the lanes.
+    /// The hot loop: operations on registers only, and branches at which the lanes do not diverge.
     /// Returns where it stopped.
     #[inline]
     fn straight(&mut self, row: u32, mut pc: u32, join_pc: u32, mask: u32, budget: &mut u32) -> u32 {
@@ -409,7 +409,7 @@ impl Runner<'_, '_> {
         self.stopped(block, FaultKind::InstructionLimit(text))
     }
 
-    /// A fault of a whole block, shown at the first part of a warp that has not ended.
+    /// A fault of a whole block, shown at the first split of a warp that has not ended.
     fn stopped(&self, block: &Block, kind: FaultKind) -> Fault {
         let found = block.warps.iter().find_map(|warp| warp.parts.splits.first().map(|split| (warp, split)));
         let thread = found.map(|(warp, split)| {

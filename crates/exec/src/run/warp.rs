@@ -16,7 +16,7 @@ pub(super) struct Warp {
     pub(super) base: u32,
     /// A thread per lane, when they are not the row's.
     pub(super) homes: Option<Homes>,
-    /// Its parts.
+    /// Its splits.
     pub(super) parts: Splits,
     pub(super) patience: Patience,
 }
@@ -24,7 +24,8 @@ pub(super) struct Warp {
 /// Atomics of a turn.
 const ATOMICS: u32 = 100;
 
-/// How long threads have waited where they meet others that do not come: those may be waiting for them, as for a lock.
+/// How long threads have waited to reconverge with others that do not come, perhaps because those wait for them, as for
+/// a lock.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Patience {
     /// Turns that others have used up meanwhile.
@@ -47,8 +48,7 @@ impl Patience {
         self.atomics >= ATOMICS
     }
 
-    /// Turns after which threads are let go. A long loop is no reason to: programs written for warps that come together
-    /// count on it.
+    /// Turns after which threads are let go. A long loop is not a reason: programs rely on warps that reconverge.
     fn limit(self) -> u32 {
         match (self.is_spinning, self.has_atomics) {
             (true, _) => 1,
@@ -63,7 +63,7 @@ impl Warp {
         Self { row, base, homes, parts: Splits::new(mask), patience: Patience::default() }
     }
 
-    /// Its turn is over, and it could have gone on: other parts get theirs.
+    /// Its turn is over, and it could have continued: other splits get theirs.
     pub(super) fn end_turn(&mut self) {
         let (waiting, patience) = (self.parts.waiting(), &mut self.patience);
         patience.atomics = 0;

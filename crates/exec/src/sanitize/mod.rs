@@ -1,9 +1,10 @@
 //! Checks of what threads do to each other: races, barriers that some threads miss, memory read before it is written.
 //!
-//! A race is two accesses of the same bytes, at least one a write, not both atomic or volatile, that nothing orders. What orders
-//! them: barriers of the block, `bar.warp.sync`, and a fence followed by an atomic or volatile write whose value the other thread
-//! reads by an atomic or volatile access. Votes and shuffles order nothing. It is decided from what happened in this run, whatever
-//! the order in which blocks and warps were executed: accesses that were far apart in time race all the same.
+//! A race is two accesses of the same bytes, at least one a write, not both atomic or volatile, that nothing orders.
+//! What orders them: barriers of the block, `bar.warp.sync`, and a fence followed by an atomic or volatile write whose
+//! value the other thread reads by an atomic or volatile access. Votes and shuffles order nothing. It is decided from
+//! what happened in this run, whatever the order in which blocks and warps were executed: accesses that were far apart
+//! in time race all the same.
 
 mod clock;
 mod facts;
@@ -281,8 +282,8 @@ impl<'p> Sanitizer<'p> {
         self.threads = threads;
     }
 
-    /// A barrier is complete and these leave it, having come by the operation at `pc`. It is one of the whole block when all its
-    /// threads that have not ended have come; `ended` says whether some have.
+    /// A barrier is complete and these leave it, having come by the operation at `pc`. It is one of the whole block
+    /// when all its threads that have not ended have come; `ended` says whether some have.
     pub(crate) fn complete(&mut self, slot: u32, number: u32, is_whole: bool, waiting: &[(Who<'_>, u32)], ended: bool) {
         let mut parts = Vec::new();
         for (who, pc) in waiting {
@@ -291,11 +292,11 @@ impl<'p> Sanitizer<'p> {
         self.opened(slot, (number, is_whole), ended, &parts);
     }
 
-    /// The same for threads of parts of warps, with the operations they came by.
+    /// The same for threads of splits, with the operations they came by.
     fn opened(&mut self, slot: u32, (number, is_whole): (u32, bool), ended: bool, parts: &[(u32, Vec<Me>)]) {
         let threads: Vec<Me> = parts.iter().flat_map(|(_, threads)| threads).copied().collect();
         self.clocks[slot as usize].complete(number, is_whole, &threads);
-        // The first thread of each part of a warp, and the operation it came by.
+        // The first thread of each split, and the operation it came by.
         let firsts: Vec<(Me, u32)> =
             parts.iter().filter_map(|(pc, threads)| threads.first().map(|me| (*me, *pc))).collect();
         let Some(&(first, pc)) = firsts.first().filter(|_| self.checks.sync) else { return };

@@ -1,4 +1,5 @@
-//! Notes of what threads did, for a [`Sanitizer`] that hears of it later: SMs run apart from each other, and meet at the edges of windows.
+//! Notes of what threads did, for a [`Sanitizer`] that gets them later: SMs run independently, and exchange what they
+//! did at the edges of windows.
 
 use super::Sanitizer;
 use super::clock::Me;
@@ -20,7 +21,7 @@ pub struct Note {
 /// The number of a thread in its block.
 type ThreadNumber = u16;
 
-/// Threads that came to a barrier by the same operation, as parts of one warp.
+/// Threads that came to a barrier by the same operation, as splits of one warp.
 type Part = (u32, Vec<ThreadNumber>);
 
 #[derive(Debug)]
@@ -99,7 +100,8 @@ impl Notes {
         self.0.push(Note { at, slot, pc: 0, threads, what: What::Arrived { number, waits } });
     }
 
-    /// A barrier of the block in `slot` opened for those who waited at it; `is_whole`: it waited for all threads of the block.
+    /// A barrier of the block in `slot` opened for those who waited at it; `is_whole`: it waited for all threads of the
+    /// block.
     pub fn opened(&mut self, core: &Core<'_>, at: u64, slot: u32, (number, is_whole): (u32, bool), waiting: Vec<Part>) {
         let ended = core.live_threads(slot) < core.threads_per_cta();
         let what = What::Opened { number, is_whole, ended, waiting };

@@ -178,7 +178,7 @@ fn gaps_are_counted_between_entries() {
     bench.run_to(100);
     let fp = bench.lanes(Pipe::Fp);
     assert_eq!((fp.entries, fp.pipe_cycles, fp.lane_cycles), (7, 100, 1600));
-    // Gaps of 1 (before the first), none, 1, 3, 9, 18 and 49 cycles, and 12 behind the last.
+    // Gaps of 1 (before the first), none, 1, 3, 9, 18 and 49 cycles, and 12 after the last.
     assert_eq!((fp.bubble_1, fp.bubble_2_4, fp.bubble_5_9), (2, 3, 9));
     assert_eq!((fp.bubble_10_18, fp.bubble_19_49, fp.bubble_50_up), (18 + 12, 49, 0));
     assert_eq!(fp.short_bubbles(), 14);
@@ -264,7 +264,8 @@ fn folding_uses_bubbles_as_in_figure_5() {
     bench.run_to(20);
     let int = bench.lanes(Pipe::Int);
     assert_eq!((int.entries, int.folded), (3, 3));
-    // The lower eight lanes are busy from the first entry to the end of the last: 4 cycles, 1 for the second half, 2 stages.
+    // The lower eight lanes are busy from the first entry to the end of the last: 4 cycles, 1 for the second half, 2
+    // stages.
     assert_eq!((int.active, int.gatings), (8 * (4 + 7), 8), "eight upper lanes, each gated once");
     assert_eq!(int.uncompensated + int.compensated, 8 * 19, "from the second cycle on");
     // (d, e): back to back. Each but the first comes later.
@@ -334,8 +335,8 @@ fn naive_folding_does_not_pause() {
     }
 }
 
-/// Cycles from wanting to issue to issue, and from there to the entry of an SP, of a warp that finds all lanes gated and whose
-/// operands take so long.
+/// Cycles from wanting to issue to issue, and from there to the entry of an SP, of a warp that finds all lanes gated
+/// and whose operands take so long.
 fn waits(wake: Wake, collection: Cycle) -> (Cycle, Cycle) {
     let machine = machine(&[]);
     let config = FoldingConfig { majority: 0, minority: 0, wake, ..FoldingConfig::default() };
@@ -384,8 +385,8 @@ fn one_half_alone_enters_once() {
     assert_eq!((passes("10010110"), passes("10110110")), (1, 2), "two threads of a cluster fit the lower lanes");
 }
 
-/// Warps that want different lanes do not take the SPs from each other: whoever asks in every cycle has waited after the time
-/// it takes to wake.
+/// Warps that want different lanes do not take the SPs from each other: whoever asks in every cycle has waited after
+/// the time it takes to wake.
 #[test]
 fn nobody_waits_longer_than_a_lane_takes_to_wake() {
     let machine = machine(&[]);

@@ -82,7 +82,7 @@ fn most_waiting_first_is_as_in_figure_7() {
     let picked = scheduler.pick(&blocks.view(), &blocks.warps, &mut Vec::new());
     assert_eq!(picked.map(|w| w.0 / 4), Some(2));
 
-    // A fourth block with two waiting comes behind block 1.
+    // A fourth block with two waiting comes after block 1.
     let blocks = Blocks::new(&[(1, 0), (2, 0), (3, 0), (2, 0)]);
     assert_eq!(blocks.order(&scheduler, &[0, 1, 3, 4, 6, 8, 12, 13]), [8, 4, 6, 12, 13, 1, 3, 0]);
 

@@ -86,7 +86,7 @@ struct Check {
 }
 
 impl Check {
-    /// Refuses the value of `path`; `why` goes on after the name of the key.
+    /// Refuses the value of `path`; `why` continues after the name of the key.
     fn refuse(&mut self, path: &str, why: String) {
         self.problems.push(Problem::new(path, format!("`{path}` {why}")));
     }

@@ -1,8 +1,8 @@
 //! Part of a launch without time: blocks that are executed at once when their turn comes.
 //!
-//! While they are, the rest of the GPU stands still, with its blocks, its queues and what its SMs hold. They change memory,
-//! and the L2 as if their requests had come one after another; nothing else is moved or counted. Then the next blocks are given
-//! to the SMs as if nothing had been: the machine stays full.
+//! While they are, the rest of the GPU stands still, with its blocks, its queues and what its SMs hold. They change
+//! memory, and the L2 as if their requests had come one after another; nothing else is moved or counted. Then the next
+//! blocks are given to the SMs as if nothing had been: the machine stays full.
 
 use super::run::Run;
 use super::{Gpu, GpuError};
@@ -91,7 +91,7 @@ pub(super) struct Gaps<'k> {
     engine: Option<Stretches<'k>>,
     kernel: &'k TimedKernel<'k>,
     launch: &'k Launch,
-    /// The gap whose blocks wait for others: what has not been started, and when to go on with it.
+    /// The gap whose blocks wait for others: what has not been started, and when to continue with it.
     waiting: Option<(Range<u64>, Cycle)>,
     done: Skipped,
     /// Blocks of gaps that have all been executed.

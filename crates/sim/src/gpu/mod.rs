@@ -1,12 +1,12 @@
 //! A GPU: SMs and memory system, window by window.
 //!
 //! Inside a window every SM and every memory partition runs on its own against memory as it was at the window's start,
-//! what it writes in a log of its own. At the edge the logs are merged, and the networks hand over messages with the time
-//! they arrive. The order in which the parts are run inside a window therefore does not matter, nor does the number of
-//! host threads.
+//! what it writes in a log of its own. At the edge the logs are merged, and the networks hand over messages with the
+//! time they arrive. The order in which the parts are run inside a window therefore does not matter, nor does the
+//! number of host threads.
 //!
-//! An SM that only waits is left alone: it is not run again before the window in which it moves or is told something, and
-//! makes up for the cycles between them then.
+//! An SM that only waits is left alone: it is not run again before the window in which it moves or is told something,
+//! and makes up for the cycles between them then.
 
 mod checkpoint;
 pub mod gaps;
@@ -55,7 +55,7 @@ pub enum GpuError {
     /// kernel needs.
     #[error("{0}")]
     Refused(String),
-    /// The state to go on from is of another launch, or makes no sense.
+    /// The state to continue from is of another launch, or makes no sense.
     #[error("{0}")]
     State(String),
     /// A [`Keeper`] wished it; the GPU is not used again.
@@ -88,7 +88,8 @@ pub trait Observer {
         None
     }
 
-    /// What has been counted up to now: at the first edge of a window after every interval, and at the end of the launch.
+    /// What has been counted up to now: at the first edge of a window after every interval, and at the end of the
+    /// launch.
     fn sample(&mut self, _sample: &Sample) {}
 
     /// Whether it wants to know what every memory instruction asks for, lane by lane.
@@ -142,12 +143,13 @@ pub struct RunOptions<'o> {
     pub observer: Option<&'o mut dyn Observer>,
     /// Told how far it has come, now and then.
     pub progress: Option<&'o mut dyn FnMut(Progress)>,
-    /// Keeps the state now and then, to go on from later.
+    /// Keeps the state now and then, to continue from later.
     pub keeper: Option<&'o mut dyn Keeper>,
-    /// What a [`Keeper`] kept of the same launch of the same kernel on the same machine: the launch goes on from there.
+    /// What a [`Keeper`] kept of the same launch of the same kernel on the same machine: the launch continues from
+    /// there.
     pub resume: Option<&'o [u8]>,
-    /// Charges what happens to the operations of the kernel too ([`LaunchResult::profile`]). Not with a keeper or a state to
-    /// resume from: profiles are not kept.
+    /// Charges what happens to the operations of the kernel too ([`LaunchResult::profile`]). Not with a keeper or a
+    /// state to resume from: profiles are not kept.
     pub profile: bool,
     /// PTX text, for reports.
     pub source: Option<&'o str>,

@@ -1,4 +1,4 @@
-//! The profile of a launch: it begins before the launch, and is put together and checked behind it.
+//! The profile of a launch: it begins before the launch, and is merged and checked after it.
 
 use super::seat::Seat;
 use super::{Gpu, GpuError, RunOptions};

@@ -123,7 +123,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
         }
     }
 
-    /// Everything that was sent for has come back.
+    /// Everything that was requested has come back.
     fn is_drained(&self) -> bool {
         self.sms.iter().all(|sm| sm.mail().is_idle)
     }
@@ -196,7 +196,7 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
         // Atomics first: a store of the same window is then seen to come after them, and is not lost.
         system.collect(to, &mut memory);
         let has_run = |sm: &Seat<'_, B>| sm.sleep.until() == Sleep::AWAKE;
-        // What is printed in later windows comes behind all there is.
+        // What is printed in later windows comes after all there is.
         let is_printing = self.printed_bytes <= MAX_KEPT;
         for (id, sm) in (0u16..).zip(self.sms).filter(|(_, sm)| has_run(sm)) {
             let number = u32::from(id);

@@ -1,7 +1,7 @@
 //! Checks of what threads do to each other: SMs take notes of it, and the sanitizer hears them at the edges of windows.
 //!
-//! Notes are in the order of (time, SM). An atomic on global memory takes part in two: when it is issued, with what came before it, and
-//! when its result comes back, with what was told at its address until then.
+//! Notes are in the order of (time, SM). An atomic on global memory takes part in two: when it is issued, with what
+//! came before it, and when its result comes back, with what was told at its address until then.
 
 use super::seat::Seat;
 use super::{GpuError, RunOptions};
@@ -18,7 +18,7 @@ pub(super) struct Sanitizing<'p> {
 }
 
 impl<'p> Sanitizing<'p> {
-    /// Before anything has happened. `is_virtual`: warps take logical blocks by themselves.
+    /// Before anything has happened. `is_virtual`: warps take logical blocks on their own.
     pub(super) fn new(
         program: &'p Program,
         launch: &'p Launch,

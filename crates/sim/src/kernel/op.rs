@@ -152,7 +152,7 @@ pub struct TimedOp {
     pub bytes: u8,
     /// Elements per lane.
     pub count: u8,
-    /// Branches on which threads can part that it lies behind, before they meet again.
+    /// The number of branches around it at which threads can diverge.
     pub nesting: u16,
     /// Address of a parameter or constant that is known beforehand.
     pub fixed_address: Option<u64>,

@@ -4,7 +4,7 @@
 //!  source: injection buffer ─1─► input buffer ─speedup─► output buffer ─1─► latency ─► delivered
 //! ```
 //! Numbers are flits per interconnect tick. Buffers are first in, first out, so the packet at the head of an input
-//! holds up those behind it. Once an output has taken a packet's first flit it takes no other packet until the last
+//! holds up those after it. Once an output has taken a packet's first flit it takes no other packet until the last
 //! flit (wormhole). An output that is free takes the waiting input next in turn; the turn moves past an input when
 //! its packet begins. An output lets the last flit of a packet leave only when the destination has room for it.
 //!

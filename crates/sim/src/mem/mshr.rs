@@ -181,7 +181,7 @@ impl<W: Copy + Default> Mshr<W> {
         let (mut hole, _) = self.slot(address);
         self.free.push(self.table[hole]);
         let mut slot = hole;
-        // Entries behind the hole that would no longer be found move into it.
+        // Entries after the hole that would no longer be found move into it.
         loop {
             slot = (slot + 1) & mask;
             let entry = self.table[slot];

@@ -170,7 +170,7 @@ impl PortSet for ManyPorts {
         if here != 0 {
             return Some(lowest(start, here));
         }
-        // Words behind it, then those from the first one on, and what lies before it in its own.
+        // Words after it, then those from the first one on, and what lies before it in its own.
         let behind = self.used & !(u32::MAX >> (u32::BITS - 1 - start));
         let words = if behind != 0 { behind } else { self.used };
         (words != 0).then(|| lowest(words.trailing_zeros(), self.words[words.trailing_zeros() as usize]))

@@ -75,7 +75,7 @@ impl<T: Default> Ring<T> {
         if self.is_empty() { None } else { Some(&self.slots[self.place(self.tail.wrapping_sub(1))]) }
     }
 
-    /// Adds one behind the others.
+    /// Adds one after the others.
     #[inline]
     pub fn push(&mut self, value: T) {
         if self.len() as usize == self.slots.len() {

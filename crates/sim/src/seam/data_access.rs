@@ -9,7 +9,7 @@ pub enum DataOutcome {
     Hit,
     /// The line is outstanding already; a load waits for it with others.
     Pending,
-    /// A load has sent for the line, or a store goes on to memory.
+    /// A load has requested the line, or a store was forwarded to memory.
     Miss,
     /// The cache has no room for it. It is tried again in every cycle, and told of once.
     Refused,
@@ -17,8 +17,8 @@ pub enum DataOutcome {
     Came,
 }
 
-/// A request of a warp, and what became of it at the data cache of its SM. Requests of one instruction follow each other,
-/// one for each line; those that go past the cache are not told of.
+/// A request of a warp, and what became of it at the data cache of its SM. Requests of one instruction follow each
+/// other, one for each line; those that go past the cache are not told of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DataAccess {
     /// The warp that made it.

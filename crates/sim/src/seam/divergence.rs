@@ -10,7 +10,7 @@ use raddle_exec::op::Op;
 /// What an issued instruction did to control flow. Masks are of the warp's lanes.
 #[derive(Clone, Copy, Debug)]
 pub enum Outcome<'a> {
-    /// Every lane goes on behind it.
+    /// Every lane continues after it.
     Next,
     /// A branch: the lanes of `taken` go to the instruction's target, the others on.
     Branch {
@@ -30,7 +30,7 @@ pub enum Outcome<'a> {
         /// The instruction.
         op: &'a Op,
     },
-    /// Lanes end; the others go on.
+    /// Lanes end; the others continue.
     Exit {
         /// Lanes that end.
         mask: u32,
@@ -81,15 +81,15 @@ pub struct StackEntry {
 
 /// Which threads form a schedulable warp, its program counter and mask, where threads wait and rejoin.
 ///
-/// Called by the SM: `start_cta` when a block becomes resident, `issued` once after every instruction, in the
-/// cycle it issues, except those the model leaves to the machine ([`WarpTable::set_until`]). The model must leave every
-/// warp in the table in one of three states: it can go on ([`WarpTable::set`]), it waits ([`WarpTable::block`]) or it
-/// has ended ([`WarpTable::end`]).
+/// Called by the SM: `start_cta` when a block becomes resident, `issued` once after every instruction, in the cycle it
+/// issues, except those the model leaves to the machine ([`WarpTable::set_until`]). The model must leave every warp in
+/// the table in one of three states: it can continue ([`WarpTable::set`]), it waits ([`WarpTable::block`]) or it has
+/// ended ([`WarpTable::end`]).
 ///
 /// A model that makes warps of threads from several static warps says so ([`Divergence::regroups`]). It forms them in
 /// the slots it was given ([`WarpTable::form`]), and what the machine knows of a slot's decoded instructions is then
-/// forgotten. Instructions still in flight belong to the threads that issued them, not to the slot. One that gives parts of a
-/// static warp slots of their own takes them from a pool ([`Divergence::pool`], [`Divergence::splits`]).
+/// forgotten. Instructions still in flight belong to the threads that issued them, not to the slot. A model that gives
+/// each split of a static warp a slot takes these slots from a pool ([`Divergence::pool`], [`Divergence::splits`]).
 pub trait Divergence: Send {
     /// A kernel is launched.
     ///
@@ -112,8 +112,8 @@ pub trait Divergence: Send {
         None
     }
 
-    /// Whether warps of a pool are parts of static warps that go their own ways: each issues instruction after instruction and
-    /// waits only for registers of its own lanes. Others issue one instruction, and nothing before that is done.
+    /// Whether the warps of a pool are splits of static warps. Each split issues one instruction after another and
+    /// waits only for registers of its own lanes. Other warps of a pool issue one instruction at a time.
     fn splits(&self) -> bool {
         false
     }
@@ -128,7 +128,8 @@ pub trait Divergence: Send {
         false
     }
 
-    /// A request of a warp has reached the data cache, or its data have come. The warp's threads may have moved on since.
+    /// A request of a warp has reached the data cache, or its data have come. The warp's threads may have moved on
+    /// since.
     fn data_access(&mut self, access: &DataAccess, table: &mut WarpTable) {
         let _ = (access, table);
     }
@@ -155,19 +156,19 @@ pub trait Divergence: Send {
     /// An instruction at the warp's program counter has been issued for the lanes of its mask.
     fn issued(&mut self, warp: WarpId, outcome: Outcome<'_>, table: &mut WarpTable);
 
-    /// Barrier `number` of a block is complete: calls `leave` with everyone who waited there, and lets them go on
-    /// behind it.
+    /// Barrier `number` of a block is complete: calls `leave` with all threads that waited there, and lets them
+    /// continue after it.
     fn release(&mut self, cta: u32, number: u8, table: &mut WarpTable, leave: &mut dyn FnMut(Leaving<'_>));
 
     /// Lanes of a warp that wait at the same warp-wide operation and whose partners have all come: the operation
-    /// and the lanes, which from now on go on behind it. Called until it gives `None` after every issue of a kernel
+    /// and the lanes, which from now on continue after it. Called until it gives `None` after every issue of a kernel
     /// that has such operations.
     fn take_sync(&mut self, warp: WarpId, table: &mut WarpTable) -> Option<(u32, u32)>;
 
     /// A block has ended; its warps' slots will be used again.
     fn end_cta(&mut self, cta: u32, table: &mut WarpTable);
 
-    /// The parts of a warp, the one that runs first last.
+    /// The splits of a warp; the one that runs first is the last.
     fn stack(&self, warp: WarpId, table: &WarpTable) -> Vec<StackEntry>;
 
     /// The same for a static warp, lanes `mask` of a row of registers, wherever its threads are. Asked of models with a
@@ -183,8 +184,8 @@ pub trait Divergence: Send {
         Vec::new()
     }
 
-    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that does not
-    /// say what they are is not run where checkpoints are asked for.
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that
+    /// does not say what they are is not run where checkpoints are asked for.
     fn saved(&mut self) -> Option<&mut dyn Saved> {
         None
     }

@@ -11,7 +11,7 @@ pub const MAX_SLICES: usize = 8;
 /// Gangs of an original gang at most: each has two warps or more.
 const MAX_GANGS: usize = MAX_SLICES / 2;
 
-/// Warps by the size of the gang they are in; those of size 1 go by themselves.
+/// Warps by the size of the gang they are in; those of size 1 issue on their own.
 pub(crate) type Sizes = [u16; MAX_SLICES + 1];
 
 /// The slices of a mask.
@@ -20,8 +20,8 @@ pub fn slices_in(mask: u8) -> impl Iterator<Item = usize> {
     lanes_in(mask.into())
 }
 
-/// Who goes with whom of an original gang, as masks of slices: gangs of two warps or more, in some order, and warps that go by
-/// themselves. Every warp that has not ended is in one of these parts.
+/// Who goes with whom of an original gang, as masks of slices: gangs of two warps or more, in some order, and warps
+/// that go by themselves. Every warp that has not ended is in one of these parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Parts {
     gangs: [u8; MAX_GANGS],
@@ -38,7 +38,7 @@ impl Parts {
         parts
     }
 
-    /// All of these warps by themselves.
+    /// All of these warps on their own.
     #[must_use]
     pub fn apart(mask: u8) -> Self {
         Self { alone: mask, ..Self::default() }
@@ -51,7 +51,7 @@ impl Parts {
         &self.gangs[..usize::from(self.count)]
     }
 
-    /// Warps that go by themselves.
+    /// Warps that issue on their own.
     #[inline]
     #[must_use]
     pub fn alone(&self) -> u8 {
@@ -64,7 +64,7 @@ impl Parts {
         self.gangs().iter().fold(self.alone, |all, gang| all | gang)
     }
 
-    /// The gangs, then the warps that go by themselves.
+    /// The gangs, then the warps that issue on their own.
     pub fn iter(&self) -> impl Iterator<Item = u8> {
         self.gangs().iter().copied().chain(slices_in(self.alone).map(|slice| 1 << slice))
     }
@@ -87,7 +87,7 @@ impl Parts {
         self.gangs().iter().copied().find(|gang| gang >> slice & 1 != 0)
     }
 
-    /// Adds a part, of warps that are in none: a gang, behind the others, or a warp that goes by itself.
+    /// Adds a part, of warps that are in none: a gang, after the other gangs, or a warp that issues on its own.
     pub fn add(&mut self, part: u8) {
         debug_assert_eq!(self.all() & part, 0, "a warp in two gangs");
         match part.count_ones() {
@@ -100,7 +100,7 @@ impl Parts {
         }
     }
 
-    /// Takes warps out of the parts they are in. What is left of a gang is behind the others.
+    /// Takes warps out of the parts they are in. What is left of a gang comes after the others.
     pub fn remove(&mut self, warps: u8) {
         self.alone &= !warps;
         while let Some(n) = self.gangs().iter().position(|gang| gang & warps != 0) {
@@ -116,7 +116,7 @@ impl Parts {
         self.iter().any(|part| part & warps == warps)
     }
 
-    /// Gangs that fell apart to become these parts; warps that ended have left theirs.
+    /// Gangs that split to become these parts; warps that ended have left theirs.
     fn splits_to(&self, new: &Self) -> usize {
         let left = self.gangs().iter().map(|gang| gang & new.all());
         left.filter(|left| *left != 0 && !new.keeps(*left)).count()
@@ -143,7 +143,7 @@ impl Parts {
 pub(crate) struct Changes {
     /// Parts of some original gang are others.
     pub(crate) any: bool,
-    /// Gangs that fell apart.
+    /// Gangs that split.
     pub(crate) splits: u64,
     /// Times two parts became one.
     pub(crate) joins: u64,
@@ -151,8 +151,8 @@ pub(crate) struct Changes {
     pub(crate) sizes: Vec<Sizes>,
 }
 
-/// The gangs of an SM. Its warps lie in sets side by side, one warp for each slice: a set is an original gang, the warps of 32
-/// neighbouring threads.
+/// The gangs of an SM. Its warps lie in sets side by side, one warp for each slice: a set is an original gang, the
+/// warps of 32 neighbouring threads.
 pub struct GangTable {
     slices: usize,
     sets: Vec<Parts>,
@@ -266,7 +266,7 @@ impl GangTable {
         &self.held
     }
 
-    /// Warps that may issue by themselves: in no gang, and not held back.
+    /// Warps that may issue on their own: in no gang, and not held back.
     #[inline]
     #[must_use]
     pub fn free(&self) -> &WarpSet {

@@ -1,4 +1,4 @@
-//! The ganging seam: which warps of different slices go in lock-step.
+//! The ganging seam: which warps of different slices issue in lockstep.
 
 use super::{GangTable, Parts, Place, WarpTable};
 use crate::packet::Cycle;
@@ -47,17 +47,17 @@ pub struct GangingView<'a> {
     pub issued: &'a [u64],
 }
 
-/// Which warps of different slices go in lock-step. One object per SM.
+/// Which warps of different slices issue in lockstep. One object per SM.
 ///
-/// Who goes together is in the [`GangTable`], which the SM reads and only this object changes. The SM picks, of the gangs
-/// whose warps are all ready and none of which is held back, the one of lowest [`rank`](Ganging::rank); it issues
-/// for all of its warps in the same cycle, and they are fetched for once. What is in no gang and not held back is left to the
-/// schedulers of the slices.
+/// The [`GangTable`] says which warps form a gang; the SM reads it, and only this object changes it. Of the gangs whose
+/// warps are all ready and not held back, the SM picks the one of lowest [`rank`](Ganging::rank). The gang issues for
+/// all of its warps in the same cycle, and one fetch serves all of them. The schedulers of the slices issue the warps
+/// that are in no gang and not held back.
 ///
 /// The warps of a gang are always at the same operation: before the SM looks for a gang to issue, it has called
-/// [`moved`](Ganging::moved) for every set with a warp that went elsewhere than behind its instruction, began to wait, or
-/// ended. An SM in which nothing moves sleeps; [`next_event`](Ganging::next_event) and [`can_change`](Ganging::can_change) keep it from
-/// sleeping over a change.
+/// [`moved`](Ganging::moved) for every set with a warp that branched, began to wait, or ended. An SM in which nothing
+/// moves sleeps; [`next_event`](Ganging::next_event) and [`can_change`](Ganging::can_change) keep it from sleeping over
+/// a change.
 pub trait Ganging: Send {
     /// Whether there are gangs at all; when not, the SM does not ask.
     fn is_active(&self) -> bool {
@@ -74,12 +74,12 @@ pub trait Ganging: Send {
         gangs.set_parts(set, Parts::whole(mask));
     }
 
-    /// Warps of a set have moved, wait, or have ended: those of a gang that are no longer at the same operation go
-    /// different ways, and those that have ended leave their part. Called in every cycle before gangs issue, and after
-    /// everybody has issued.
+    /// Warps of a set have moved, wait, or have ended. A gang whose warps are no longer at the same operation splits,
+    /// and warps that have ended leave their gang. Called in every cycle before gangs issue, and after everybody has
+    /// issued.
     fn moved(&mut self, gangs: &mut GangTable, set: usize, view: &GangingView<'_>);
 
-    /// A cycle in which gangs may issue; called once, behind [`moved`](Ganging::moved).
+    /// A cycle in which gangs may issue; called once, after [`moved`](Ganging::moved).
     fn tick(&mut self, gangs: &mut GangTable, view: &GangingView<'_>) {
         let _ = (gangs, view);
     }
@@ -90,8 +90,8 @@ pub trait Ganging: Send {
         None
     }
 
-    /// Whether it may act in one of the next cycles because of where warps are, though none of them moves: the SM does not
-    /// sleep then.
+    /// Whether it may act in one of the next cycles because of where warps are, though none of them moves: the SM does
+    /// not sleep then.
     fn can_change(&self, gangs: &GangTable, view: &GangingView<'_>) -> bool {
         let _ = (gangs, view);
         false
@@ -114,8 +114,8 @@ pub trait Ganging: Send {
         Vec::new()
     }
 
-    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that does not
-    /// say what they are is not run where checkpoints are asked for.
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that
+    /// does not say what they are is not run where checkpoints are asked for.
     fn saved(&mut self) -> Option<&mut dyn Saved> {
         None
     }

@@ -13,7 +13,7 @@ pub enum Seam {
     Fetch,
     /// Which block goes to which SM.
     Dispatch,
-    /// Which warps of different slices go in lock-step.
+    /// Which warps of different slices issue in lockstep.
     Ganging,
     /// Which lanes are powered.
     Gating,

@@ -78,7 +78,7 @@ impl WarpSet {
         usize::from(self.used)
     }
 
-    /// Word number `n`; 0 behind the last.
+    /// Word number `n`; 0 after the last.
     #[inline]
     #[must_use]
     pub fn word(&self, n: usize) -> u64 {
@@ -155,7 +155,7 @@ impl WarpSet {
         self.words().iter().zip((0..).step_by(64)).flat_map(|(word, first)| WarpId::in_word(*word, first))
     }
 
-    /// The first member at or behind `from`, going around once.
+    /// The first member at or after `from`, going around once.
     #[inline]
     #[must_use]
     pub fn next_from(&self, from: WarpId) -> Option<WarpId> {

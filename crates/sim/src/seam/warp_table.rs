@@ -22,7 +22,7 @@ pub struct WarpInfo {
     rows: Vec<(u32, u32)>,
     /// Next operation.
     pub pc: u32,
-    /// The machine moves the warp behind straight-line instructions by itself until it would come here.
+    /// The machine advances the warp over straight-line instructions itself, until the warp would come here.
     until: u32,
     /// Lanes that are active there; 0 when all of them wait or have ended.
     pub mask: u32,
@@ -115,7 +115,7 @@ impl WarpTable {
         self.touched.push(warp);
     }
 
-    /// Forms a warp of threads from anywhere, `homes` by lane, of which those of `mask` exist. It goes on as with
+    /// Forms a warp of threads from anywhere, `homes` by lane, of which those of `mask` exist. It continues as with
     /// [`WarpTable::set_until`]. Such a warp belongs to the block `cta`, as far as blocks ask.
     pub fn form(&mut self, warp: WarpId, cta: u32, homes: &[Home; 32], mask: u32, pc: u32, until: u32) {
         let info = &mut self.warps[warp.index()];
@@ -150,8 +150,9 @@ impl WarpTable {
         self.set_until(warp, pc, mask, pc + 1);
     }
 
-    /// Puts a warp at an operation with these lanes. [`Divergence::issued`](super::Divergence::issued) is not called for instructions whose
-    /// outcome is [`Outcome::Next`](super::Outcome::Next) and behind which is not `until`: the table alone then says where the warp is.
+    /// Puts a warp at an operation with these lanes. From there, the machine advances the warp itself as long as the
+    /// outcome is [`Outcome::Next`](super::Outcome::Next) and the next operation is not `until`. For these instructions
+    /// it does not call [`Divergence::issued`](super::Divergence::issued); the table alone says where the warp is.
     #[inline]
     pub fn set_until(&mut self, warp: WarpId, pc: u32, mask: u32, until: u32) {
         let info = &mut self.warps[warp.index()];
@@ -162,7 +163,7 @@ impl WarpTable {
         self.touched.push(warp);
     }
 
-    /// No lane of a warp can issue, for this reason; it stands at `pc`.
+    /// No lane of a warp can issue, for this reason; the warp is at `pc`.
     pub fn block(&mut self, warp: WarpId, pc: u32, cause: Cause) {
         let info = &mut self.warps[warp.index()];
         info.pc = pc;
@@ -171,7 +172,7 @@ impl WarpTable {
         self.touched.push(warp);
     }
 
-    /// The same for a warp that keeps its lanes until it may go on.
+    /// The same for a warp that keeps its lanes while it waits.
     pub fn wait(&mut self, warp: WarpId, cause: Cause) {
         let info = &mut self.warps[warp.index()];
         info.blocked = Some(cause);
@@ -195,7 +196,7 @@ impl WarpTable {
         self.touched.push(warp);
     }
 
-    /// Goes behind an instruction that changed nothing of control flow; false when the model wants to know.
+    /// Advances a warp over an instruction that did not change the control flow; false when the model wants to know.
     #[inline]
     pub(crate) fn step(&mut self, warp: WarpId) -> bool {
         let info = &mut self.warps[warp.index()];

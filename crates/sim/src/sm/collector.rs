@@ -80,7 +80,7 @@ impl Operands {
     }
 }
 
-/// The operand collector with the registers in front of it and behind it.
+/// The operand collector with the registers before and after it.
 pub struct Collector {
     enabled: bool,
     banks: usize,
@@ -328,7 +328,7 @@ impl Collector {
         self.written = 0;
     }
 
-    /// Whether something in it moves in the next cycle; `mem_busy` says that the load-store unit takes nothing.
+    /// Whether something in it moves in the next cycle; `mem_busy` says that the load-store unit accepts nothing.
     #[inline]
     #[must_use]
     pub fn can_move<B: Build>(&self, mem_busy: bool) -> bool {
@@ -376,7 +376,7 @@ impl Collector {
         Some(inst)
     }
 
-    /// Instructions go on at once: nothing is collected.
+    /// Instructions continue at once: nothing is collected.
     fn pass_on<B: Build>(&mut self) {
         for number in 0..self.kinds::<B>() {
             while self.has_room(number)
@@ -387,7 +387,7 @@ impl Collector {
         }
     }
 
-    /// Instructions with all operands go on.
+    /// Instructions with all operands continue.
     #[inline]
     fn send<B: Build>(&mut self) {
         if !B::PLAIN && self.serves_any {
@@ -400,7 +400,7 @@ impl Collector {
                 if ready == 0 || !self.has_room(number) {
                     break;
                 }
-                // The first behind the one that was sent last.
+                // The first after the one that was sent last.
                 let last = &mut self.groups[number].last[port % MAX_WIDTH as usize];
                 let behind = ready & (u64::MAX - 1) << (*last % 64);
                 let found = if behind == 0 { ready } else { behind }.trailing_zeros();
@@ -460,8 +460,8 @@ impl Collector {
         }
     }
 
-    /// The first instruction that was issued to a pipeline takes a free collector unit and asks for its operands; false when there is no
-    /// instruction or no unit.
+    /// The first instruction that was issued to a pipeline takes a free collector unit and asks for its operands; false
+    /// when there is no instruction or no unit.
     #[inline]
     pub fn accept_one<'a>(&mut self, number: usize, reads: &impl Fn(InstId) -> (&'a [u16], u16)) -> bool {
         let free = self.groups[number].units & !self.busy;

@@ -1,7 +1,7 @@
 //! The way of arithmetic instructions: operands are collected, pipelines entered, results written back.
 //!
-//! A machine with narrow warps has a slice of the datapath for the lanes of each warp of a row, so that together they are as
-//! wide as a wide warp. A machine with sub-cores has one for the warps of each. Any other machine has one.
+//! A machine with narrow warps has a slice of the datapath for the lanes of each warp of a row, so that together they
+//! are as wide as a wide warp. A machine with sub-cores has one for the warps of each. Any other machine has one.
 
 use super::build::Build;
 use super::collector::Collector;
@@ -164,7 +164,8 @@ impl Datapath {
         self.any::<B>(|slice| slice.collector.accepts(unit))
     }
 
-    /// Whether something in a collector moves in the next cycle; `mem_busy` says that the load-store unit takes nothing.
+    /// Whether something in a collector moves in the next cycle; `mem_busy` says that the load-store unit accepts
+    /// nothing.
     #[inline]
     pub(super) fn can_move<B: Build>(&self, mem_busy: bool) -> bool {
         self.any::<B>(|slice| slice.collector.can_move::<B>(mem_busy))
@@ -219,7 +220,7 @@ impl Datapath {
         !B::PLAIN && self.unified.is_some()
     }
 
-    /// Whether a memory instruction occupies the one pipeline: it hands out its requests (`occupied`), or is about to.
+    /// Whether a memory instruction occupies the one pipeline: it sends its requests (`occupied`), or is about to.
     #[inline]
     pub(super) fn memory_is_in_the_way<B: Build>(&self, occupied: bool) -> bool {
         self.is_unified::<B>() && (occupied || self.has_memory::<B>())
@@ -299,8 +300,8 @@ impl Datapath {
 }
 
 impl Datapath {
-    /// One cycle of the operand collectors of sub-cores. What was issued to a kind of pipeline leaves in order of time: an instruction that
-    /// finds no free unit in its sub-core keeps those of other sub-cores that were issued after it.
+    /// One cycle of the operand collectors of sub-cores. What was issued to a kind of pipeline leaves in order of time:
+    /// an instruction that finds no free unit in its sub-core keeps those of other sub-cores that were issued after it.
     fn collect_in_subcores<B: Build>(&mut self, on: &Shared<'_, B>) {
         let reads = |inst| {
             let entry = on.insts.get(inst);
@@ -362,8 +363,8 @@ impl Slice {
         }
     }
 
-    /// Its instructions with their operands enter its arithmetic units, the first of its SPs being this one of the SM's; `due` is told when
-    /// they are written back.
+    /// Its instructions with their operands enter its arithmetic units, the first of its SPs being this one of the
+    /// SM's; `due` is told when they are written back.
     #[inline]
     fn execute<B: Build>(
         &mut self,

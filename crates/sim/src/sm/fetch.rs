@@ -22,7 +22,7 @@ const L0_LINE: u64 = 32;
 struct Want {
     /// The first of them.
     warp: WarpId,
-    /// The others: the `n`th bit is the warp `n` behind it.
+    /// The others: the `n`th bit is the warp `n` after it.
     behind: u8,
 }
 
@@ -171,7 +171,7 @@ impl Fetch {
         !self.buffer.is_empty() || self.cache.has_ready()
     }
 
-    /// Whether it wants to send for a line.
+    /// Whether it wants to request a line.
     #[inline]
     pub(super) fn wants_to_send(&self) -> bool {
         !self.cache.queue.is_empty()
@@ -206,7 +206,7 @@ impl Fetch {
         }
     }
 
-    /// Whether warps want instructions, a line has come, or one is to be sent for.
+    /// Whether warps want instructions, a line has come, or one is to be requested.
     #[inline]
     pub(super) fn has_work<B: Build>(&self, on: &Shared<'_, B>) -> bool {
         self.cache.has_ready() || self.wants_to_send() || !on.warps.sets().wanting.is_empty()
@@ -262,7 +262,7 @@ impl Fetch {
         true
     }
 
-    /// A warp that goes by itself leaves its line in the cache of its slice.
+    /// A warp that issues on its own leaves its line in the cache of its slice.
     #[inline]
     fn fill_l0<B: Build>(&mut self, around: &Around<'_, '_, B>, want: Want, pc: u32) {
         if self.l0_lines > 0 && want.behind == 0 {
@@ -299,8 +299,8 @@ impl Fetch {
         answer
     }
 
-    /// Gangs are fetched for first, then slices in turn, as many as the L1 has ports; what the cache of a slice has needs
-    /// none.
+    /// Gangs are fetched for first, then slices in turn, as many as the L1 has ports; what the cache of a slice has
+    /// needs none.
     fn fetch_for_slices<B: Build>(&mut self, around: &mut Around<'_, '_, B>, gangs: &mut Gangs) {
         let mut ports = self.ports;
         while ports > 0 && self.serve_waiting(around) {
@@ -344,7 +344,7 @@ impl Fetch {
         }
     }
 
-    /// The slices with a warp that goes by itself and wants instructions.
+    /// The slices with a warp that issues on its own and wants instructions.
     fn slices_wanting<B: Build>(&self, around: &Around<'_, '_, B>, gangs: &Gangs) -> u64 {
         let (wanting, members) = (&around.on.warps.sets().wanting, gangs.members());
         let mut all = (0..wanting.word_count()).fold(0, |all, n| all | wanting.word(n) & !members.word(n));

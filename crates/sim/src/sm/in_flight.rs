@@ -72,7 +72,7 @@ pub struct InFlight {
     pub local: bool,
     /// What it touches, until it comes to the load-store unit with those of other slices.
     pub footprint: Box<Option<Footprint>>,
-    /// The instructions whose requests it carries, when it stands for those of several slices.
+    /// The instructions whose requests it carries, when it represents those of several slices.
     pub members: Vec<InstId>,
 }
 
@@ -147,7 +147,7 @@ impl InFlightTable {
         &self.slots[id.index()]
     }
 
-    /// Whether an instruction stands for those of several slices.
+    /// Whether an instruction represents those of several slices.
     #[inline]
     #[must_use]
     pub fn is_carrier(&self, id: InstId) -> bool {

@@ -10,7 +10,7 @@
 //!                          └────────────┘   └──────────┘
 //! ```
 //! In every cycle the stages run once, from the end of the pipeline to its start: replies, write-back, execution,
-//! load-store unit, operand collector, issue, decode, fetch, blocks that start. What a stage hands on is
+//! load-store unit, operand collector, issue, decode, fetch, blocks that start. What a stage sends is
 //! therefore seen by the next stage one cycle later. Each stage has its own state; what they work on together is
 //! `shared.rs`.
 //!
@@ -163,14 +163,15 @@ impl<'k, B: Build> Sm<'k, B> {
         self.shared.facts.never_skips = true;
     }
 
-    /// Whether warps take logical blocks by themselves.
+    /// Whether warps take logical blocks on their own.
     pub(crate) fn has_virtual_blocks(&self) -> bool {
         self.blocks.are_virtual()
     }
 
     // A window.
 
-    /// Goes on to `to` from where it stopped, and is told nothing: so it makes up for windows in which it was left alone.
+    /// Goes on to `to` from where it stopped, and is told nothing: so it makes up for windows in which it was left
+    /// alone.
     pub fn run_until(&mut self, mail: &mut Mail, to: Cycle, memory: &DeviceMemory) {
         let mut now = mail.ran_until;
         while now < to && self.shared.threads.fault.is_none() {

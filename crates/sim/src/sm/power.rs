@@ -31,7 +31,7 @@ impl Power {
         &*self.gating
     }
 
-    /// Whether lanes may be without power.
+    /// Whether lanes may be gated.
     #[inline(always)]
     pub(super) fn is_active<B: Build>(&self) -> bool {
         !B::PLAIN && self.is_active

@@ -86,7 +86,7 @@ impl<'k, B: Build> Shared<'k, B> {
         self.facts.op(self.insts.get(inst).pc)
     }
 
-    /// Tells that something happened, behind what warps had to tell.
+    /// Tells that something happened, after what warps had to tell.
     #[inline]
     pub(super) fn emit(&mut self, at: Cycle, kind: EventKind) {
         if !B::PLAIN {
@@ -179,7 +179,7 @@ impl<'k, B: Build> Shared<'k, B> {
         self.warps.drop_decoded(warp);
     }
 
-    /// An instruction is done: its registers are written, its warp may go on.
+    /// An instruction is done: its registers are written, its warp may continue.
     #[inline]
     pub(super) fn complete(&mut self, inst: InstId) {
         self.warps.complete(self.insts.get(inst));

@@ -1,7 +1,7 @@
 //! What the stages of an SM answer together: whether anything moves, and when it next does; what was counted.
 //!
-//! An SM in which nothing moves is not run until the first of the times the stages give, and its slots are charged as if it had
-//! been.
+//! An SM in which nothing moves is not run until the first of the times the stages give, and its slots are charged as
+//! if it had been.
 
 use super::blocks::Blocks;
 use super::build::{Build, units};
@@ -34,7 +34,7 @@ pub(crate) struct Stages<'a, 'k, B> {
 
 impl<B: Build> Stages<'_, '_, B> {
     /// Whether something in front of the units moves in this cycle, or a warp leaves; `mem_busy` says that the
-    /// load-store unit takes nothing.
+    /// load-store unit accepts nothing.
     #[inline(always)]
     fn front_moves(&self, mem_busy: bool, now: Cycle) -> bool {
         let Self { shared, datapath, gangs, .. } = self;
@@ -87,7 +87,7 @@ impl<B: Build> Stages<'_, '_, B> {
     /// What was counted in a launch that ended `trailing` cycles before the SM stopped: nothing was there then.
     ///
     /// # Panics
-    /// When a slot of a scheduler has no cause or two, or a lane is in no state or two; not behind a fault.
+    /// When a slot of a scheduler has no cause or two, or a lane is in no state or two; not after a fault.
     pub(crate) fn result(&self, trailing: Cycle, has_fault: bool) -> SmResult {
         let Shared { warps, account, facts, .. } = self.shared;
         let (stack_depth, register_bank_conflicts) = (u64::from(warps.flow.stack_depth()), self.datapath.conflicts());

@@ -63,7 +63,7 @@ impl<'k> Threads<'k> {
     pub(super) fn take_output(&mut self, now: Cycle) {
         if self.core.has_output() {
             let text = self.core.take_output();
-            // What comes behind the first of it cannot be among what is kept of the launch.
+            // What comes after the first of it cannot be among what is kept of the launch.
             if self.printed_bytes <= MAX_KEPT {
                 self.printed_bytes += text.len();
                 self.printed.push((now, text));

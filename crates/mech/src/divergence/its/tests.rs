@@ -130,7 +130,7 @@ fn who_has_left_a_waiting_loop_waits_for_two_rounds() {
 #[test]
 fn who_was_never_inside_waits_on() {
     let mut parts = Parts::new(0b111);
-    // Lane 2 goes past the loop, lanes 0 and 1 into it; all meet behind it.
+    // Lane 2 goes past the loop, lanes 0 and 1 into it; all reconverge after it.
     part(&mut parts, 2, &[(3, 0b011), (7, 0b100)], 7, false);
     part(&mut parts, 6, &[(7, 0b001), (3, 0b010)], 7, true);
     (0..2).for_each(|_| parts.go_round(0b010));
@@ -146,7 +146,7 @@ fn who_was_never_inside_waits_on() {
 fn places_of_barriers_are_used_again() {
     let mut parts = Parts::new(0b1111);
     part(&mut parts, 3, &[(4, 0b0011), (9, 0b1100)], 50, false);
-    // Both sides diverge and meet in turn, so that one barrier is always in use.
+    // Both sides diverge and reconverge in turn, so that one barrier is always in use.
     part(&mut parts, 9, &[(10, 0b0100), (12, 0b1000)], 15, false);
     for _ in 0..100 {
         parts.splits.rotate_left(1);

@@ -37,7 +37,8 @@ impl Sm {
         self.with(slot, issued, |vtw, view| vtw.left(view, warp));
     }
 
-    /// The next warp that begins, with its logical block, if one does; if none does, the virtual block may ask for another.
+    /// The next warp that begins, with its logical block, if one does; if none does, the virtual block may ask for
+    /// another.
     fn begin(&mut self, slot: usize) -> Option<(u16, u32)> {
         let none = vec![0; usize::from(self.launch.warps)];
         for warp in self.blocks[slot].waiting().to_vec() {
@@ -131,7 +132,7 @@ impl Machine {
             let Some((done, slot, warp)) = soonest.min() else { return now };
             now = done;
             self.done[slot][warp] = None;
-            // What is left to do stands for what has been done.
+            // What is left to do represents what has been done.
             let left = self.done[slot].iter().map(|d| d.map_or(0, |d| d - now));
             let issued: Vec<u64> = left.map(|left| 1000 - left.min(1000)).collect();
             self.sm.leave(slot, warp as u16, &issued);

@@ -68,7 +68,7 @@ fn a_machine_that_cannot_work_is_refused() {
     assert_eq!(messages, ["-gpgpu_tex_cache:l1: `sm.l1t.sets` is 0, and only the others can be left out"]);
 }
 
-/// The options behind the preset give the preset.
+/// The options from which the preset was made give the preset.
 #[test]
 fn the_reference_machine_comes_out_as_the_preset() {
     let text = "-gpgpu_cache:dl1 N:32:128:4,L:L:m:N:H,S:64:8,8 -gpgpu_cache:dl2 S:64:128:8,L:B:m:L:L,A:256:4,4:0,32 \

@@ -11,7 +11,7 @@ pub(super) struct Packet<T> {
     pub(super) at: Cycle,
     pub(super) to: u32,
     pub(super) flits: u32,
-    /// The one behind it in its list.
+    /// The one after it in its list.
     pub(super) next: u32,
     pub(super) payload: Option<T>,
 }

@@ -1,7 +1,7 @@
 //! Requests that wait for a bank, by row.
 //!
-//! A bank takes all requests for a row before it turns to another one, so those that wait for a row are taken together and
-//! only whole rows have an order: that of their oldest requests.
+//! A bank takes all requests for a row before it turns to another one, so those that wait for a row are taken together
+//! and only whole rows have an order: that of their oldest requests.
 
 use crate::mem::dram_bank::Access;
 use raddle_ptx::num::fit;
@@ -9,7 +9,7 @@ use raddle_ptx::num::fit;
 /// No request.
 const NONE: u32 = u32::MAX;
 
-/// A request and the one behind it that waits for the same row.
+/// A request and the one after it that waits for the same row.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 struct Waiting {
     access: Access,
@@ -76,8 +76,8 @@ impl RowQueues {
         self.len += 1;
     }
 
-    /// Takes the next request of a bank that has some: of the row it is taking, of the one that is `open`, or the oldest. Says
-    /// whether it was one of the first two.
+    /// Takes the next request of a bank that has some: of the row it is taking, of the one that is `open`, or the
+    /// oldest. Says whether it was one of the first two.
     pub(super) fn pop(&mut self, bank: u32, open: u32) -> (Access, bool) {
         let rows = &mut self.rows[bank as usize];
         let mut hit = self.serving >> bank & 1 != 0;

@@ -89,7 +89,7 @@ fn the_head_of_a_queue_holds_up_the_rest() {
     }
     crossbar.push(0, 70, 1, 40, 70);
     crossbar.step(70, 200);
-    // 64 packets wait in the output buffer; the one for destination 1 is behind the others in the input.
+    // 64 packets wait in the output buffer; the one for destination 1 is after the others in the input.
     assert_eq!((crossbar.pop(0), crossbar.pop(1)), (None, None));
     assert!(crossbar.counters().blocked > 0 && crossbar.counters().refused > 0);
     crossbar.set_credit(0, 10);

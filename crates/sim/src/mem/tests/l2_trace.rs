@@ -92,7 +92,7 @@ fn a_write_takes_a_line_without_reading_it() {
             ("read", 1, 1, "miss", 0),
             ("write a word", 1, 1, "hit", 0),
             ("read", 1, 1, "hit", 0),
-            // Of a sector written in part the rest is sent for when it is read, and not before.
+            // Of a sector written in part the rest is requested when it is read, and not before.
             ("write a word", 0, 2, "sector miss", 0),
             ("write a word", 0, 2, "hit", 0),
             ("read", 0, 2, "sector miss", 0),

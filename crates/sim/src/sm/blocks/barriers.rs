@@ -1,4 +1,4 @@
-//! What threads of a block do together: they end, meet at barriers and take logical blocks; and warps as a whole.
+//! What threads of a block do together: they end, wait at barriers and take logical blocks; and warps as a whole.
 
 use super::super::build::Build;
 use super::super::facts::Facts;
@@ -21,10 +21,10 @@ use raddle_exec::op::{Class, Op};
 use raddle_exec::sanitize;
 use raddle_ptx::num::fit;
 
-/// Where threads of a block meet.
+/// Where threads of a block wait for each other.
 pub(in super::super) struct Barriers {
     pub(super) phases: Phases,
-    /// Where warps take logical blocks by themselves.
+    /// Where warps take logical blocks on their own.
     pub(super) logical: Option<Box<VirtualBlocks>>,
     /// Blocks whose threads have all ended, with something of them left in the machine.
     pub(super) ending: Vec<u32>,
@@ -42,8 +42,8 @@ saved!(Barriers {
 });
 
 impl Barriers {
-    /// Nobody is there. `policy` says who takes which logical block, if any are asked for; without it a block takes its next one
-    /// as a whole.
+    /// Nobody is there. `policy` says who takes which logical block, if any are asked for; without it a block takes its
+    /// next one as a whole.
     pub(super) fn new<B: Build>(
         on: &mut Shared<'_, B>,
         launch: &Launch,
@@ -180,7 +180,8 @@ impl Barriers {
         }
     }
 
-    /// An operation of a whole static warp: at once, or when all its members have come. What it moves are requests of `inst`.
+    /// An operation of a whole static warp: at once, or when all its members have come. What it moves are requests of
+    /// `inst`.
     pub(in super::super) fn warp_wide<B: Build>(
         &mut self,
         on: &mut Shared<'_, B>,
@@ -239,7 +240,7 @@ impl Barriers {
         self.logical.as_ref()?.waits(on, &self.phases, warp)
     }
 
-    /// What the threads of a block at a barrier wait for, when a part of a warp says that it is there.
+    /// What the threads of a block at a barrier wait for, when a split says that it is there.
     pub(in super::super) fn barrier_text<B: Build>(
         &self,
         on: &Shared<'_, B>,

@@ -1,4 +1,4 @@
-//! Blocks come to an SM and leave it, with the slots of their warps; their warps meet at barriers.
+//! Blocks come to an SM and leave it, with the slots of their warps; their warps wait for each other at barriers.
 
 mod barriers;
 pub mod phases;
@@ -52,15 +52,15 @@ pub(super) struct Blocks {
     turns: Turns,
     /// Warps that start.
     warps: Vec<StaticWarp>,
-    /// Where threads of a block meet.
+    /// Where threads of a block wait for each other.
     barriers: Barriers,
 }
 
 saved!(Blocks { values: residents, starts, ended, turns, warps; parts: barriers });
 
 impl Blocks {
-    /// None yet. `policy` says who takes which logical block, if any are asked for; without it a block takes its next one as a
-    /// whole.
+    /// None yet. `policy` says who takes which logical block, if any are asked for; without it a block takes its next
+    /// one as a whole.
     pub(super) fn new<B: Build>(
         on: &mut Shared<'_, B>,
         launch: &Launch,
@@ -77,7 +77,7 @@ impl Blocks {
         }
     }
 
-    /// Where threads of a block meet.
+    /// Where threads of a block wait for each other.
     #[inline]
     pub(super) fn barriers_mut(&mut self) -> &mut Barriers {
         &mut self.barriers
@@ -107,12 +107,12 @@ impl Blocks {
         self.turns
     }
 
-    /// Whether warps take logical blocks by themselves.
+    /// Whether warps take logical blocks on their own.
     pub(super) fn are_virtual(&self) -> bool {
         self.barriers.logical.is_some()
     }
 
-    /// Who takes which logical block, where warps do so by themselves.
+    /// Who takes which logical block, where warps do so on their own.
     pub(super) fn logical_blocks(&self) -> Option<&dyn LogicalBlocks> {
         self.barriers.logical.as_ref().map(|logical| logical.policy())
     }

@@ -111,7 +111,7 @@ impl Phases {
         self.arrived[warps].fill(None);
     }
 
-    /// Lanes of a warp have come to a barrier; the warp waits when it has none that can go on.
+    /// Lanes of a warp have come to a barrier; the warp waits when it has none that can continue.
     pub(super) fn arrive(&mut self, warp: WarpId, now: Cycle, info: &WarpInfo) {
         if !self.has_blocks {
             return;
@@ -135,7 +135,8 @@ impl Phases {
         self.blocks[slot as usize].times.add(arrived.saturating_sub(from));
     }
 
-    /// All who waited at a barrier of a block have left it: a phase has ended. Others of its warps may wait at another one.
+    /// All who waited at a barrier of a block have left it: a phase has ended. Others of its warps may wait at another
+    /// one.
     pub(super) fn released(&mut self, slot: u32, warps: Range<u16>, table: &WarpTable, counters: &mut SmCounters) {
         if !self.has_blocks {
             return;

@@ -1,11 +1,11 @@
 //! Virtual blocks: warps take their next logical block, each when it has left the one before.
 //!
-//! This is for kernels that ask for logical blocks by `raddle.next_tbid`. A warp that issues it waits at a barrier of its own
-//! until the mechanism ([`LogicalBlocks`]) lets it begin the next one. New logical blocks come from the GPU's counter
-//! ([`crate::logical_blocks`]), which is asked when the mechanism says so.
+//! This is for kernels that ask for logical blocks by `raddle.next_tbid`. A warp that issues it waits at a barrier of
+//! its own until the mechanism ([`LogicalBlocks`]) lets it begin the next one. New logical blocks come from the GPU's
+//! counter ([`crate::logical_blocks`]), which is asked when the mechanism says so.
 //!
-//! Barriers are those of a logical block: warps of two iterations have banks of their own. Shared memory is there once: a
-//! warp that is ahead does not use it before all others have left the iteration before, and then it is cleared.
+//! Barriers are those of a logical block: warps of two iterations have banks of their own. Shared memory is there once:
+//! a warp that is ahead does not use it before all others have left the iteration before, and then it is cleared.
 
 use super::super::build::Build;
 use super::super::shared::Shared;
@@ -25,13 +25,14 @@ use raddle_ptx::isa::{Opcode, Word};
 use raddle_ptx::num::fit;
 use std::collections::VecDeque;
 
-/// The number of the barrier at which warp 0 of a virtual block waits for its next logical block; others have those behind it.
+/// The number of the barrier at which warp 0 of a virtual block waits for its next logical block; others have those
+/// after it.
 const OWN_BARRIER: u32 = 64;
 
 /// Warps of a block that can have one.
 const MAX_OWN: u32 = 256 - OWN_BARRIER;
 
-/// Whether a kernel's warps take logical blocks by themselves.
+/// Whether a kernel's warps take logical blocks on their own.
 pub(in super::super) fn takes_logical_blocks(kernel: &TimedKernel<'_>, launch: &Launch, width: u32) -> bool {
     let asks = |op: &Op| op.class == Class::Barrier && op.variant == BarrierOp::NextBlock as u8;
     kernel.program.ops.iter().any(asks) && launch.threads_per_cta().div_ceil(width) <= MAX_OWN
@@ -155,7 +156,8 @@ impl VirtualBlocks {
         self.publish(on, slot);
     }
 
-    /// Says of the warps of a block whether they wait for their next logical block, and whether they may use shared memory.
+    /// Says of the warps of a block whether they wait for their next logical block, and whether they may use shared
+    /// memory.
     fn publish<B: Build>(&self, on: &mut Shared<'_, B>, slot: u32) {
         let (block, first) = (&self.blocks[slot as usize], on.facts.first_warp(slot));
         for (number, warp) in block.warps() {
@@ -196,8 +198,8 @@ impl VirtualBlocks {
             block.leave(number);
             self.policy.left(&view(block, on, phases, slot), number);
         }
-        // Nobody uses shared memory for the next iteration before all have left this one; but the first iteration may be
-        // under way before all have come to it.
+        // Nobody uses shared memory for the next iteration before all have left this one; but the first iteration may
+        // be under way before all have come to it.
         let iteration = block.warp(number).iteration;
         if iteration > 0 && block.all_have_left(iteration) {
             on.threads.core.clear_shared(slot);
@@ -213,8 +215,8 @@ impl VirtualBlocks {
         }
     }
 
-    /// Warps that the mechanism lets begin their next iteration do, in the order in which they came; then it may ask for
-    /// another logical block.
+    /// Warps that the mechanism lets begin their next iteration do, in the order in which they came; then it may ask
+    /// for another logical block.
     fn begin_iterations<B: Build>(&mut self, on: &mut Shared<'_, B>, phases: &mut Phases, slot: u32, now: Cycle) {
         let mut at = 0;
         while let Some(number) = self.blocks[slot as usize].waiting().get(at).copied() {
@@ -239,7 +241,7 @@ impl VirtualBlocks {
         }
     }
 
-    /// A warp goes on with a logical block.
+    /// A warp continues with a logical block.
     fn begin_iteration<B: Build>(
         &mut self,
         on: &mut Shared<'_, B>,

@@ -2,7 +2,7 @@
 
 use crate::sm::in_flight::InstId;
 
-/// Instructions a queue in front of or behind the collector holds at most.
+/// The most instructions that a queue before or after the collector holds.
 pub const MAX_WIDTH: u8 = 16;
 
 /// A short queue of instructions.

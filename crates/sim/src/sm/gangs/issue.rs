@@ -17,7 +17,7 @@ pub(super) fn veto<B: Build>(gangs: &Gangs, path: &mut Path<'_, '_, B>, gang: Ga
     slices_in(gang.mask).fold(None, veto)
 }
 
-/// Issues up to so many instructions of a gang, all its warps in lock-step.
+/// Issues up to so many instructions of a gang, all its warps in lockstep.
 pub(super) fn issue_gang<B: Build>(gangs: &Gangs, path: &mut Path<'_, '_, B>, gang: Gang, per_warp: u32) {
     for n in 0..per_warp {
         let (set, on) = (usize::from(gang.set), &*path.on);
@@ -60,7 +60,7 @@ fn executes_together<B: Build>(gangs: &Gangs, on: &Shared<'_, B>, gang: Gang) ->
         }
 }
 
-/// Executes the instruction of a gang once; each warp then goes on by itself. False when that ended the run.
+/// Executes the instruction of a gang once; each warp then continues on its own. False when that ended the run.
 fn issue_together<B: Build>(gangs: &Gangs, path: &mut Path<'_, '_, B>, gang: Gang, first: bool) -> bool {
     let on = &mut *path.on;
     let leader = gangs.member(gang, gang.mask.trailing_zeros() as usize);

@@ -1,5 +1,5 @@
-//! Gangs: warps of different slices that issue the same instruction in the same cycle, before warps that go by themselves. Who goes
-//! together, and which gang goes first, says the mechanism ([`Ganging`]).
+//! Gangs: warps of different slices that issue the same instruction in the same cycle, before warps that issue on their
+//! own. The mechanism ([`Ganging`]) decides which warps form a gang and which gang comes first.
 
 mod issue;
 mod turns;
@@ -62,7 +62,7 @@ impl Gangs {
         self.table.ganged()
     }
 
-    /// Warps that may issue by themselves.
+    /// Warps that may issue on their own.
     #[inline]
     pub(super) fn free(&self) -> &WarpSet {
         self.table.free()
@@ -271,7 +271,7 @@ impl Gangs {
         }
     }
 
-    /// The next gang that wants instructions, in turn: a warp, and those behind it that want the same, as bits.
+    /// The next gang that wants instructions, in turn: a warp, and those after it that want the same, as bits.
     pub(super) fn pick_fetch<B: Build>(&mut self, on: &Shared<'_, B>) -> Option<(WarpId, u8)> {
         if !on.warps.sets().wanting.meets(self.members()) {
             return None;

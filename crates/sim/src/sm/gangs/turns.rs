@@ -16,7 +16,7 @@ impl Turns {
         Self { next }
     }
 
-    /// The next gang that wants instructions: a warp, and those behind it that want the same, as bits.
+    /// The next gang that wants instructions: a warp, and those after it that want the same, as bits.
     pub(super) fn next<B: Build>(&mut self, on: &Shared<'_, B>, table: &GangTable) -> Option<(WarpId, u8)> {
         let wanting = &on.warps.sets().wanting;
         let sets = table.sets();

@@ -25,7 +25,7 @@ use std::ops::Range;
 pub(super) struct MemoryState {
     /// An instruction is handing out its requests.
     pub(super) is_occupied: bool,
-    /// The last request could not be handed on.
+    /// The last request could not be sent.
     pub(super) is_stalled: bool,
 }
 
@@ -245,8 +245,8 @@ impl Schedulers {
         }
     }
 
-    /// The operation a scheduler waits for: that of the warp that comes first in its order, of those that are held up by what its
-    /// slots are charged to. A policy that ranks none of them leaves it to the lowest slot.
+    /// The operation a scheduler waits for: that of the warp that comes first in its order, of those that are held up
+    /// by what its slots are charged to. A policy that ranks none of them leaves it to the lowest slot.
     fn find_waiting<B: Build>(
         &mut self,
         on: &Shared<'_, B>,
@@ -321,7 +321,7 @@ impl Schedulers {
         }
     }
 
-    /// Whether a warp can issue to a unit by itself.
+    /// Whether a warp can issue to a unit on its own.
     #[inline]
     pub(super) fn has_ready<B: Build>(&self, on: &Shared<'_, B>, gangs: &Gangs, unit: UnitKind) -> bool {
         let sets = on.warps.sets();

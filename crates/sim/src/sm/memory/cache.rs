@@ -1,8 +1,8 @@
 //! A first-level cache of the SM: tags, outstanding lines, requests waiting for the interconnect.
 //!
-//! Tags and outstanding misses are those of all caches (`mem/cache.rs`, `mem/mshr.rs`). There are no data in it: values come
-//! from the functional memory. A read hits, joins a line that is outstanding,
-//! sends for one, or is refused and tried again in the next cycle.
+//! Tags and outstanding misses are those of all caches (`mem/cache.rs`, `mem/mshr.rs`). There are no data in it: values
+//! come from the functional memory. A read hits, joins a line that is outstanding, requests one, or is refused and
+//! tried again in the next cycle.
 
 mod refusal;
 mod sectors;
@@ -36,7 +36,7 @@ pub enum Answer {
     Hit,
     /// The access waits for an outstanding line.
     Pending,
-    /// The line has been sent for, or the write went through.
+    /// The line has been requested, or the write went through.
     Miss,
     /// Refused: try again.
     Fail,
@@ -45,10 +45,10 @@ pub enum Answer {
 /// A line of the tags is one sector: it comes as a whole.
 const WHOLE: u8 = 1;
 
-/// A line that has been sent for.
+/// A line that has been requested.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 struct Sent {
-    /// The line of the tags that is kept for it, if that is chosen when it is sent for.
+    /// The line of the tags that is kept for it, if that is chosen when it is requested.
     line: u32,
     /// Replies still to come.
     left: u32,

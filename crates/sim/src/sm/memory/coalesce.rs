@@ -87,7 +87,7 @@ fn run(rules: Rules, addresses: &[u64; 32], out: &mut Vec<Access>) -> bool {
 }
 
 fn group(rules: Rules, addresses: &[u64; 32], mask: u32, out: &mut Vec<Access>) {
-    // Segments with the number of the lane behind: sorted, lanes of a segment are next to each other.
+    // Segments, each followed by the number of its lane: sorted, lanes of a segment are next to each other.
     let bits = rules.segment().trailing_zeros();
     let mut all = [0; 32];
     let mut count = 0;
@@ -159,7 +159,8 @@ fn shrink(rules: Rules, lanes: u32, base: u64, chunks: u32, written: u128) -> Ac
     Access { address: base + u64::from(start), bytes, lanes, byte_mask }
 }
 
-/// The requests of an access as if its bytes lay side by side: as many as they fill, where the first of its requests are.
+/// The requests of an access as if its bytes lay side by side: as many as they fill, where the first of its requests
+/// are.
 pub fn pack(accesses: &mut Vec<Access>, bytes: u64, rules: Rules) {
     let segment = u64::from(rules.segment());
     let count = bytes.div_ceil(segment).max(1);
@@ -182,8 +183,8 @@ pub fn pack(accesses: &mut Vec<Access>, bytes: u64, rules: Rules) {
     }
 }
 
-/// The requests of an access whose lanes touch several places, each an address, a number of bytes and the lane, into `out`, by
-/// ascending address: one for every segment.
+/// The requests of an access whose lanes touch several places, each an address, a number of bytes and the lane, into
+/// `out`, by ascending address: one for every segment.
 pub fn coalesce_moved(rules: Rules, moved: impl Iterator<Item = (u64, u32, usize)>, out: &mut Vec<Access>) {
     let segment = u64::from(rules.segment());
     let mut parts: Vec<(u64, u32, u32, u128)> = Vec::new();
@@ -287,7 +288,7 @@ pub fn bank(word: u32, banks: u32) -> u32 {
     if banks.is_power_of_two() { word & (banks - 1) } else { word % banks }
 }
 
-/// Whether each half of the lanes wants one word, or words side by side, and the halves do not meet in a bank: as
+/// Whether each half of the lanes wants one word, or words side by side, and the halves do not share a bank: as
 /// most code does. All lanes are then served at once.
 #[inline]
 fn is_regular(words: &[u32; 32], banks: u32) -> bool {

@@ -1,4 +1,4 @@
-//! How an instruction in the load-store unit hands out its requests: to shared memory, the caches or the interconnect.
+//! How an instruction in the load-store unit sends its requests: to shared memory, the caches or the interconnect.
 
 use super::super::build::Build;
 use super::super::in_flight::InstId;
@@ -13,7 +13,7 @@ use crate::seam::WarpId;
 use raddle_ptx::num::fit;
 
 impl Outgoing {
-    /// The current instruction hands out a request.
+    /// The current instruction sends a request.
     pub(super) fn hand_out<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>) {
         let Some(inst) = self.current else { return };
         self.stuck = Stuck::No;
@@ -38,7 +38,7 @@ impl Outgoing {
         }
     }
 
-    /// All requests are handed out.
+    /// All requests are sent.
     fn leave<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) {
         let on = &mut *desk.on;
         let entry = on.insts.get(inst);
@@ -134,7 +134,8 @@ impl Outgoing {
         Some(entry.accesses.is_empty())
     }
 
-    /// Requests for the data cache, as many as it has banks: up to the first whose bank has taken one in this cycle, or has no room.
+    /// Requests for the data cache, as many as it has banks: up to the first whose bank has taken one in this cycle, or
+    /// has no room.
     fn hand_to_l1<B: Build>(&mut self, desk: &mut Desk<'_, '_, B>, inst: InstId) -> bool {
         let mut taken = 0u64;
         loop {

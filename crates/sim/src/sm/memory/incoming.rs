@@ -42,7 +42,7 @@ pub(super) struct Incoming {
     /// Replies at the port.
     ejected: Ring<Reply>,
     ejection_buffer: u32,
-    /// When each line of the data cache was sent for.
+    /// When each line of the data cache was requested.
     sent_at: Vec<Cycle>,
     /// The operations for which they were, in builds with a profile.
     sent_for: Vec<u32>,
@@ -137,7 +137,7 @@ impl Incoming {
         self.hits.push_back((at, load));
     }
 
-    /// A line of the data cache is sent for.
+    /// A line of the data cache is requested.
     pub(super) fn line_sent<B: Build>(&mut self, request: &Request, now: Cycle) {
         self.sent_at[request.token.0 as usize] = now;
         if B::PROFILED {

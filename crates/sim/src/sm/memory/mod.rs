@@ -1,4 +1,4 @@
-//! The load-store unit: one instruction at a time hands out its requests (`outgoing.rs`); results come back through
+//! The load-store unit: one instruction at a time sends its requests (`outgoing.rs`); results come back through
 //! one write-back port (`incoming.rs`). Here is what both share, and when the unit stands still.
 
 pub mod access;
@@ -89,7 +89,7 @@ impl LoadStore {
         (self.caches.l1c, self.caches.l1t)
     }
 
-    /// Whether the last request could not be handed on.
+    /// Whether the last request could not be sent.
     #[inline]
     pub(super) fn is_stalled(&self) -> bool {
         self.out.stalled
@@ -140,7 +140,8 @@ impl LoadStore {
         self.out.skip::<B>(&mut self.caches, now, cycles)
     }
 
-    /// A reply will arrive at `at`; whether it is one of many sectors of a line, which count at once, and the last has not come.
+    /// A reply will arrive at `at`; whether it is one of many sectors of a line, which count at once, and the last has
+    /// not come.
     pub(super) fn absorbs<B: Build>(&mut self, on: &mut Shared<'_, B>, reply: &Reply) -> bool {
         let token = reply.token;
         match reply.purpose {

@@ -1,4 +1,4 @@
-//! Requests on their way out of the load-store unit: the look-up queue of the data cache, and what the caches send for. How
+//! Requests that leave the load-store unit: the look-up queue of the data cache, and what the caches request. How
 //! an instruction makes them is in `hand_out.rs`.
 
 use super::super::build::Build;
@@ -33,15 +33,15 @@ pub(super) struct Lookup {
 
 /// Requests that are made.
 pub(super) struct Outgoing {
-    /// The instruction that hands out its requests.
+    /// The instruction that sends its requests.
     pub(super) current: Option<InstId>,
     pub(super) banks: Banks,
     pub(super) sector: u32,
     /// Stores are acknowledged.
     pub(super) write_replies: bool,
-    /// The last request could not be handed on.
+    /// The last request could not be sent.
     pub(super) stalled: bool,
-    /// Why the current instruction could not hand on its request in the last cycle.
+    /// Why the current instruction could not send its request in the last cycle.
     pub(super) stuck: Stuck,
     /// Tells of what requests find there, if somebody asks.
     pub(super) watch: Watch,
@@ -53,7 +53,7 @@ saved!(Outgoing {
     fixed: sector, write_replies;
 });
 
-/// Why the current instruction could not hand on its request: it will fail again until that changes.
+/// Why the current instruction could not send its request: it will fail again until that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) enum Stuck {
     /// It could.
@@ -143,7 +143,7 @@ impl Outgoing {
         self.banks.next_lookup::<B>(l1d.version())
     }
 
-    /// Whether the current instruction would fail again to hand on its request.
+    /// Whether the current instruction would fail again to send its request.
     fn is_stuck<B: Build>(&self, caches: &Caches, port: &Port) -> bool {
         match self.stuck {
             Stuck::No => false,

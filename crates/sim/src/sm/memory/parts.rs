@@ -1,8 +1,8 @@
-//! Whom a request serves: an instruction of one warp, or those of several slices that meet the load-store unit as one.
+//! Whom a request serves: an instruction of one warp, or those of several slices that reach the load-store unit as one.
 //!
-//! What the slices have for it in a cycle becomes one access of up to 32 threads, put together as if a wide warp had made it.
-//! An instruction that belongs to no warp, the carrier, hands out its requests. Each request is a [`Part`], which knows the
-//! instructions it serves; an instruction is done when all its parts have come, whatever the others wait for.
+//! What the slices have for it in a cycle becomes one access of up to 32 threads, put together as if a wide warp had
+//! made it. An instruction that belongs to no warp, the carrier, sends its requests. Each request is a [`Part`], which
+//! knows the instructions it serves; an instruction is done when all its parts have come, whatever the others wait for.
 //!
 //! On a machine with one slice there are no parts: a request serves one instruction (of a load) or warp (of a store).
 
@@ -219,7 +219,7 @@ impl Parts {
         }
     }
 
-    /// A part of a load has come; the last one ends the instruction, unless it is `current` and still hands out requests.
+    /// A part of a load has come; the last one ends the instruction, unless it is `current` and still sends requests.
     pub(super) fn came<B: Build>(&mut self, on: &mut Shared<'_, B>, load: Load, current: Option<InstId>) {
         let number = match load {
             Load::Inst(inst) => {
@@ -285,7 +285,7 @@ impl Parts {
         }
     }
 
-    /// A carrier has handed out all requests: its instructions are done, or wait for their parts.
+    /// A carrier has sent all requests: its instructions are done, or wait for their parts.
     pub(super) fn leave<B: Build>(&mut self, on: &mut Shared<'_, B>, carrier: InstId) {
         let is_store = on.op_of(carrier).mem == MemKind::Store;
         let members = std::mem::take(&mut on.insts.get_mut(carrier).members);
@@ -313,7 +313,7 @@ impl Parts {
         }
     }
 
-    /// A load from shared memory is done, of one instruction or of all that a carrier stands for.
+    /// A load from shared memory is done, of one instruction or of all that a carrier represents.
     pub(super) fn done<B: Build>(&mut self, on: &mut Shared<'_, B>, inst: InstId) {
         if !on.insts.is_carrier(inst) {
             on.complete(inst);

@@ -4,10 +4,10 @@
 //!  fetch ─► tags ─┬────────────────► fragments (in order) ─► results ─► write-back
 //!                 └─► requests ─► memory ─► reorder buffer ──┘
 //! ```
-//! A fetch finds its line among the tags or sends for it; either way it then waits in the queue of fragments until it is the
-//! first and its line has come. The tags are those of the time when the fetch is done, so a line counts as there from the
-//! moment it is sent for: whoever looks for it next is behind the one who sent. A hit can so wait for a miss before it,
-//! which belongs to another warp.
+//! A fetch finds its line among the tags or requests it; either way it then waits in the queue of fragments until it is
+//! the first and its line has come. The tags are those of the time when the fetch is done, so a line counts as present
+//! from the moment it is requested: the next fetch of it is after the one that requested it. So a hit can wait for an
+//! earlier miss of another warp.
 //!
 //! There are no data in it: values come from the functional memory.
 
@@ -18,7 +18,7 @@ use crate::packet::{Cycle, NO_ORIGIN, Purpose, Request, Token};
 use crate::saved;
 use std::collections::VecDeque;
 
-/// Every line has one sector: all of it is sent for.
+/// Every line has one sector: all of it is requested.
 const WHOLE: u8 = 1;
 
 /// A fetch that is not done.
@@ -26,7 +26,7 @@ const WHOLE: u8 = 1;
 struct Fragment {
     /// Who waits.
     waiter: Token,
-    /// Its place in the reorder buffer, if it sent for its line.
+    /// Its place in the reorder buffer, if it requested its line.
     line: Option<u32>,
 }
 
@@ -162,14 +162,14 @@ impl TextureCache {
         self.left[token.0 as usize] = 0;
     }
 
-    /// Whether the first fragment can go on.
+    /// Whether the first fragment can continue.
     #[inline]
     fn can_step(&self) -> bool {
         self.results.len() < self.config.results as usize
             && self.fragments.front().is_some_and(|f| f.line.is_none_or(|line| self.left[line as usize] == 0))
     }
 
-    /// One cycle: the first fragment goes on if it has what it waits for.
+    /// One cycle: the first fragment continues if it has what it waits for.
     #[inline]
     pub fn step(&mut self) {
         if self.can_step()

@@ -34,7 +34,7 @@ pub(super) fn is_wanted<B: Build>(on: &Shared<'_, B>) -> bool {
 }
 
 impl Watch {
-    /// A request has reached the tags, and a line was found, sent for or refused.
+    /// A request has reached the tags, and a line was found, requested or refused.
     pub(super) fn looked_up<B: Build>(
         &mut self,
         on: &mut Shared<'_, B>,

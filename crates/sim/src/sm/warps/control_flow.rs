@@ -1,4 +1,4 @@
-//! Who is in which warp, and where it goes on: the divergence model and the table it fills.
+//! Who is in which warp, and where it continues: the divergence model and the table it fills.
 
 use super::super::build::Build;
 use super::news::News;
@@ -45,7 +45,7 @@ impl Flow {
         self.due = self.divergence.next_event();
     }
 
-    /// A warp goes on as its instruction says.
+    /// A warp continues as its instruction says.
     #[inline]
     pub(super) fn issued(&mut self, warp: WarpId, outcome: Outcome<'_>) {
         self.divergence.issued(warp, outcome, &mut self.table);
@@ -112,7 +112,7 @@ impl Flow {
         self.due
     }
 
-    /// Lets everyone at a barrier go on; `leave` is called with them.
+    /// Lets everyone at a barrier continue; `leave` is called with them.
     pub(in super::super) fn release(&mut self, slot: u32, barrier: u8, leave: &mut dyn FnMut(Leaving<'_>)) {
         self.divergence.release(slot, barrier, &mut self.table, leave);
     }

@@ -6,7 +6,7 @@ pub const MAX_IBUFFER: u8 = 8;
 /// It has issued a fence that is not done.
 const FENCE: u32 = 1 << 30;
 
-/// It goes behind its fence or atomic when that is done.
+/// It continues after its fence or atomic when that is done.
 const STAYS: u32 = 1 << 31;
 
 /// The front end of a warp slot, and what it has outstanding.
@@ -90,7 +90,7 @@ impl Front {
         self.ordered & !STAYS != 0
     }
 
-    /// Whether it has such, or is still to go behind one.
+    /// Whether it has any that are not done, or has not yet continued after one.
     #[inline]
     #[must_use]
     pub fn is_ordered(&self) -> bool {
@@ -117,12 +117,12 @@ impl Front {
         self.ordered -= 1;
     }
 
-    /// It goes behind its fence or atomic when that is done.
+    /// It continues after its fence or atomic when that is done.
     pub fn stay(&mut self) {
         self.ordered |= STAYS;
     }
 
-    /// Whether it goes behind it now; asked once.
+    /// Whether it continues after it now; asked once.
     pub fn take_stay(&mut self) -> bool {
         let done = self.ordered == STAYS;
         if done {

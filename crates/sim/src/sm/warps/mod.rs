@@ -1,8 +1,9 @@
 //! The warps of an SM: which threads they are made of, where they are, and what each could do next.
 //!
-//! The divergence model says who is in which warp and where it goes on (`Warps::go_on`). What follows from that for a
-//! warp, its [`Place`](crate::seam::Place), is kept in sets which events bring up to date: an instruction that is issued or done, decoded
-//! instructions that come, a barrier that opens. No stage looks at all warps to find one that can move.
+//! The divergence model says who is in which warp and where it continues (`Warps::go_on`). What follows from that for a
+//! warp, its [`Place`](crate::seam::Place), is kept in sets which events bring up to date: an instruction that is
+//! issued or done, decoded instructions that come, a barrier that opens. No stage looks at all warps to find one that
+//! can move.
 //!
 //! What others want to know of warps that come and go is left for them in `News`, in the order in which it happened.
 
@@ -37,7 +38,7 @@ use slots::Slots;
 /// The warps of an SM.
 pub(super) struct Warps<'k, B> {
     kernel: &'k TimedKernel<'k>,
-    /// Who is in which warp, and where it goes on.
+    /// Who is in which warp, and where it continues.
     pub(super) flow: Flow,
     ready: Readiness<'k, B>,
     /// Which slots are in use, since when, and what was issued from them.
@@ -52,8 +53,8 @@ saved!(impl['k, B] Warps<'k, B> {
 });
 
 impl<'k, B: Build> Warps<'k, B> {
-    /// For one launch, all `slots` free. `is_pool` says that the divergence model takes slots as it likes, `fetch_waiting`
-    /// that warps at a barrier want instructions too.
+    /// For one launch, all `slots` free. `is_pool` says that the divergence model takes slots as it likes,
+    /// `fetch_waiting` that warps at a barrier want instructions too.
     pub(super) fn new(
         kernel: &'k TimedKernel<'k>,
         sm: &SmConfig,
@@ -215,7 +216,7 @@ impl<'k, B: Build> Warps<'k, B> {
         self.ready.enter(&self.flow.table, warp, op, entry);
     }
 
-    /// An instruction is done: its registers are written, its warp may go on.
+    /// An instruction is done: its registers are written, its warp may continue.
     #[inline]
     pub(super) fn complete(&mut self, entry: &InFlight) {
         self.ready.release(entry);
@@ -241,7 +242,7 @@ impl<'k, B: Build> Warps<'k, B> {
         self.refresh(warp);
     }
 
-    /// A warp goes on behind its memory instruction. One whose threads may leave it does so when its fence or atomics
+    /// A warp continues after its memory instruction. One whose threads may leave it does so when its fence or atomics
     /// are done; threads of a pool are let go then, and nobody may join them from now on.
     #[inline]
     pub(super) fn go_behind_memory(&mut self, warp: WarpId) {
@@ -253,7 +254,7 @@ impl<'k, B: Build> Warps<'k, B> {
         }
     }
 
-    /// The warp goes on behind its instruction.
+    /// The warp continues after its instruction.
     #[inline]
     pub(super) fn go_behind(&mut self, warp: WarpId) {
         if self.flow.table.step(warp) {
@@ -263,7 +264,7 @@ impl<'k, B: Build> Warps<'k, B> {
         }
     }
 
-    /// The warp goes on as its instruction says.
+    /// The warp continues as its instruction says.
     pub(super) fn go_on(&mut self, warp: WarpId, outcome: Outcome<'_>) {
         self.flow.issued(warp, outcome);
         self.refresh_touched();
@@ -290,7 +291,7 @@ impl<'k, B: Build> Warps<'k, B> {
         let front = self.ready.front(warp);
         front.fetching = false;
         if self.flow.table.get(warp).valid && !self.flow.table.get(warp).ended {
-            // What lies behind the program is fetched too: the warp is found to be elsewhere and drops it.
+            // What lies after the program is fetched too: the warp is found to be elsewhere and drops it.
             for next in pc..pc + width {
                 front.push(next);
             }
@@ -339,7 +340,7 @@ impl<'k, B: Build> Warps<'k, B> {
         }
     }
 
-    /// An instruction of a warp whose threads change warps has ended: they may go on, in whatever warp they are now.
+    /// An instruction of a warp whose threads change warps has ended: they may continue, in whatever warp they are now.
     fn finish(&mut self, warp: WarpId) {
         let front = self.front(warp);
         if self.pooled() && front.in_flight == 0 && !front.waits_in_order() {
@@ -368,7 +369,7 @@ impl<'k, B: Build> Warps<'k, B> {
         }
     }
 
-    /// A fence or atomics of a warp may be done; whether it has gone on and is up to date.
+    /// A fence or atomics of a warp may be done; whether it has continued and is up to date.
     fn end_order(&mut self, warp: WarpId) -> bool {
         if self.ready.end_fence(warp) {
             self.news.fence_ended();

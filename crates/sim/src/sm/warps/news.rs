@@ -82,7 +82,7 @@ impl News {
         self.notice(Notice::Barrier(warp, false));
     }
 
-    /// A warp may be elsewhere than behind its instruction.
+    /// A warp may be elsewhere than after its instruction.
     #[inline]
     pub(super) fn moved(&mut self, warp: WarpId) {
         if let Some(Moved { group, groups }) = &mut self.moved {

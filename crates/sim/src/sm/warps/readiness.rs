@@ -22,8 +22,8 @@ pub(super) struct Readiness<'k, B> {
     regroups: bool,
     /// The divergence model takes slots as it likes.
     is_pool: bool,
-    /// Its warps are parts of static ones and wait for registers of their own lanes only; others of a pool issue one instruction
-    /// at a time.
+    /// Its warps are parts of static ones and wait for registers of their own lanes only; others of a pool issue one
+    /// instruction at a time.
     splits: bool,
     pub(super) fronts: Vec<Front>,
     pub(super) sets: Sets<B>,
@@ -216,7 +216,7 @@ impl<'k, B: Build> Readiness<'k, B> {
         }
         let check = |row, lanes| self.scoreboard.check_lanes(op, row, lanes);
         let hazard = match info.homes() {
-            // Lanes of a warp that have parted wait for each other's results.
+            // Lanes of a warp that have diverged wait for each other's results.
             _ if !self.regroups() => self.scoreboard.check(op, warp),
             None if self.splits => check(info.row, info.mask),
             None => check(info.row, self.rules.lanes << info.base),

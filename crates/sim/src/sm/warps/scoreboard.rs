@@ -1,8 +1,8 @@
 //! Registers whose value has not come.
 //!
-//! Where warps are always made of the same threads, a register of a warp is pending for all of them or for none: what parted
-//! lanes of it write is waited for by all. Pending registers are then bits of a few words. Where threads change warps, a register is pending for
-//! lanes of a row, wherever they go.
+//! If warps are always made of the same threads, a register of a warp is pending for all its threads or for none: all
+//! lanes wait for what diverged lanes write. Pending registers are then bits of a few words. If threads change warps, a
+//! register is pending for lanes of a row, wherever they go.
 
 use crate::kernel::{Bits, TimedOp};
 use crate::seam::WarpId;
@@ -13,7 +13,7 @@ pub struct Scoreboard {
     /// Of warps that are always made of the same threads, `words` for each.
     warps: Vec<Word>,
     words: usize,
-    /// Of rows, `registers` for each; behind those of a row, whether its lanes have an instruction in flight.
+    /// Of rows, `registers` for each; after those of a row, whether its lanes have an instruction in flight.
     rows: Vec<Pending>,
     registers: usize,
 }

@@ -99,7 +99,7 @@ fn follow(c: &mut Cache, trace: &[(u64, &str, u64, Answer)]) {
     }
 }
 
-/// All lines that were sent for come at this time, the first first.
+/// All lines that were requested come at this time, the first first.
 fn all_come(c: &mut Cache, at: u64) {
     while let Some(request) = c.queue.pop_front() {
         if !request.purpose.is_write() {
