@@ -38,7 +38,7 @@ pub enum FaultKind {
     BadTarget(String),
     /// Something whose result the PTX ISA leaves undefined; the text says what.
     Undefined(String),
-    /// Nothing can continue; the text lists who waits for what.
+    /// Nothing can continue; the text lists what each thread waits for.
     Deadlock(String),
     /// The instruction limit was reached; the text lists where threads are.
     InstructionLimit(String),
@@ -123,7 +123,7 @@ impl fmt::Display for FaultKind {
             Self::UninitialisedRegister(name) => write!(f, "register `{name}` is read before it was written"),
             Self::StackOverflow => write!(f, "stack overflow: a thread needs more than 512 KiB of local memory"),
             Self::BadTarget(text) | Self::Undefined(text) => write!(f, "{text}"),
-            Self::Deadlock(text) => write!(f, "deadlock: no thread can go on\n{text}"),
+            Self::Deadlock(text) => write!(f, "deadlock: no thread can continue\n{text}"),
             Self::InstructionLimit(text) => write!(f, "instruction limit reached\n{text}"),
         }
     }

@@ -1,8 +1,8 @@
 //! State that can be written down and read back: what checkpoints are made of.
 //!
-//! A part lists its fields once, with [`saved!`](crate::saved!), and a [`Pass`] over it writes them or reads them back into a part
-//! that was made for the same machine, kernel and launch. What follows from these (configuration, references) is therefore not
-//! written. The list is exhaustive: a field that is added and forgotten does not compile.
+//! A part lists its fields once, with [`saved!`](crate::saved!), and a [`Pass`] over it writes them or reads them back
+//! into a part that was made for the same machine, kernel and launch. What follows from these (configuration,
+//! references) is therefore not written. The list is exhaustive: a field that is added and forgotten does not compile.
 //!
 //! ```
 //! use raddle_exec::saved;
@@ -219,10 +219,10 @@ macro_rules! numbers {
 }
 numbers!(bool, u8, u16, u32, u64, u128, usize);
 
-/// Says how the state of a type is saved, field by field: `values` are written as they are and may change their length,
-/// `parts` are [`Saved`](crate::saved::Saved) themselves and as many as the machine has, `lists` are of parts and may
-/// change their length, `fixed` ones follow from machine, kernel and launch.
-/// A type with parameters has them in front: `saved!(impl['k] Part<'k> { … })`.
+/// Says how the state of a type is saved, field by field. Fields listed as `values` are written as they are and may
+/// change their length. Those listed as `parts` are [`Saved`](crate::saved::Saved) themselves and as many as the
+/// machine has. Those listed as `lists` are lists of parts and may change their length. Those listed as `fixed` follow
+/// from machine, kernel and launch. A type with parameters has them in front: `saved!(impl['k] Part<'k> { … })`.
 #[macro_export]
 macro_rules! saved {
     (@values $pass:ident, $field:ident) => { $pass.value($field)?; };

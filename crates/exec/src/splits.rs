@@ -513,7 +513,7 @@ mod tests {
         let group = |pc, mask| Group { pc, mask, depth: 0 };
         let mut w = Splits::new(0b1111_u32);
         w.diverge(0, &[group(1, 0b0001), group(3, 0b1110)], meeting);
-        assert_eq!(w.depth(), 4, "what goes on at 7, the part that gathers at 5, both sides");
+        assert_eq!(w.depth(), 4, "what continues at 7, the split that gathers at 5, both sides");
         let top = w.ready().unwrap();
         assert_eq!((w.splits[top].pc, w.next_meeting(top, 3), w.next_meeting(top, 5)), (3, 5, 7));
         w.diverge(top, &[group(4, 0b1100), group(5, 0b0010)], meeting);

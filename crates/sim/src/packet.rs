@@ -35,7 +35,7 @@ impl Purpose {
     }
 }
 
-/// What an SM calls a request; only the SM that made it knows what it stands for.
+/// What an SM calls a request; only the SM that made it knows what it represents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Token(pub u32);
 

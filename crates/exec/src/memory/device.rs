@@ -1,8 +1,8 @@
 //! Global memory: allocations at fixed addresses, bounds known for each.
 //!
-//! Each allocation is one zeroed vector. The operating system hands out its pages when they are
-//! first touched, so a large buffer of which little is used costs what is used: that is the sparse
-//! page store, and the fast path is an offset into a slice. Memory that a program shares with its
+//! Each allocation is one zeroed vector. The operating system allocates its pages when they are
+//! first touched, so a large buffer of which little is used costs only what is used. That is the
+//! sparse page store; the fast path is an offset into a slice. Memory that a program shares with its
 //! kernels is not copied: an allocation can also be bytes of the host, at the host's address.
 //!
 //! Addresses are not used twice. A pointer that dangles is found, and messages say to what it pointed.
@@ -139,7 +139,8 @@ impl DeviceMemory {
         self.unwritten = Unwritten::Refused;
     }
 
-    /// From now on, remembers which bytes of new allocations the host has written. What kernels write is told by whoever took it ([`Self::take_written`]).
+    /// From now on, remembers which bytes of new allocations the host has written. What kernels write is told by
+    /// whoever took it ([`Self::take_written`]).
     pub fn note_writes(&mut self) {
         self.unwritten = Unwritten::Noted;
     }
@@ -150,7 +151,8 @@ impl DeviceMemory {
         self.unwritten == Unwritten::Refused
     }
 
-    /// Takes away what is known of written bytes, by first address, ascending. They count as written until it is given back.
+    /// Takes away what is known of written bytes, by first address, ascending. They count as written until it is given
+    /// back.
     pub fn take_written(&mut self) -> Vec<(u64, Written)> {
         if self.unwritten != Unwritten::Noted {
             return Vec::new();

@@ -29,7 +29,7 @@ pub(super) const BARRIERS: usize = NAMED + 1;
 pub(super) struct Barrier {
     /// Threads that wait.
     waiting: Vec<usize>,
-    /// All threads that arrived, those that went on included.
+    /// All threads that arrived, including those that have continued.
     arrived: Vec<usize>,
     /// Threads to wait for; `None` means all of the block.
     expected: Option<u32>,

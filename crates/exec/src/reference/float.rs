@@ -228,7 +228,7 @@ pub(super) fn square_root(format: Format, a: u64, round: Round) -> u64 {
     })
 }
 
-/// `a` in another format. A NaN keeps sign and fraction on its way to double precision, as far as they
+/// `a` in another format. A NaN keeps sign and fraction when it becomes double precision, as far as they
 /// fit; elsewhere it becomes the canonical one.
 pub(super) fn convert(from: Format, to: Format, a: u64, round: Round) -> u64 {
     if from.is_nan(a) {

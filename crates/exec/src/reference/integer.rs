@@ -4,7 +4,7 @@ use super::step::{Done, Step, low_mask, sign_extend};
 use raddle_ptx::isa::{Opcode, Type, Word};
 use raddle_ptx::num::low64;
 
-/// The number a bit pattern stands for.
+/// The number that a bit pattern represents.
 pub(super) fn number(bits: u64, ty: Type) -> i128 {
     match ty.is_signed() {
         true => i128::from(sign_extend(bits, ty.bits())),

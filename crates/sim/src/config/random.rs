@@ -8,11 +8,11 @@ use raddle_ptx::num::fit;
 
 /// A random valid machine, the same for the same seed.
 ///
-/// It has 1 to 4 SMs of at most 1024 threads, warps of every width, caches from a single line to some kilobytes (with
-/// and without L1D and L2), queues from the smallest that is allowed, every kind of fetch, one or several instructions
-/// of a warp in flight, with and without operand collector, half and whole warps, and clocks in odd ratios. Mechanisms
-/// are `pdom`, `gto` or `lrr`, `lrr`, `round-robin` and `none`. 32 KB of shared memory and 16,384 registers are the
-/// least, so that kernels of ordinary size fit.
+/// It has 1 to 4 SMs of at most 1024 threads, and warps of every width. Caches have from a single line to some
+/// kilobytes, with and without L1D and L2. Queues start at the smallest size that is allowed. Every kind of fetch
+/// occurs, one or several instructions of a warp in flight, with and without operand collector, half and whole warps,
+/// and clocks in odd ratios. Mechanisms are `pdom`, `gto` or `lrr`, `lrr`, `round-robin` and `none`. There are at least
+/// 32 KB of shared memory and 16,384 registers, so that kernels of ordinary size fit.
 #[must_use]
 pub fn random(seed: u64) -> MachineConfig {
     let Ok(machine) = Machine::load(Source::default(), &[""; 0]) else {

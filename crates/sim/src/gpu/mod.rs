@@ -1,12 +1,12 @@
 //! A GPU: SMs and memory system, window by window.
 //!
-//! Inside a window every SM and every memory partition runs on its own against memory as it was at the window's start,
-//! what it writes in a log of its own. At the edge the logs are merged, and the networks hand over messages with the
-//! time they arrive. The order in which the parts are run inside a window therefore does not matter, nor does the
-//! number of host threads.
+//! Inside a window, every SM and every memory partition runs on its own, against memory as it was at the start of the
+//! window. What it writes goes to its own log. At the edge of the window the logs are merged, and the networks deliver
+//! messages with the time of their arrival. Neither the order in which the parts are run inside a window nor the number
+//! of host threads therefore matters.
 //!
-//! An SM that only waits is left alone: it is not run again before the window in which it moves or is told something,
-//! and makes up for the cycles between them then.
+//! An SM that only waits is skipped: it is not run again before the window in which it moves or is told something. Then
+//! it accounts for the cycles between.
 
 mod checkpoint;
 pub mod gaps;
@@ -161,7 +161,7 @@ pub struct Gpu<'m> {
     memory: MemorySystem,
     /// By SM; none before the first launch.
     kept: Vec<Kept>,
-    /// Goes on where the launch before ended.
+    /// Continues where the last launch ended.
     dispatcher: Option<Box<dyn Dispatcher>>,
     now: Cycle,
     /// The number of the next launch's first operation in requests.

@@ -111,7 +111,8 @@ pub fn hashed_bits(bits: u32) -> u32 {
     if bits == 5 { 15 } else { 19 }
 }
 
-/// The remainder of a polynomial over the field of two elements, its coefficients the bits of `value`, by a primitive one of a degree up to 10.
+/// The remainder of a polynomial over the field of two elements, its coefficients the bits of `value`, by a primitive
+/// one of a degree up to 10.
 #[must_use]
 pub fn remainder(value: u64, degree: u32) -> u64 {
     /// By degree: the coefficients below the highest.
@@ -243,8 +244,8 @@ impl TagArray {
         self.lines[number as usize].used = now;
     }
 
-    /// Gives a line to another address and forgets what it held; says what has to be written back. A sector of it must then
-    /// be reserved or written.
+    /// Gives a line to another address and forgets what it held; returns the part that must be written back. A sector
+    /// of it must then be reserved or written.
     pub fn replace(&mut self, number: u32, line: u64, now: Cycle) -> Option<Evicted> {
         let entry = &mut self.lines[number as usize];
         let old = std::mem::replace(&mut self.addresses[number as usize], line);

@@ -236,7 +236,7 @@ impl Slice {
         std::mem::take(&mut self.dram_news)
     }
 
-    /// Counts the L2 ticks before `tick`, in which it was left alone.
+    /// Counts the L2 ticks before `tick`, in which it was skipped.
     #[inline]
     pub fn settle(&mut self, tick: u64) {
         if self.stuck {
@@ -260,7 +260,7 @@ impl Slice {
         self.output.left()
     }
 
-    /// Says how many flits of replies may leave from now on; whether that is news.
+    /// Says how many flits of replies may leave from now on; returns whether that has changed.
     pub fn set_reply_credit(&mut self, flits: u32) -> bool {
         self.output.set_credit(flits)
     }

@@ -11,9 +11,9 @@
 //! * L2 hit: `rop_latency` (ROP delay) + 1 (input queue) + 1 (output queue).
 //!   It is taken in cycle `t`, reaches the input queue in `t + rop_latency` after that cycle's access, is looked up in
 //!   the next, and leaves in the one after that. Texture fetches without `rop_for_textures`: 1 (output queue).
-//! * L2 miss, closed row: the same look-up, `rop_latency` + 1, then 1 (miss queue) + 1 (to-DRAM queue) + `dram.latency`
-//!   (latency queue) + 1 (scheduler, activate) + `rcd` + `cl` + 1 (return queue) + 0 (the L2 takes the fill in the
-//!   same cycle) + 1 (response to the output queue) + 1 (output queue).
+//! * L2 miss, closed row: the same look-up, `rop_latency` + 1. Then 1 (miss queue) + 1 (to-DRAM queue) + `dram.latency`
+//!   (latency queue) + 1 (scheduler, activate) + `rcd` + `cl`. Then 1 (return queue) + 0 (the L2 accepts the fill in
+//!   the same cycle) + 1 (response to the output queue) + 1 (output queue).
 //! * Row conflict: `rp` more, and `ras` or `rc` if the row was opened just before.
 //!
 //! Where the command clock is not the core clock, the stages from the scheduler to the return queue are in its ticks.
@@ -116,7 +116,7 @@ impl Partition {
         }
     }
 
-    /// Whether it can be left alone until [`Partition::next_event`]: a reply that waits for room moves when there is some.
+    /// Whether it can be skipped until [`Partition::next_event`]: a reply that waits for room moves when there is some.
     #[must_use]
     pub fn can_be_left(&self) -> bool {
         self.skipping && !self.slices.iter().any(Slice::has_reply)

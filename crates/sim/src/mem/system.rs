@@ -11,7 +11,7 @@ use crate::saved::{Pass, Saved};
 use raddle_exec::memory::{DeviceMemory, Merge};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// A partition, and how long it can be left alone.
+/// A partition, and how long it can be skipped.
 pub struct Berth {
     /// Behind a lock, so that host threads can run several at once.
     partition: Mutex<Partition>,
@@ -48,7 +48,7 @@ pub struct MemorySystem {
     up: Crossbar<Request>,
     down: Crossbar<Reply>,
     partitions: Arc<[Berth]>,
-    /// When each of them next moves by itself.
+    /// When each of them next moves on its own.
     next: Vec<Option<Cycle>>,
     /// Which of them have not been told what room the network has.
     untold: Vec<bool>,
@@ -140,7 +140,7 @@ impl MemorySystem {
         Arc::clone(&self.partitions)
     }
 
-    /// Tells partitions that were left alone and move before `to` what room the network has.
+    /// Tells partitions that were skipped and move before `to` what room the network has.
     pub fn wake(&mut self, to: Cycle) {
         for (channel, berth) in (0..).zip(&*self.partitions) {
             if self.untold[channel as usize] && !berth.sleeps_through(to) {
@@ -201,7 +201,7 @@ impl MemorySystem {
         }
     }
 
-    /// When something in it next moves by itself, after [`MemorySystem::exchange`] up to `now`.
+    /// When something in it next moves on its own, after [`MemorySystem::exchange`] up to `now`.
     #[must_use]
     pub fn next_event(&self, now: Cycle) -> Option<Cycle> {
         [self.up.next_event(now), self.down.next_event(now)].iter().chain(&self.next).copied().flatten().min()

@@ -7,7 +7,7 @@ use crate::stats::CounterInfo;
 /// A counter of a mechanism, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// Where the mechanism sits.
+    /// The seam of the mechanism.
     pub seam: Seam,
     /// Its name.
     pub mechanism: &'static str,
@@ -36,7 +36,7 @@ impl Counted {
         (self.seam, self.mechanism, self.info.name) == (other.seam, other.mechanism, other.info.name)
     }
 
-    /// Adds what another part or launch counted.
+    /// Adds the counts of another part or launch.
     pub fn add(sum: &mut Vec<Self>, more: &[Self]) {
         for new in more {
             match sum.iter_mut().find(|known| known.is_same(new)) {
@@ -69,8 +69,8 @@ impl Mechanisms<'_> {
         all
     }
 
-    /// The values of all objects at a seam together; zeros where there is none. Where the mechanism declares no counters
-    /// nobody is asked.
+    /// The values of all objects at a seam together; zeros if there is none. Objects are not asked if the mechanism
+    /// declares no counters.
     fn counted(&self, seam: Seam, objects: impl FnOnce() -> Vec<Vec<u64>>) -> Vec<Counted> {
         let info = self.info(seam).filter(|info| !info.counters.is_empty());
         let Some(info) = info else { return Vec::new() };

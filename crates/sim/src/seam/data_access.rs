@@ -1,24 +1,24 @@
-//! What mechanisms that ask for it are told of the data cache.
+//! What mechanisms learn about the data cache, if they ask for it.
 
 use super::WarpId;
 
 /// What became of a request at the data cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum DataOutcome {
-    /// The line is there. A load has its data with it.
+    /// The line is present. A load gets its data at once.
     Hit,
-    /// The line is outstanding already; a load waits for it with others.
+    /// The line is already outstanding; a load waits for it together with earlier ones.
     Pending,
     /// A load has requested the line, or a store was forwarded to memory.
     Miss,
-    /// The cache has no room for it. It is tried again in every cycle, and told of once.
+    /// The cache has no room for it. The request is tried again in every cycle, but reported once.
     Refused,
-    /// The data of a load that missed, or waited with others, are on the way to its registers.
+    /// The data of a load that missed, or that waited for an outstanding line, have arrived.
     Came,
 }
 
 /// A request of a warp, and what became of it at the data cache of its SM. Requests of one instruction follow each
-/// other, one for each line; those that go past the cache are not told of.
+/// other, one for each line. Requests that bypass the cache are not reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DataAccess {
     /// The warp that made it.

@@ -12,18 +12,19 @@ use raddle_exec::op::Op;
 pub enum Outcome<'a> {
     /// Every lane continues after it.
     Next,
-    /// A branch: the lanes of `taken` go to the instruction's target, the others on.
+    /// A branch: the lanes of `taken` go to the instruction's target, the others continue after it.
     Branch {
         /// Lanes that jump.
         taken: u32,
         /// The instruction.
         op: &'a Op,
     },
-    /// The lanes of `active` go each to its own place, the others on; the call depth of `active` changes.
+    /// Each lane of `active` goes to its own target, and its call depth changes; the others continue after the
+    /// instruction.
     Scatter {
-        /// Lanes that go elsewhere.
+        /// Lanes that jump.
         active: u32,
-        /// Where, by lane.
+        /// Their targets, by lane.
         targets: &'a [u32; 32],
         /// Change of call depth.
         depth: i32,
@@ -35,7 +36,7 @@ pub enum Outcome<'a> {
         /// Lanes that end.
         mask: u32,
     },
-    /// Lanes come to barriers. With `wait` they stay until [`Divergence::release`].
+    /// Lanes arrive at barriers. With `wait` they stay until [`Divergence::release`].
     Barrier {
         /// Which lanes at which barrier.
         arrivals: &'a [Arrival],
@@ -48,7 +49,7 @@ pub enum Outcome<'a> {
     Sync {
         /// Lanes to wait for.
         wanted: u32,
-        /// They may come at any such operation, not only this one.
+        /// They may wait at any such operation, not only this one.
         anywhere: bool,
     },
 }
@@ -56,11 +57,11 @@ pub enum Outcome<'a> {
 /// Threads that leave a barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaving<'a> {
-    /// Their warp, or the slot that has it.
+    /// Their warp, by its slot.
     pub warp: WarpId,
     /// The operation they waited at.
     pub pc: u32,
-    /// Whose registers.
+    /// The registers they work on.
     pub lanes: Lanes<'a>,
     /// Which of them.
     pub mask: u32,
@@ -73,18 +74,18 @@ pub struct StackEntry {
     pub pc: u32,
     /// Lanes.
     pub mask: u32,
-    /// Where it joins others.
+    /// Where it reconverges with others.
     pub rejoin: Option<u32>,
     /// What it waits for.
     pub waits: Option<String>,
 }
 
-/// Which threads form a schedulable warp, its program counter and mask, where threads wait and rejoin.
+/// Which threads form a schedulable warp, its program counter and mask, and where threads wait and reconverge.
 ///
-/// Called by the SM: `start_cta` when a block becomes resident, `issued` once after every instruction, in the cycle it
-/// issues, except those the model leaves to the machine ([`WarpTable::set_until`]). The model must leave every warp in
-/// the table in one of three states: it can continue ([`WarpTable::set`]), it waits ([`WarpTable::block`]) or it has
-/// ended ([`WarpTable::end`]).
+/// The SM calls `start_cta` when a block becomes resident. It calls `issued` once after every instruction, in the cycle
+/// of issue, except for instructions that the model leaves to the machine ([`WarpTable::set_until`]). The model must
+/// leave every warp in the table in one of three states: it can continue ([`WarpTable::set`]), it waits
+/// ([`WarpTable::block`]) or it has ended ([`WarpTable::end`]).
 ///
 /// A model that makes warps of threads from several static warps says so ([`Divergence::regroups`]). It forms them in
 /// the slots it was given ([`WarpTable::form`]), and what the machine knows of a slot's decoded instructions is then
@@ -94,7 +95,7 @@ pub trait Divergence: Send {
     /// A kernel is launched.
     ///
     /// # Errors
-    /// Why the model cannot run it, with the operation that is in the way.
+    /// Why the model cannot run it, with the operation that prevents it.
     fn start_launch(&mut self, program: &Program) -> Result<(), (u32, String)> {
         let _ = program;
         Ok(())
@@ -118,12 +119,12 @@ pub trait Divergence: Send {
         false
     }
 
-    /// A warp has nothing in flight any more. Asked of models with a pool only.
+    /// A warp has nothing in flight any more. Only called for models with a pool.
     fn finished(&mut self, warp: WarpId, table: &mut WarpTable) {
         let _ = (warp, table);
     }
 
-    /// Whether it wants to know what requests find at the data cache ([`Self::data_access`]). Asked once.
+    /// Whether the model wants to know what becomes of requests at the data cache ([`Self::data_access`]). Asked once.
     fn watches_data(&self) -> bool {
         false
     }
@@ -134,12 +135,12 @@ pub trait Divergence: Send {
         let _ = (access, table);
     }
 
-    /// When it next acts on its own; [`Cycle::MAX`] when it does not.
+    /// When the model next acts on its own; [`Cycle::MAX`] if it does not.
     fn next_event(&self) -> Cycle {
         Cycle::MAX
     }
 
-    /// Its time has come, at the start of a cycle.
+    /// The time of `next_event` has come, at the start of a cycle.
     fn tick(&mut self, table: &mut WarpTable) {
         let _ = table;
     }
@@ -160,9 +161,9 @@ pub trait Divergence: Send {
     /// continue after it.
     fn release(&mut self, cta: u32, number: u8, table: &mut WarpTable, leave: &mut dyn FnMut(Leaving<'_>));
 
-    /// Lanes of a warp that wait at the same warp-wide operation and whose partners have all come: the operation
-    /// and the lanes, which from now on continue after it. Called until it gives `None` after every issue of a kernel
-    /// that has such operations.
+    /// Lanes of a warp that wait at the same warp-wide operation and whose partners have all come: the operation and
+    /// the lanes. From now on these lanes continue after it. In kernels with such operations, the SM calls this after
+    /// every issue until it returns `None`.
     fn take_sync(&mut self, warp: WarpId, table: &mut WarpTable) -> Option<(u32, u32)>;
 
     /// A block has ended; its warps' slots will be used again.
@@ -171,21 +172,21 @@ pub trait Divergence: Send {
     /// The splits of a warp; the one that runs first is the last.
     fn stack(&self, warp: WarpId, table: &WarpTable) -> Vec<StackEntry>;
 
-    /// The same for a static warp, lanes `mask` of a row of registers, wherever its threads are. Asked of models with a
-    /// pool only; masks of the entries are of the row.
+    /// The same for a static warp, lanes `mask` of a row of registers, wherever its threads are. Only called for models
+    /// with a pool; masks of the entries are of the row.
     fn parts(&self, row: u32, mask: u32) -> Vec<StackEntry> {
         let _ = (row, mask);
         Vec::new()
     }
 
     /// The values of the counters that it declares in its [`MechanismInfo`](super::MechanismInfo), in that order. Asked
-    /// once, at the end of a launch; values of several objects are added up.
+    /// once, at the end of a launch; the values of several objects are added up.
     fn counters(&self) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that
-    /// does not say what they are is not run where checkpoints are asked for.
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields has none. A type with fields that
+    /// does not return them here cannot be used in runs with checkpoints.
     fn saved(&mut self) -> Option<&mut dyn Saved> {
         None
     }

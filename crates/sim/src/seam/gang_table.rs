@@ -1,14 +1,14 @@
-//! The gangs of an SM: what ganging units fill and the SM issues by.
+//! The gangs of an SM: a table that ganging units fill and the SM issues from.
 
 use super::{WarpId, WarpSet};
 use crate::saved;
 use raddle_exec::core::lanes_in;
 use raddle_ptx::num::{fit, low8};
 
-/// Warps of an original gang at most: one in each slice.
+/// The most warps of an original gang: one in each slice.
 pub const MAX_SLICES: usize = 8;
 
-/// Gangs of an original gang at most: each has two warps or more.
+/// The most gangs of an original gang: each has two warps or more.
 const MAX_GANGS: usize = MAX_SLICES / 2;
 
 /// Warps by the size of the gang they are in; those of size 1 issue on their own.
@@ -20,8 +20,8 @@ pub fn slices_in(mask: u8) -> impl Iterator<Item = usize> {
     lanes_in(mask.into())
 }
 
-/// Who goes with whom of an original gang, as masks of slices: gangs of two warps or more, in some order, and warps
-/// that go by themselves. Every warp that has not ended is in one of these parts.
+/// The parts of an original gang, as masks of slices: gangs of two warps or more, in some order, and warps that issue
+/// on their own. Every warp that has not ended is in one of these parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Parts {
     gangs: [u8; MAX_GANGS],
@@ -111,18 +111,18 @@ impl Parts {
         }
     }
 
-    /// Whether there is a part with all of these warps.
+    /// Whether one part has all of these warps.
     fn keeps(&self, warps: u8) -> bool {
         self.iter().any(|part| part & warps == warps)
     }
 
-    /// Gangs that split to become these parts; warps that ended have left theirs.
+    /// The number of gangs that split to give these parts; warps that ended have left theirs.
     fn splits_to(&self, new: &Self) -> usize {
         let left = self.gangs().iter().map(|gang| gang & new.all());
         left.filter(|left| *left != 0 && !new.keeps(*left)).count()
     }
 
-    /// Times that two parts became one for these to come.
+    /// The number of times that two parts merged to give these parts.
     fn joins_to(&self, new: &Self) -> usize {
         let joins = |gang: &u8| self.iter().filter(|part| part & gang != 0).count().saturating_sub(1);
         new.gangs().iter().map(joins).sum()
@@ -141,18 +141,18 @@ impl Parts {
 /// What has changed since the SM last looked.
 #[derive(Default)]
 pub(crate) struct Changes {
-    /// Parts of some original gang are others.
+    /// The parts of some original gang have changed.
     pub(crate) any: bool,
     /// Gangs that split.
     pub(crate) splits: u64,
-    /// Times two parts became one.
+    /// Times two parts merged.
     pub(crate) joins: u64,
-    /// Sizes after each change that has changed them.
+    /// The sizes after each change of them.
     pub(crate) sizes: Vec<Sizes>,
 }
 
-/// The gangs of an SM. Its warps lie in sets side by side, one warp for each slice: a set is an original gang, the
-/// warps of 32 neighbouring threads.
+/// The gangs of an SM. Its warps form sets of consecutive warps, one warp for each slice. A set is an original gang,
+/// the warps of 32 neighbouring threads.
 pub struct GangTable {
     slices: usize,
     sets: Vec<Parts>,
@@ -161,14 +161,14 @@ pub struct GangTable {
     /// In no gang, and not held.
     free: WarpSet,
     sizes: Sizes,
-    /// The SM takes them after every call, so that none are left when a cycle ends.
+    /// The SM takes them after every call, so none are left when a cycle ends.
     changes: Changes,
 }
 
 saved!(GangTable { values: sets, ganged, held, free, sizes; fixed: slices, changes });
 
 impl GangTable {
-    /// Of this many warps, in a number of slices, all without gangs.
+    /// A table for this many warps and slices, without gangs.
     #[must_use]
     pub fn new(warps: usize, slices: usize) -> Self {
         let mut free = WarpSet::new(warps);
@@ -212,14 +212,14 @@ impl GangTable {
         low8(word(first / 64) >> (first % 64)) & (u8::MAX >> (MAX_SLICES - self.slices))
     }
 
-    /// Who goes with whom of a set.
+    /// The parts of a set.
     #[inline]
     #[must_use]
     pub fn parts(&self, set: usize) -> &Parts {
         &self.sets[set]
     }
 
-    /// Says who goes with whom of a set from now on.
+    /// Sets the parts of a set from now on.
     pub fn set_parts(&mut self, set: usize, parts: Parts) {
         let old = std::mem::replace(&mut self.sets[set], parts);
         if old == parts {
@@ -242,7 +242,7 @@ impl GangTable {
         }
     }
 
-    /// Holds a warp back, alone or with its gang, or lets it go.
+    /// Holds a warp back, alone or with its gang, or stops holding it.
     pub fn hold(&mut self, warp: WarpId, held: bool) {
         self.held.set(warp, held);
         self.set_free(warp);
@@ -273,7 +273,7 @@ impl GangTable {
         &self.free
     }
 
-    /// What has changed, to be taken.
+    /// Takes what has changed.
     #[inline]
     pub(crate) fn changes(&mut self) -> &mut Changes {
         &mut self.changes

@@ -5,11 +5,11 @@ use crate::packet::Cycle;
 use crate::saved::Saved;
 use raddle_exec::Program;
 
-/// Warps of one original gang that go together. An original gang is the warps of 32 neighbouring threads, one in each
-/// slice.
+/// Warps of one original gang that issue together. An original gang has the warps of 32 neighbouring threads, one in
+/// each slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Gang {
-    /// Number of the original gang: it holds the warps from `set` times the number of slices on.
+    /// Number of the original gang. Its first warp has the number `set` times the number of slices.
     pub set: u16,
     /// Slices whose warps are in it.
     pub mask: u8,
@@ -34,8 +34,7 @@ pub struct GangView {
     pub age: u64,
 }
 
-/// What a ganging unit may look at when it says who goes together: the warps of the SM, by number
-/// ([`GangTable::warp`]).
+/// What a ganging unit may look at when it forms gangs: the warps of the SM, by number ([`GangTable::warp`]).
 pub struct GangingView<'a> {
     /// Now.
     pub now: Cycle,
@@ -59,7 +58,7 @@ pub struct GangingView<'a> {
 /// moves sleeps; [`next_event`](Ganging::next_event) and [`can_change`](Ganging::can_change) keep it from sleeping over
 /// a change.
 pub trait Ganging: Send {
-    /// Whether there are gangs at all; when not, the SM does not ask.
+    /// Whether there are gangs at all; if not, the SM does not ask.
     fn is_active(&self) -> bool {
         true
     }
@@ -84,23 +83,23 @@ pub trait Ganging: Send {
         let _ = (gangs, view);
     }
 
-    /// When it next acts because of the time, if nothing else happens: the SM does not sleep past it.
+    /// When it next acts on its own, if nothing else happens. The SM does not sleep past this time.
     fn next_event(&self, gangs: &GangTable, now: Cycle) -> Option<Cycle> {
         let _ = (gangs, now);
         None
     }
 
-    /// Whether it may act in one of the next cycles because of where warps are, though none of them moves: the SM does
-    /// not sleep then.
+    /// Whether it may act in one of the next cycles because of where warps are, although none of them moves. The SM
+    /// does not sleep then.
     fn can_change(&self, gangs: &GangTable, view: &GangingView<'_>) -> bool {
         let _ = (gangs, view);
         false
     }
 
-    /// Gangs that issue in a cycle at most.
+    /// The most gangs that issue in a cycle.
     fn per_cycle(&self) -> usize;
 
-    /// Which gang goes first: the one of lowest rank.
+    /// The rank of a gang; the gang of lowest rank comes first.
     fn rank(&self, gang: &GangView) -> u64;
 
     /// A gang has issued, the `nth` of this cycle.
@@ -114,8 +113,8 @@ pub trait Ganging: Send {
         Vec::new()
     }
 
-    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that
-    /// does not say what they are is not run where checkpoints are asked for.
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields has none. A type with fields that
+    /// does not return them here cannot be used in runs with checkpoints.
     fn saved(&mut self) -> Option<&mut dyn Saved> {
         None
     }

@@ -1,4 +1,4 @@
-//! The gating seam: which lanes have power, and how an instruction uses them.
+//! The gating seam: which lanes are powered, and how an instruction uses them.
 
 use super::Cause;
 use crate::kernel::{Pipe, TimedOp};
@@ -9,16 +9,16 @@ use crate::sm::lanes::LaneCounters;
 /// How an instruction goes through its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Shape {
-    /// Times the unit is occupied as long as usual.
+    /// Passes through the unit; each occupies it for the usual time.
     pub passes: u32,
     /// Extra cycles of latency.
     pub extra_latency: u32,
-    /// Lanes of the SP it uses, of all passes together.
+    /// Lanes of the SP that it uses in all passes together.
     pub lanes: u32,
 }
 
 impl Shape {
-    /// An instruction as it is without gating.
+    /// The shape of an instruction without gating.
     pub const PLAIN: Self = Self { passes: 1, extra_latency: 0, lanes: 0 };
 }
 
@@ -41,33 +41,33 @@ pub struct Census {
 pub struct GatingView<'a> {
     /// Now.
     pub now: Cycle,
-    /// Counts the warps; worth asking only when it matters.
+    /// Counts the warps; call it only when the result matters, because it takes time.
     pub census: &'a dyn Fn() -> Census,
 }
 
-/// An instruction at the door of an SP.
+/// An instruction at the entry to an SP.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     /// Now.
     pub now: Cycle,
     /// The SP.
     pub sp: usize,
-    /// Its pipelines the instruction needs.
+    /// The kind of pipeline that the instruction needs.
     pub pipe: Pipe,
     /// The instruction.
     pub op: &'a TimedOp,
-    /// How it goes through, as [`Gating::issued`] said.
+    /// How it passes through the SP, as [`Gating::issued`] said.
     pub shape: Shape,
 }
 
 impl Entry<'_> {
-    /// The cycle in which nothing of it is in the pipeline any more.
+    /// The first cycle in which it is no longer in the pipeline.
     #[must_use]
     pub fn leaves(&self) -> Cycle {
         self.now + Cycle::from((self.op.timing.latency + self.shape.extra_latency).max(1))
     }
 
-    /// The cycle in which the pipeline takes the next.
+    /// The cycle in which the pipeline accepts the next instruction.
     #[must_use]
     pub fn next(&self) -> Cycle {
         self.now + Cycle::from((self.op.timing.interval * self.shape.passes).max(1))
@@ -76,12 +76,12 @@ impl Entry<'_> {
 
 /// Which lanes are powered. One object per SM.
 ///
-/// In every cycle that is run the SM calls `tick` first. For a warp that was picked it says what lanes it wants
-/// (`wants_to_issue`) and asks whether they have power (`may_issue`, which changes nothing); `issued` follows if it issues. In
-/// every cycle its instruction then stands at the door of an SP it does the same (`wants_to_enter`, `may_enter`), and `entered`
-/// follows once. What does not go to the SPs is told of by `issued` only.
+/// In every cycle that is run, the SM calls `tick` first. For a picked warp, it requests the lanes (`wants_to_issue`)
+/// and asks whether they are powered (`may_issue`, which changes nothing). If the warp issues, `issued` follows. In
+/// every cycle in which its instruction is at the entry to an SP, the SM does the same with `wants_to_enter` and
+/// `may_enter`; `entered` follows once. For instructions that do not go to the SPs, only `issued` is called.
 pub trait Gating: Send {
-    /// Whether it may ever refuse, change or count an instruction; when not, the SM does not ask.
+    /// Whether it may ever refuse, change or count an instruction; if not, the SM does not ask.
     fn is_active(&self) -> bool {
         true
     }
@@ -100,12 +100,12 @@ pub trait Gating: Send {
         Ok(())
     }
 
-    /// An instruction would be issued now: it wants the lanes of `mask`.
+    /// An instruction that could issue now requests the lanes of `mask`.
     fn wants_to_issue(&mut self, now: Cycle, op: &TimedOp, mask: u32) {
         let _ = (now, op, mask);
     }
 
-    /// An instruction is issued for the lanes of `mask`: how it is executed.
+    /// An instruction is issued for the lanes of `mask`; returns how it is executed.
     fn issued(&mut self, now: Cycle, op: &TimedOp, mask: u32) -> Shape {
         let _ = (now, op, mask);
         Shape::PLAIN
@@ -117,7 +117,7 @@ pub trait Gating: Send {
         true
     }
 
-    /// An instruction stands at the door of an SP that has room for it: it wants its lanes.
+    /// An instruction at the entry to an SP that has room for it requests its lanes.
     fn wants_to_enter(&mut self, entry: &Entry<'_>) {
         let _ = entry;
     }
@@ -127,14 +127,14 @@ pub trait Gating: Send {
         let _ = entry;
     }
 
-    /// When it next acts on its own, if nothing else happens: the SM does not sleep past it.
+    /// When it next acts on its own, if nothing else happens. The SM does not sleep past this time.
     fn next_event(&self, now: Cycle) -> Option<Cycle> {
         let _ = now;
         None
     }
 
-    /// Whether it has left something undecided because of what warps there are: the SM then does not sleep before it
-    /// has been asked again, once these have changed.
+    /// Whether it has postponed a decision because of the instructions that warps have decoded. The SM then does not
+    /// sleep until these have changed and the scheme has been asked again.
     fn is_undecided(&self) -> bool {
         false
     }
@@ -144,8 +144,8 @@ pub trait Gating: Send {
         let _ = (from, to);
     }
 
-    /// What the lanes did in the first `cycles` cycles since the first call, by [`Pipe`], for schemes that keep account.
-    /// The states of a lane must sum up to its cycles; nothing was issued since.
+    /// What the lanes did in the first `cycles` cycles since the first call, by [`Pipe`], for schemes that keep an
+    /// account. The states of a lane must add up to its cycles. Nothing was issued after these cycles.
     fn lanes(&self, cycles: Cycle) -> Option<[LaneCounters; 2]> {
         let _ = cycles;
         None
@@ -157,8 +157,8 @@ pub trait Gating: Send {
         Vec::new()
     }
 
-    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that does not
-    /// say what they are is not run where checkpoints are asked for.
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields has none. A type with fields that
+    /// does not return them here cannot be used in runs with checkpoints.
     fn saved(&mut self) -> Option<&mut dyn Saved> {
         None
     }

@@ -9,7 +9,7 @@ pub enum Seam {
     Divergence,
     /// Which warp issues.
     Issue,
-    /// Which warp is fetched for.
+    /// For which warp instructions are fetched.
     Fetch,
     /// Which block goes to which SM.
     Dispatch,
@@ -17,7 +17,7 @@ pub enum Seam {
     Ganging,
     /// Which lanes are powered.
     Gating,
-    /// When warps of virtual blocks take their next logical block, and as which of its warps.
+    /// When a warp of a virtual block takes its next logical block, and which of its warps it becomes.
     LogicalBlocks,
 }
 
@@ -40,7 +40,7 @@ impl Seam {
         }
     }
 
-    /// What a machine has in this seam.
+    /// The mechanism that a machine has in this seam.
     #[must_use]
     pub fn choice(self, config: &MechanismConfig) -> &Choice {
         match self {

@@ -1,18 +1,21 @@
-//! The seam of logical blocks: when a warp of a virtual block takes its next logical block, and as which of its warps.
+//! The seam of logical blocks: when a warp of a virtual block takes its next logical block, and which of its warps it
+//! becomes.
 //!
-//! A warp that comes to `raddle.next_tbid` has left its logical block and waits. What it does for one logical block is an
-//! *iteration*; they are numbered from one. The SM knows who is where ([`VirtualBlock`]), asks the GPU's counter for
-//! logical blocks, gives each iteration barriers of its own, keeps warps from shared memory that others may still use, and
-//! clears it in between. Everything else is the mechanism's.
+//! A warp that comes to `raddle.next_tbid` has left its logical block and waits. What it does for one logical block is
+//! an *iteration*; iterations are numbered from one. The SM does the following. It keeps track of where each warp is
+//! ([`VirtualBlock`]). It requests logical blocks from the GPU's counter. It gives each iteration its own barriers. It
+//! keeps warps from using shared memory that others may still use, and clears it in between. The mechanism decides
+//! everything else.
 
 use crate::saved::Saved;
 use raddle_ptx::transform::ThreadOrder;
 use std::collections::VecDeque;
 
-/// How many iterations a warp can be ahead of another of its virtual block: barriers have a bank for each, and there are two.
+/// How many iterations a warp can be ahead of another one of its virtual block: each iteration has a bank of barriers,
+/// and there are two banks.
 pub const MOST_AHEAD: u32 = 1;
 
-/// What is the same for all virtual blocks of a launch.
+/// Properties that all virtual blocks of a launch share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogicalLaunch {
     /// Which warp of its next logical block a warp is to become, as the kernel says in `raddle.next_tidx`.
@@ -24,7 +27,8 @@ pub struct LogicalLaunch {
 }
 
 impl LogicalLaunch {
-    /// Whether a warp is the same one in every logical block: the kernel relies on it, or no other has as few threads.
+    /// Whether a warp keeps its number in every logical block, because the kernel relies on it or because no other warp
+    /// has as few threads.
     #[must_use]
     pub fn stays(&self, warp: u16) -> bool {
         self.order == ThreadOrder::SameLane || self.is_last_partial && warp + 1 == self.warps
@@ -34,31 +38,32 @@ impl LogicalLaunch {
 /// Where a warp of a virtual block is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LogicalWarp {
-    /// The iteration it is in, or has left and waits after; 0 before the first.
+    /// The iteration that it is in, or that it has left to wait for the next; 0 before the first.
     pub iteration: u32,
-    /// The warp of the logical block it is in it.
+    /// Which warp of the logical block it is in this iteration.
     pub role: u16,
     /// It has left its iteration and waits for the next.
     pub has_left: bool,
-    /// It will begin no other.
+    /// It will not begin another one.
     pub has_ended: bool,
 }
 
-/// Where the warps of a virtual block are, and the logical blocks it has got. The SM keeps it; mechanisms look at it.
+/// Where the warps of a virtual block are, and the logical blocks it has received. The SM updates it; mechanisms read
+/// it.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct VirtualBlock {
     warps: Vec<LogicalWarp>,
     /// Those that wait for their next iteration, in the order in which they came.
     waiting: Vec<u16>,
-    /// The logical blocks of iterations from this one on, as far as they have come.
+    /// The first iteration whose logical block is still known, and the logical blocks from it on.
     from: u32,
     blocks: VecDeque<u32>,
-    /// The last iteration whose logical block has been asked for.
+    /// The last iteration whose logical block has been requested.
     asked: u32,
 }
 
 impl VirtualBlock {
-    /// One with so many warps, which begins with this logical block.
+    /// A virtual block with so many warps, which begins with this logical block.
     #[must_use]
     pub fn new(warps: u16, first: u32) -> Self {
         let warps = vec![LogicalWarp::default(); usize::from(warps)];
@@ -89,13 +94,13 @@ impl VirtualBlock {
         &self.waiting
     }
 
-    /// The logical block of an iteration, if it has come and the iteration is not over.
+    /// The logical block of an iteration, if it has arrived and the iteration is not over.
     #[must_use]
     pub fn block(&self, iteration: u32) -> Option<u32> {
         self.blocks.get(iteration.checked_sub(self.from)? as usize).copied()
     }
 
-    /// The last iteration whose logical block has been asked for. That of the first is there from the start.
+    /// The last iteration whose logical block has been requested. The first one is known from the start.
     #[must_use]
     pub fn asked(&self) -> u32 {
         self.asked
@@ -141,20 +146,20 @@ impl VirtualBlock {
         self.waiting.retain(|w| *w != warp);
     }
 
-    /// The logical block of one more iteration has been asked for.
+    /// The logical block of one more iteration has been requested.
     pub fn ask(&mut self) {
         self.asked += 1;
     }
 
-    /// It is this one.
+    /// The requested logical block is this one.
     pub fn answer(&mut self, block: u32) {
         self.blocks.push_back(block);
     }
 
-    /// A warp begins its next iteration, whose logical block has come, as this warp of it.
+    /// A warp begins its next iteration, whose logical block has arrived, as this warp of it.
     ///
     /// # Panics
-    /// When a mechanism has decided what it may not, see [`LogicalBlocks::begins`].
+    /// If the decision of the mechanism breaks a rule of [`LogicalBlocks::begins`].
     pub fn begin(&mut self, launch: &LogicalLaunch, warp: u16, role: u16) {
         let iteration = self.warp(warp).iteration + 1;
         let is_behind = |w: &LogicalWarp| !w.has_ended && w.iteration + MOST_AHEAD < iteration;
@@ -180,7 +185,7 @@ pub struct LogicalView<'a> {
     pub block: &'a VirtualBlock,
     /// Instructions each of them has issued.
     pub issued: &'a [u64],
-    /// What it had issued when it began its iteration.
+    /// Instructions each of them had issued when it began its iteration.
     pub from: &'a [u64],
 }
 
@@ -192,18 +197,18 @@ impl LogicalView<'_> {
     }
 }
 
-/// When warps of virtual blocks take their next logical block, and as which of its warps. One object per SM.
+/// When a warp of a virtual block takes its next logical block, and which of its warps it becomes. One object per SM.
 ///
-/// Whenever a warp of a virtual block has left its iteration or ended, or a logical block has come, the SM asks of those
-/// that wait, in the order in which they came, whether they begin (`begins`); after one that does it asks all again. Then it
-/// asks once whether to ask for another logical block (`asks`). Launches whose kernel does not ask for logical blocks have
-/// none of this, nor have those on machines where a block takes its logical blocks as a whole: where threads change warps or warps
-/// go in gangs.
+/// The SM acts whenever a warp of a virtual block has left its iteration or ended, or a logical block has arrived. It
+/// asks for each waiting warp, in order of arrival, whether it begins (`begins`). After a warp that begins, it asks for
+/// all again. Then it asks once whether to request another logical block (`asks`). It does none of this in launches
+/// whose kernel does not request logical blocks. Nor does it on machines where threads change warps or warps form
+/// gangs: there a block takes its logical blocks as a whole.
 pub trait LogicalBlocks: Send {
-    /// A launch with virtual blocks begins. Told once, before everything else.
+    /// A launch with virtual blocks begins. Called once, before everything else.
     fn start_launch(&mut self, launch: &LogicalLaunch);
 
-    /// A virtual block has come to a slot. Its first logical block has its own number and is there.
+    /// A virtual block has come to a slot. Its first logical block has its own number and is known.
     fn start_block(&mut self, slot: u32) {
         let _ = slot;
     }
@@ -213,14 +218,15 @@ pub trait LogicalBlocks: Send {
         let _ = (view, warp);
     }
 
-    /// Whether a warp that waits begins its next iteration now, and then as which warp of the logical block, which has come.
+    /// Whether a waiting warp begins its next iteration now, and if so, as which warp of the logical block. That block
+    /// has arrived.
     ///
-    /// Nobody gets further ahead of another than [`MOST_AHEAD`]. A warp that [stays](LogicalLaunch::stays) the same one
-    /// does so, and of the others each is given once in an iteration.
+    /// No warp may get further ahead of another one than [`MOST_AHEAD`]. A warp that [stays](LogicalLaunch::stays) must
+    /// keep its number, and each of the other numbers must be assigned once in an iteration.
     fn begins(&mut self, view: &LogicalView<'_>, warp: u16) -> Option<u16>;
 
-    /// Whether to ask for the logical block of one more iteration, the one after [`VirtualBlock::asked`]. It comes after a window.
-    /// Some warp has to begin it, since nobody else gets it.
+    /// Whether to request the logical block of one more iteration, the one after [`VirtualBlock::asked`]. It arrives
+    /// one window later. Some warp must then begin it, because no other virtual block gets it.
     fn asks(&mut self, view: &LogicalView<'_>) -> bool;
 
     /// Why a warp that waits does not begin even if its logical block comes, for reports.
@@ -235,8 +241,8 @@ pub trait LogicalBlocks: Send {
         Vec::new()
     }
 
-    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that does not
-    /// say what they are is not run where checkpoints are asked for.
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields has none. A type with fields that
+    /// does not return them here cannot be used in runs with checkpoints.
     fn saved(&mut self) -> Option<&mut dyn Saved> {
         None
     }

@@ -49,22 +49,22 @@ pub struct SmMechanisms {
     pub ganging: Box<dyn Ganging>,
     /// Gating scheme.
     pub gating: Box<dyn Gating>,
-    /// Who takes which logical block, in launches of virtual blocks.
+    /// When warps take logical blocks, in launches of virtual blocks.
     pub logical_blocks: Box<dyn LogicalBlocks>,
 }
 
 /// Why a scheduler's slot stayed empty. Each empty slot has exactly one cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Cause {
-    /// The next instruction was fetched from the wrong place, or its place is not known yet.
+    /// The decoded instructions are from the wrong path, or it is not yet known where the warp continues.
     WrongPath,
     /// An operand is pending from memory.
     MemoryDependence,
     /// An operand is pending from an arithmetic unit.
     ArithmeticDependence,
-    /// The SPs, or the machine's own pipelines for integers, accept no instruction.
+    /// The SPs, or the machine's separate pipelines for integers, accept no instruction.
     SpBusy,
-    /// The SFUs, or the machine's own pipelines for double precision and matrices, accept no instruction.
+    /// The SFUs, or the machine's separate pipelines for double precision and matrices, accept no instruction.
     SfuBusy,
     /// The load-store unit accepts no instruction though memory has room.
     LoadStoreBusy,
@@ -74,13 +74,13 @@ pub enum Cause {
     NotFetched,
     /// Every warp that could continue waits at a barrier.
     Barrier,
-    /// Warps wait for their next logical block, or with shared memory for warps of the previous one.
+    /// Warps wait for their next logical block, or, before using shared memory, for siblings in the previous one.
     Sibling,
     /// Warps wait for fences or atomics to be acknowledged.
     Fence,
     /// Warps have exited and wait for their stores or for the rest of their block.
     Draining,
-    /// The lanes an instruction needs are gated or waking.
+    /// The lanes that an instruction needs are gated or waking.
     Gated,
     /// A mechanism holds the instruction back.
     Mechanism,
@@ -108,7 +108,7 @@ impl Cause {
         Self::NoWarpResident,
     ];
 
-    /// Its name in texts, the same as in counters but for blanks, hyphens and capitals.
+    /// Its name in texts: the name in counters, apart from blanks, hyphens and capitals.
     #[must_use]
     pub fn text(self) -> &'static str {
         match self {

@@ -21,13 +21,13 @@ pub enum Place {
     ReadyDp,
     /// Can issue to the pipelines for integers.
     ReadyInt,
-    /// The decoded instruction is not the one the warp is at.
+    /// Its decoded instruction is not the one it is at.
     Hazard,
     /// Waits for a register from memory.
     MemoryDependence,
     /// Waits for a register from an arithmetic unit, or for the instruction before it.
     ArithmeticDependence,
-    /// Has no decoded instruction: it was elsewhere than what was fetched.
+    /// Has no decoded instruction, because what was fetched was from elsewhere.
     Redirected,
     /// Has no decoded instruction.
     Starved,
@@ -35,22 +35,23 @@ pub enum Place {
     Fence,
     /// Held by a mechanism.
     Held,
-    /// Waiting for its next logical block, or with shared memory for warps of the one before.
+    /// Waiting for its next logical block, or, before using shared memory, for siblings in the previous one.
     Sibling,
     /// At a barrier, or waiting for lanes of its warp.
     Barrier,
-    /// Ended, with something of it left in the machine.
+    /// Ended, with something of it still in flight.
     Ended,
-    /// Ended, with nothing left.
+    /// Ended, with nothing in flight.
     Drained,
 }
 
 impl Place {
-    /// Those from which the end of an instruction may move a warp.
+    /// Those that a warp may leave when an instruction ends.
     pub(crate) const WAITS_FOR_RESULTS: [Self; 4] =
         [Self::MemoryDependence, Self::ArithmeticDependence, Self::Fence, Self::Ended];
 
-    /// Why a slot is empty when no warp of its scheduler is further than here; `None` where a warp is ready, or there is none.
+    /// Why a slot is empty if no warp of its scheduler is further than this; `None` if a warp is ready, or there is no
+    /// warp.
     #[must_use]
     pub fn cause(self) -> Option<Cause> {
         match self {
@@ -84,7 +85,7 @@ impl Place {
         }
     }
 
-    /// Whether it can issue, if its unit takes an instruction.
+    /// Whether it can issue, if its unit accepts an instruction.
     #[inline]
     #[must_use]
     pub fn is_ready(self) -> bool {
@@ -94,14 +95,14 @@ impl Place {
         )
     }
 
-    /// Whether the end of an instruction may move it.
+    /// Whether a warp may leave it when an instruction ends.
     #[inline]
     #[must_use]
     pub fn waits_for_results(self) -> bool {
         Self::WAITS_FOR_RESULTS.contains(&self)
     }
 
-    /// What schedulers see as waiting: at a barrier, a fence, held, or ended.
+    /// Whether schedulers see it as waiting: at a barrier, at a fence, held, or ended.
     #[inline]
     #[must_use]
     pub fn is_waiting(self) -> bool {

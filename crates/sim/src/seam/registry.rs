@@ -14,17 +14,17 @@ use std::fmt;
 /// A mechanism as it is registered.
 #[derive(Clone, Copy, Debug)]
 pub struct MechanismInfo {
-    /// Where it goes.
+    /// Its seam.
     pub seam: Seam,
     /// Name in machine files and on the command line.
     pub name: &'static str,
     /// One line.
     pub summary: &'static str,
-    /// Where it is described.
+    /// The paper or other source that describes it.
     pub source: &'static str,
     /// What it counts of its own, in the order of its `counters`. In outputs, names begin with seam and mechanism.
     pub counters: &'static [CounterInfo],
-    /// What it does not work with: seam, name, reason.
+    /// The mechanisms that it does not work with.
     pub refuses: &'static [Refusal],
 }
 
@@ -36,7 +36,7 @@ impl MechanismInfo {
     }
 }
 
-/// A combination that makes no sense.
+/// A mechanism that it does not work with.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusal {
     /// The other mechanism's seam.
@@ -47,7 +47,7 @@ pub struct Refusal {
     pub reason: &'static str,
 }
 
-/// A parameter, as its type's schema says.
+/// A parameter, as described by the schema of its type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     /// Name.
@@ -58,7 +58,7 @@ pub struct Parameter {
     pub default: String,
     /// Allowed values, in words.
     pub range: String,
-    /// Smallest and largest number, where there is one.
+    /// Smallest and largest number, if there is a limit.
     pub bounds: [Option<f64>; 2],
 }
 
@@ -111,7 +111,7 @@ macro_rules! registrations {
     )+ };
 }
 
-/// All mechanisms that can be asked for by name. Code outside this workspace adds its own.
+/// All mechanisms that can be chosen by name. Code outside this workspace adds its own.
 #[derive(Default)]
 pub struct Registry {
     mechanisms: Vec<Mechanism>,
@@ -177,16 +177,17 @@ impl Registry {
         self.mechanisms.iter_mut().for_each(|mechanism| mechanism.origin = None);
     }
 
-    /// Says that a mechanism that comes with Raddle decides differently than it once did, without the machine having changed:
-    /// its results are kept under the revision, and older ones are not taken for them.
+    /// Says that a mechanism that comes with Raddle decides differently than in older versions, on an unchanged
+    /// machine. Its results are kept under the revision, so older results are not mistaken for them.
     pub fn revise(&mut self, seam: Seam, name: &str, revision: u32) {
         if let Some(found) = self.mechanisms.iter_mut().find(|m| m.info.seam == seam && m.info.name == name) {
             found.origin = Some(format!("Raddle, revision {revision}"));
         }
     }
 
-    /// Says which program adds mechanisms from here on, as `"mine 3"`. Results are kept under this text, so that those of
-    /// another program are not taken for its own: change it whenever a mechanism decides differently than before.
+    /// Names the program that adds mechanisms from here on, such as `"mine 3"`. Results are kept under this text, so
+    /// results of another program are not mistaken for its own. Change the text whenever a mechanism decides
+    /// differently than before.
     pub fn set_origin(&mut self, origin: &str) {
         origin.clone_into(&mut self.origin);
     }
@@ -202,7 +203,7 @@ impl Registry {
         self.mechanisms.iter().find(|m| m.info.seam == seam && m.info.name == name)
     }
 
-    /// Checks what a machine asks for: names, parameters, combinations.
+    /// Checks the mechanisms of a machine: names, parameters, combinations.
     ///
     /// # Errors
     /// One line for each thing that is wrong, with the key it belongs to.
@@ -254,7 +255,7 @@ impl Mechanism {
         })
     }
 
-    /// Warps of a sliced machine cannot leave their slice, nor can their threads.
+    /// Warps of a machine with slices cannot leave their slice, nor can their threads.
     fn stays_in_slices(&self, model: &dyn Divergence, machine: &MachineConfig) -> Result<(), String> {
         if machine.sm.slices <= 1 || !model.regroups() && model.pool(1).is_none() {
             return Ok(());
@@ -289,7 +290,7 @@ macro_rules! made {
 }
 
 impl Mechanisms<'_> {
-    /// What the machine has at a seam.
+    /// The mechanism that the machine has at a seam.
     pub(super) fn info(&self, seam: Seam) -> Option<&MechanismInfo> {
         self.registry.get(seam, seam.choice(&self.config.mechanism).name()).map(|mechanism| &mechanism.info)
     }
@@ -297,7 +298,7 @@ impl Mechanisms<'_> {
     /// The mechanisms of one SM.
     ///
     /// # Errors
-    /// When a mechanism cannot be made; a checked machine's can.
+    /// When a mechanism cannot be made; those of a checked machine always can.
     pub fn for_sm(&self) -> Result<SmMechanisms, String> {
         let mut issue = Vec::new();
         let mut fetch = Vec::new();
@@ -320,7 +321,7 @@ impl Mechanisms<'_> {
     /// The dispatcher of the GPU.
     ///
     /// # Errors
-    /// When it cannot be made; a checked machine's can.
+    /// When it cannot be made; that of a checked machine always can.
     pub fn dispatcher(&self) -> Result<Box<dyn Dispatcher>, String> {
         made!(self, Dispatch)
     }

@@ -5,27 +5,27 @@ use crate::kernel::TimedOp;
 use crate::packet::Cycle;
 use crate::saved::Saved;
 
-/// A resident block as schedulers see it. The SM's schedulers see the same: their warps are of the same blocks.
+/// A resident block as schedulers see it. All schedulers of an SM see the same blocks, whose warps they share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct BlockState {
     /// Number in the grid.
     pub cta: u64,
     /// Its warps that wait at a barrier.
     pub waiting: u32,
-    /// When the first of them came there.
+    /// When the first of them arrived there.
     pub since: Cycle,
     /// Its warps that have ended.
     pub ended: u32,
 }
 
-/// Where warps are in the logical blocks of virtual ones, and whether blocks are left.
+/// How far warps are in the logical blocks of virtual blocks, and whether blocks are left.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Iterations<'a> {
-    /// For each warp how many logical blocks it has begun; empty where blocks are not virtual.
+    /// The number of logical blocks that each warp has begun; empty if blocks are not virtual.
     pub number: &'a [u32],
-    /// Instructions each warp had issued when it began the last one.
+    /// The instructions that each warp had issued when it began the last one.
     pub from: &'a [u64],
-    /// No block is left to be given out, of the grid or of logical ones.
+    /// No block is left to be dispatched or assigned, neither of the grid nor of logical ones.
     pub is_last: bool,
 }
 
@@ -65,13 +65,13 @@ impl SchedulerView<'_> {
         self.places.get(warp.index()).copied().unwrap_or_default()
     }
 
-    /// Instructions a warp has issued in its block, logical if there are such.
+    /// Instructions that a warp has issued in its block, or in its logical block if it has one.
     #[must_use]
     pub fn progress(&self, warp: WarpId) -> u64 {
         self.issued[warp.index()] - self.iterations.from.get(warp.index()).copied().unwrap_or(0)
     }
 
-    /// How many logical blocks a warp has begun; 0 where blocks are not virtual.
+    /// How many logical blocks a warp has begun; 0 if blocks are not virtual.
     #[must_use]
     pub fn iteration(&self, warp: WarpId) -> u32 {
         self.iterations.number.get(warp.index()).copied().unwrap_or(0)
@@ -86,14 +86,14 @@ impl SchedulerView<'_> {
 
 /// Which warp issues. One object per scheduler.
 ///
-/// In every cycle the SM calls `pick` once with the warps that can issue, and `issued` if one did. Both must depend
-/// only on what the object was told and on the view: a run is replayed exactly.
+/// In every cycle the SM calls `pick` with the warps that can issue, and `issued` if one issued. The decision must
+/// depend only on the view and on what the object was told, so that runs are reproducible.
 pub trait IssueScheduler: Send {
-    /// All warps of the scheduler, the one to be preferred first. Does not change the scheduler.
+    /// All warps of the scheduler, the preferred one first. Does not change the scheduler.
     fn priority_order(&self, view: &SchedulerView<'_>, order: &mut Vec<WarpId>);
 
-    /// The warp of `among` that comes first in the priority order, whether or not it can issue; `scratch` is for its own
-    /// use. Asked in every cycle, so worth an answer that does not make the whole order.
+    /// The warp of `among` that comes first in the priority order, whether or not it can issue; `scratch` is for its
+    /// own use. It is called in every cycle, so it should not compute the whole order.
     fn first_of(&self, view: &SchedulerView<'_>, among: &WarpSet, scratch: &mut Vec<WarpId>) -> Option<WarpId> {
         scratch.clear();
         self.priority_order(view, scratch);
@@ -105,8 +105,8 @@ pub trait IssueScheduler: Send {
         self.first_of(view, eligible, scratch)
     }
 
-    /// Whether `a` comes before `b` in the priority order. Asked only now and then, but worth an answer that does not
-    /// make the whole order.
+    /// Whether `a` comes before `b` in the priority order. It is called less often, but should not compute the whole
+    /// order either.
     fn is_before(&self, view: &SchedulerView<'_>, a: WarpId, b: WarpId) -> bool {
         let mut order = Vec::new();
         self.priority_order(view, &mut order);
@@ -124,22 +124,24 @@ pub trait IssueScheduler: Send {
         let _ = (warp, present);
     }
 
-    /// A warp came to a barrier, or may leave it.
+    /// A warp has arrived at a barrier, or may leave it.
     fn barrier(&mut self, warp: WarpId, arrives: bool) {
         let _ = (warp, arrives);
     }
 
-    /// Whether it wants to know what its warps' requests find at the data cache ([`Self::data_access`]). Asked once.
+    /// Whether it wants to know what becomes of its warps' requests at the data cache ([`Self::data_access`]). Asked
+    /// once.
     fn watches_data(&self) -> bool {
         false
     }
 
-    /// A request of one of its warps has reached the data cache, or its data have come. Told of before the next `pick`.
+    /// A request of one of its warps has reached the data cache, or its data have arrived. Called before the next
+    /// `pick`.
     fn data_access(&mut self, access: &DataAccess) {
         let _ = access;
     }
 
-    /// When it next acts on its own, if nothing else happens: the SM does not sleep past it.
+    /// When it next acts on its own, if nothing else happens. The SM does not sleep past this time.
     fn next_event(&self, now: Cycle) -> Option<Cycle> {
         let _ = now;
         None
@@ -156,8 +158,8 @@ pub trait IssueScheduler: Send {
         Vec::new()
     }
 
-    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that does not
-    /// say what they are is not run where checkpoints are asked for.
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields has none. A type with fields that
+    /// does not return them here cannot be used in runs with checkpoints.
     fn saved(&mut self) -> Option<&mut dyn Saved> {
         None
     }
@@ -170,9 +172,9 @@ pub type IssueViews<'a> = &'a dyn Fn(usize, &mut dyn FnMut(&SchedulerView<'_>));
 pub struct FetchView<'a> {
     /// Now.
     pub now: Cycle,
-    /// Warps that want instructions: room in the buffer, no miss on the way, not ended.
+    /// Warps that want instructions: they have room in their buffer, no outstanding miss, and have not ended.
     pub wanting: &'a WarpSet,
-    /// Decoded instructions a warp has.
+    /// The number of decoded instructions that a warp has.
     pub entries: &'a dyn Fn(WarpId) -> u32,
     /// Slots of the SM.
     pub slots: usize,
@@ -187,18 +189,18 @@ pub trait FetchScheduler: Send {
     /// The warp to fetch for.
     fn pick(&mut self, view: &FetchView<'_>) -> Option<WarpId>;
 
-    /// A fetch was tried for a warp: it hit, missed or was refused by the cache.
+    /// A fetch was tried for a warp; `hit` says whether it hit. Otherwise it missed or was refused by the cache.
     fn fetched(&mut self, warp: WarpId, hit: bool) {
         let _ = (warp, hit);
     }
 
-    /// Whether its choice depends on which warps want instructions and on what it was told, and on nothing else: while these are
-    /// the same it is not always asked again.
+    /// Whether its choice depends only on which warps want instructions and on what it was told. If so, it is not
+    /// always asked again while these stay the same.
     fn chooses_by_wanting(&self) -> bool {
         false
     }
 
-    /// Whether warps that wait at a barrier want instructions; when not, they are not among those it chooses from.
+    /// Whether warps that wait at a barrier want instructions; if not, it cannot choose them.
     fn serves_waiting(&self) -> bool {
         true
     }
@@ -209,8 +211,8 @@ pub trait FetchScheduler: Send {
         Vec::new()
     }
 
-    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that does not
-    /// say what they are is not run where checkpoints are asked for.
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields has none. A type with fields that
+    /// does not return them here cannot be used in runs with checkpoints.
     fn saved(&mut self) -> Option<&mut dyn Saved> {
         None
     }
@@ -241,18 +243,18 @@ pub struct Assignment {
 
 /// Which block goes to which SM and when. One object for the GPU.
 pub trait Dispatcher: Send {
-    /// Blocks to start in this cycle, at most one for an SM, in ascending order of block number. Called for every
-    /// cycle of a window in which blocks are left and an SM has room.
+    /// Blocks to start in this cycle, at most one for each SM, in ascending order of block number. Called for every
+    /// cycle of a window, as long as blocks are left and an SM has room.
     fn dispatch(&mut self, view: &DispatchView<'_>, out: &mut Vec<Assignment>);
 
-    /// The values of the counters that it declares in its [`MechanismInfo`](super::MechanismInfo), in that order, since it
-    /// was made: it serves all launches. Asked before and after each.
+    /// The values of the counters that it declares in its [`MechanismInfo`](super::MechanismInfo), in that order, since
+    /// it was made. A dispatcher serves all launches, so it is asked before and after each launch.
     fn counters(&self) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields needs none; one with fields that does not
-    /// say what they are is not run where checkpoints are asked for.
+    /// Its state, for checkpoints ([`saved!`](crate::saved!)). A type without fields has none. A type with fields that
+    /// does not return them here cannot be used in runs with checkpoints.
     fn saved(&mut self) -> Option<&mut dyn Saved> {
         None
     }

@@ -1,4 +1,4 @@
-//! The warps of an SM: what divergence models fill and schedulers choose from.
+//! The warps of an SM: a table that divergence models fill and schedulers choose from.
 
 use super::{Cause, WarpId};
 use crate::packet::Cycle;
@@ -7,17 +7,17 @@ use raddle_exec::core::{Home, Lanes, lanes_in};
 /// What a warp of the table is.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WarpInfo {
-    /// The block it belongs to; of the first thread when it holds several blocks.
+    /// The block it belongs to; if it has threads of several blocks, that of the first thread.
     pub cta: u32,
-    /// Row of registers, when the threads are one row's.
+    /// Row of registers, if all threads are of one row.
     pub row: u32,
     /// First lane of a static warp in its row.
     pub base: u8,
-    /// Threads by lane, when they are not one row's.
+    /// Threads by lane, if they are not all of one row.
     homes: Option<Box<[Home; 32]>>,
-    /// They are not.
+    /// Whether they are not.
     gathered: bool,
-    /// The lanes it was made of then, and the rows they are of, each with its lanes.
+    /// The lanes it was then made of, and the rows they are of, each with its lanes.
     formed: u32,
     rows: Vec<(u32, u32)>,
     /// Next operation.
@@ -35,7 +35,7 @@ pub struct WarpInfo {
 }
 
 impl WarpInfo {
-    /// Threads by lane, when they are not one row's.
+    /// Threads by lane, if they are not all of one row.
     #[inline]
     #[must_use]
     pub fn homes(&self) -> Option<&[Home; 32]> {
@@ -50,7 +50,7 @@ impl WarpInfo {
     }
 }
 
-/// The warps of an SM: what divergence models fill and schedulers choose from.
+/// The warps of an SM: a table that divergence models fill and schedulers choose from.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct WarpTable {
     now: Cycle,
@@ -83,7 +83,7 @@ impl WarpTable {
         Self { now: 0, warps: vec![free; slots], touched: Vec::new(), formed: Vec::new() }
     }
 
-    /// The cycle it is.
+    /// The current cycle.
     #[must_use]
     pub fn now(&self) -> Cycle {
         self.now
@@ -138,7 +138,7 @@ impl WarpTable {
         self.set_until(warp, pc, mask, until);
     }
 
-    /// Takes a warp that was formed since the last call.
+    /// Takes one of the warps that were formed since the last call.
     #[inline]
     pub(crate) fn take_formed(&mut self) -> Option<WarpId> {
         self.formed.pop()
@@ -208,13 +208,13 @@ impl WarpTable {
         free
     }
 
-    /// Takes a warp that changed since the last call.
+    /// Takes one of the warps that changed since the last call.
     #[inline]
     pub fn take_touched(&mut self) -> Option<WarpId> {
         self.touched.pop()
     }
 
-    /// Whose registers a warp works on.
+    /// The registers that a warp works on.
     #[inline]
     #[must_use]
     pub fn lanes(&self, warp: WarpId) -> Lanes<'_> {

@@ -1,6 +1,7 @@
 //! What an SM and the rest of the GPU tell each other at the edges of windows.
 //!
-//! It is all the rest of the GPU looks at while a launch runs: the SM itself stays in the cache of the core that runs it.
+//! It is all the rest of the GPU looks at while a launch runs: the SM itself stays in the cache of the core that runs
+//! it.
 
 use super::build::Build;
 use super::shared::Shared;
@@ -49,7 +50,7 @@ pub struct Mail {
     pub occupancy: Occupancy,
     /// It has no block and nothing outstanding.
     pub is_idle: bool,
-    /// When it next moves by itself if it is told nothing; `None` when only a message can wake it.
+    /// When it next moves on its own if it is told nothing; `None` when only a message can wake it.
     pub next: Option<Cycle>,
     /// It has something to send that the interconnect did not take.
     pub waits_for_flits: bool,

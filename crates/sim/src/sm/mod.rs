@@ -170,8 +170,8 @@ impl<'k, B: Build> Sm<'k, B> {
 
     // A window.
 
-    /// Goes on to `to` from where it stopped, and is told nothing: so it makes up for windows in which it was left
-    /// alone.
+    /// Continues to `to` from where it stopped, without being told anything: this accounts for the windows in which it
+    /// was skipped.
     pub fn run_until(&mut self, mail: &mut Mail, to: Cycle, memory: &DeviceMemory) {
         let mut now = mail.ran_until;
         while now < to && self.shared.threads.fault.is_none() {
@@ -245,7 +245,7 @@ impl<'k, B: Build> Sm<'k, B> {
         datapath.execute(shared, power, now);
         ldst.cycle(shared, datapath, port, now);
         self.shared.account.counters.cycles += 1;
-        // In plain builds every stage sees by itself whether it has something to do.
+        // In plain builds every stage checks on its own whether it has something to do.
         if !B::PLAIN && !self.shared.facts.never_skips && self.stages().is_quiet(now) {
             self.datapath.end_cycle::<B>();
             return self.pass(now, now + 1);

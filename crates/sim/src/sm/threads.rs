@@ -168,7 +168,7 @@ impl<'k> Threads<'k> {
         Ok(())
     }
 
-    /// Texture fetches, each texture by itself. Texels of one byte count as the word they are in. Accesses to surfaces
+    /// Texture fetches, each texture separately. Texels of one byte count as the word they are in. Accesses to surfaces
     /// are as those to global memory.
     fn touch_texels(&mut self, facts: &Facts<'_>, issuing: Issuing<'_>, lanes: Lanes<'_>) -> Result<(), LaneFault> {
         let texels = self.core.texels(issuing.op, lanes, issuing.active);

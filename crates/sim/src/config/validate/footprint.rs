@@ -14,7 +14,7 @@ const MISS: u64 = 96;
 const WAITER: u64 = 32;
 const QUEUED: u64 = 64;
 
-/// Refuses machines whose tables and queues would take too much, each of their sizes being possible by itself.
+/// Refuses machines whose tables and queues would together take too much memory, although each size alone is possible.
 pub fn check(check: &mut Check, config: &MachineConfig) {
     let parts = parts(config);
     let all: u64 = parts.iter().map(|part| part.1).sum();
@@ -22,8 +22,8 @@ pub fn check(check: &mut Check, config: &MachineConfig) {
     let [gib, all_gib] = [bytes, all].map(|bytes| bytes.div_ceil(1 << 30));
     check.rule(all <= MAX, &path, || {
         format!(
-            "and what multiplies it make a machine that takes about {all_gib} GiB of the host's memory, {gib} of them \
-             for this; at most {} are allowed: make it smaller, or have fewer SMs (`gpu.sms`) or channels \
+            "and what multiplies it make a machine that needs about {all_gib} GiB of the host's memory, {gib} of them \
+             for this; at most {} are allowed: make it smaller, or use fewer SMs (`gpu.sms`) or channels \
              (`dram.channels`)",
             MAX >> 30
         )

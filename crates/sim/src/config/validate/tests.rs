@@ -109,8 +109,8 @@ fn large_machines_are_refused() {
     );
     refused(
         &["gpu.sms=1024", "sm.l1t.sets=65536", "sm.l1t.ways=4"],
-        "`sm.l1t.sets` and what multiplies it make a machine that takes about 26 GiB of the host's memory, 24 of them \
-         for this; at most 4 are allowed: make it smaller, or have fewer SMs (`gpu.sms`) or channels \
+        "`sm.l1t.sets` and what multiplies it make a machine that needs about 26 GiB of the host's memory, 24 of them \
+         for this; at most 4 are allowed: make it smaller, or use fewer SMs (`gpu.sms`) or channels \
          (`dram.channels`)",
     );
 }

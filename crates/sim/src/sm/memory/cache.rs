@@ -333,7 +333,7 @@ impl Cache {
         self.tags.drop_lines(true);
     }
 
-    /// Whether nothing in it moves by itself: no request to send, no line that has come.
+    /// Whether nothing in it moves on its own: no request to send, no line that has come.
     #[inline]
     #[must_use]
     pub fn is_quiet(&self) -> bool {

@@ -210,7 +210,7 @@ impl Outgoing {
         } else {
             request.token = part.map_or(Load::Inst(inst), Load::Part).token_past_l1();
             if part.is_none() {
-                // Every sector comes by itself.
+                // Every sector comes on its own.
                 entry.pending += replies - 1;
             }
         }

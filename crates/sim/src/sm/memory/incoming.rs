@@ -117,7 +117,7 @@ impl Incoming {
             || self.next_event().is_some_and(|at| at <= now)
     }
 
-    /// When something in it next moves by itself.
+    /// When something in it next moves on its own.
     pub(super) fn next_event(&self) -> Option<Cycle> {
         let shared = self.shared.front().map(|s| s.0);
         shared.into_iter().chain(self.hits.front().map(|h| h.0)).min()

@@ -129,7 +129,7 @@ impl LoadStore {
             || sends(&l1t.queue)
     }
 
-    /// When something in it next moves by itself.
+    /// When something in it next moves on its own.
     pub(super) fn next_event<B: Build>(&self) -> Option<Cycle> {
         let lookup = self.out.next_lookup::<B>(&self.caches.l1d);
         lookup.into_iter().chain(self.back.next_event()).min()

@@ -181,7 +181,7 @@ impl TextureCache {
         }
     }
 
-    /// Whether nothing in it moves by itself.
+    /// Whether nothing in it moves on its own.
     #[inline]
     #[must_use]
     pub fn is_quiet(&self) -> bool {
