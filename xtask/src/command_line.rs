@@ -11,7 +11,7 @@ const HEAD: &str = "\
 
 <!-- Written by `cargo xtask codegen` from the help of the program; do not edit. -->
 
-Every command prints data to stdout and everything else to stderr. `--json` prints data for programs.
+Every command prints data to stdout and everything else to stderr. With `--json`, it prints data for other programs.
 ";
 
 /// The whole page.

@@ -16,22 +16,23 @@ const INTRODUCTION: &str = "\
 
 # Counters
 
-Everything the timing model counts, by the part that counts it. Totals are sums over parts of one kind. Counters of SMs
-and their caches start at zero with every launch, those of L2, DRAM and interconnect with the GPU.
+This page lists all counters of the timing model, by the part that counts. Totals are sums over parts of one kind. The
+counters of SMs and their caches start at zero with every launch. Those of L2, DRAM and interconnect start at zero only
+once, with the GPU.
 
-Every scheduler slot of every cycle is counted once, either in an `issued_` or in a `stall_` counter of its SM. What the
-causes mean is on the page about [time](../timing-model.md#why-a-slot-stays-empty).
+Every scheduler slot of every cycle is counted once, either in an `issued_` or in a `stall_` counter of its SM. The page
+about [time](../timing-model.md#why-a-slot-stays-empty) explains the causes.
 
-[Mechanisms](#mechanisms) count things of their own, too.
+[Mechanisms](#mechanisms) have counters of their own.
 ";
 
 /// The heading of the counters of mechanisms, and what comes before them.
 const OF_MECHANISMS: &str = "
 ## Mechanisms
 
-What a mechanism counts of its own, on each SM where it is not the dispatcher's, from the start of every launch. Names begin
-with seam and mechanism, so that no two are the same. There is nothing of mechanisms that a machine does not have; as
-metrics their counters are 0 then.
+These counters belong to single mechanisms. Each SM has its own, except for those of a dispatcher, and they start at zero
+with every launch. Their names begin with seam and mechanism, so no two are the same. Outputs have no counters of
+mechanisms that a machine does not have; as metrics, these are 0.
 
 | counter | unit | counts |
 | --- | --- | --- |
@@ -42,8 +43,8 @@ const GROUPS: &[(&str, &str, &[CounterInfo])] = &[
     ("SM", "One group for each SM.", SmCounters::INFO),
     (
         "Lanes",
-        "Two groups for each SM, `int` for the integer and `fp` for the floating-point pipelines of its SPs. Zero unless a \
-         gating scheme other than `none` keeps account; `watch` does, and changes nothing.",
+        "Two groups for each SM: `int` for the integer and `fp` for the floating-point pipelines of its SPs. They are zero with \
+         the gating scheme `none`. The scheme `watch` counts without gating anything.",
         LaneCounters::INFO,
     ),
     (
@@ -56,8 +57,8 @@ const GROUPS: &[(&str, &str, &[CounterInfo])] = &[
     ("DRAM", "One group for each channel.", DramCounters::INFO),
     (
         "Instructions",
-        "One group for each instruction of a kernel, in [profiles](../guide/profile.md) only. Sums over instructions are the \
-         counters above.",
+        "One group for each instruction of a kernel, only in [profiles](../guide/profile.md). Added up over all instructions, \
+         they give the counters above.",
         PcCounters::INFO,
     ),
 ];

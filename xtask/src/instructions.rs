@@ -17,29 +17,29 @@ const INTRODUCTION: &str = "\
 
 # Instructions
 
-Every form of an instruction that Raddle reads and executes. This page is written from the table that the checker
-itself uses, so what is not here is refused with a message.
+This page lists every form of an instruction that Raddle reads and executes. It is generated from the table that the
+checker uses. Raddle refuses every other form with a message.
 
-**Form.** `{.ftz}` may be left out. `.(lo|hi)` is one of these words. `.RND` is one of a list of words, [see
-below](#lists-of-words). `d` is the destination; `p`, `q` and `r` are predicates, `!r` may be negated. `d:u32` is an operand
-of this type where it does not follow from the words of the instruction; `d:wide` is twice as wide as its type. `[a]` is
-an address. `d[|q]` and `{, c}` have parts that may be left out.
+**Form.** `{.ftz}` is optional. `.(lo|hi)` is one of these words. `.RND` is one of a list of words, [see
+below](#lists-of-words). `d` is the destination. `p`, `q` and `r` are predicates, and `!r` may be negated. `d:u32` is an
+operand of this type, if the type does not follow from the words of the instruction. `d:wide` is twice as wide as its type.
+`[a]` is an address. In `d[|q]` and `{, c}`, the part in brackets is optional.
 
-**PTX, target.** The first version of the PTX ISA and the first target that have the form. \"any\" is older than
-everything Raddle reads.
+**PTX, target.** The first version of the PTX ISA and the first target that have the form. \"any\" means that the form is
+older than everything Raddle reads.
 
-**Variants.** The combinations of words that must stand there.
+**Variants.** The number of combinations of the words that are not optional.
 
-**Kernel files.** How many files in `tests/ptx` use the form and compare what comes out. Each runs under every engine. A
-test holds the files to the table: every variant and every word that may be left out must occur in at least one. Files in which every run must end in a
-fault are not counted, so `trap` has none.
+**Kernel files.** The number of files in `tests/ptx` that use the form and check its results. Each file runs on every
+engine. A test compares the files with this table: every variant and every optional word must occur in at least one file.
+Files in which every run must end in a fault are not counted, so `trap` has none.
 
 ";
 
 const UNSUPPORTED: &str = "
 ## Not supported
 
-These are known and refused by name, with the version that introduced them.
+Raddle knows these instructions and refuses them by name. The table has the version that introduced each.
 
 | instruction | PTX | what it is |
 | --- | --- | --- |
@@ -48,12 +48,11 @@ These are known and refused by name, with the version that introduced them.
 const TIMES: &str = "
 ## Units and times
 
-Where each operation is executed on the preset `gtx480`, its latency and the cycles before the unit takes the next one. The keys are
-under `sm.latency`; half precision takes the time of integers. The time of memory operations is that of
-[memory](../timing-model.md#memory).
+For each operation on the preset `gtx480`: its unit, its latency, and the cycles before the unit accepts the next operation.
+The keys are under `sm.latency`. The time of memory operations is described under [memory](../timing-model.md#memory).
 
-| operations | integers | single precision | double precision |
-| --- | --- | --- | --- |
+| operations | integers | half precision | single precision | double precision |
+| --- | --- | --- | --- | --- |
 ";
 
 const LISTS: &str = "

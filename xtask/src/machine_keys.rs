@@ -11,9 +11,9 @@ const INTRODUCTION: &str = "\
 
 # Parameters of a machine
 
-Every key of a machine file, with its value in each preset. How files, presets and `--set` go together is on [the page
-about machines](../machines.md). Times are in cycles of the clock of the part they belong to, sizes in bytes unless it says
-otherwise. Where the values come from is written in the preset files, in `crates/sim/presets`.
+This page lists every key of a machine file, with its value in each preset. [The page about machines](../machines.md)
+explains how files, presets and `--set` work together. Times are in cycles of the clock of the part they belong to. Sizes are
+in bytes, unless the text says otherwise. The preset files, in `crates/sim/presets`, name the source of each value.
 ";
 
 /// The whole page.

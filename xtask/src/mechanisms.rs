@@ -13,8 +13,8 @@ const INTRODUCTION: &str = "\
 
 # Mechanisms
 
-Every mechanism that can be chosen by name under `[mechanism]` in a machine file, or with `--set mechanism.issue=lrr`. What
-seams are and how to write a mechanism is on [a page of its own](../mechanisms.md).
+This page lists every mechanism. Choose one by its name, under `[mechanism]` in a machine file or with an option such as
+`--set mechanism.issue=lrr`. [Writing a mechanism](../mechanisms.md) explains what seams are and how to add a mechanism.
 ";
 
 /// The headings every mechanism's comment has, in this order.
@@ -37,14 +37,17 @@ pub fn page() -> Result<String> {
 
 fn about(seam: Seam) -> &'static str {
     match seam {
-        Seam::Divergence => "Which threads form a warp, where it is in the program, where its threads wait and rejoin.",
+        Seam::Divergence => {
+            "Which threads form a warp, where the warp is in the program, and where its threads wait and reconverge."
+        }
         Seam::Issue => "Which warp of a scheduler issues.",
-        Seam::Fetch => "Which warp's next instructions are fetched.",
+        Seam::Fetch => "For which warp the next instructions are fetched.",
         Seam::Dispatch => "Which block goes to which SM, and when.",
-        Seam::Ganging => "Which narrow warps of different slices go in lock-step.",
+        Seam::Ganging => "Which narrow warps of different slices issue in lockstep.",
         Seam::Gating => "Which lanes are powered.",
         Seam::LogicalBlocks => {
-            "When warps of [virtual blocks](../guide/virtual-blocks.md) take their next logical block, and as which of its warps."
+            "When a warp of a [virtual block](../guide/virtual-blocks.md) takes its next logical block, and which of its warps it \
+             becomes."
         }
     }
 }
@@ -105,7 +108,8 @@ fn close(text: &mut String, heading: &str, mechanism: &Mechanism) {
     *text += "\n| parameter | default | values | meaning |\n| --- | --- | --- | --- |\n";
     for p in &mechanism.parameters {
         let range = if p.range.is_empty() { "see meaning" } else { &p.range };
-        let _ = writeln!(text, "| `{}` | `{}` | {range} | {} |", p.name, p.default.replace('"', ""), p.doc);
+        let doc = p.doc.replace('\n', " ");
+        let _ = writeln!(text, "| `{}` | `{}` | {range} | {doc} |", p.name, p.default.replace('"', ""));
     }
 }
 
