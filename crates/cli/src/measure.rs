@@ -136,7 +136,7 @@ const MOST: usize = 20;
 fn barriers_text(launched: &Launched, summary: &LaunchSummary) -> String {
     let mut text = head(launched, summary);
     text += &format!("  waiting at barriers  {:>7} of warps' lives\n", percent(summary.barrier_share()));
-    text += &format!("  waiting to end       {:>7}\n", percent(summary.exit_share()));
+    text += &format!("  ended before block   {:>7}\n", percent(summary.exit_share()));
     text += &format!("  visits to barriers   {:>7}\n", out::grouped(summary.barriers));
     text += &format!("  RTRU of all phases   {:>7}\n", percent(summary.rtru()));
     let mut rows = vec![["  phase", "blocks", "mean RTRU"].map(str::to_owned).to_vec()];

@@ -69,8 +69,8 @@ impl<'a> Text<'a> {
     pub fn outside_read(&self, read: &OutsideRead, module: &Module) -> String {
         let count = crate::out::grouped(read.count);
         let more = match read.count {
-            1 => "the read gave zero, and the launch continued".to_owned(),
-            _ => format!("{count} reads of this launch were like it here; they gave zero, and the launch continued"),
+            1 => "the read returned zero, and the launch continued".to_owned(),
+            _ => format!("{count} reads here in this launch were outside; they returned zero, and the launch continued"),
         };
         self.access(Level::WARNING, "outside-read", &read.first, module, Some(more))
     }

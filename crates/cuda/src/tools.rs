@@ -20,7 +20,7 @@ pub fn ptxas(args: &[String]) -> Result<(), Problem> {
         }
     }
     let (Some(output), [input]) = (output, &inputs[..]) else {
-        return Err(Problem::new("ptxas takes one PTX file, and its output behind --output-file"));
+        return Err(Problem::new("ptxas takes one PTX file, and the output file after --output-file"));
     };
     fs::copy(input, output).map(drop).map_err(|e| Problem::new(format!("cannot copy {input} to {output}: {e}")))
 }

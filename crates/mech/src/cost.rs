@@ -91,7 +91,7 @@ pub const SCHEMES: &[Scheme] = &[
     },
     Scheme {
         name: "vtw-lowest-lane",
-        summary: "virtual thread blocks and warps, the lowest warp that is left comes next",
+        summary: "virtual thread blocks and warps, the lowest unassigned warp comes next",
         source: VTW_SOURCE,
         storage: vtw_lowest_lane,
         logic: None,
@@ -148,7 +148,7 @@ fn vtw_slowest_lane(machine: &MachineConfig) -> Vec<Storage> {
 
 fn vtw_lowest_lane(machine: &MachineConfig) -> Vec<Storage> {
     let [warps, blocks] = limits(machine);
-    let about = "the lowest warp of each block that is left; the paper counts one in all".to_owned();
+    let about = "the lowest unassigned warp of each block; the paper counts only one in all".to_owned();
     let lowest = Storage { name: "lowest warps", about, entries: blocks, bits: whole_bytes_for(warps) };
     [vtw(machine), vec![lowest]].concat()
 }

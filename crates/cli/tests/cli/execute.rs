@@ -144,7 +144,7 @@ fn a_read_outside_can_be_a_warning() {
    |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^ thread (3,0,0) of block (1,0,0)
    |
    = note: at instruction 15 of `saxpy`
-   = note: the read gave zero, and the launch continued
+   = note: the read returned zero, and the launch continued
 1 read outside of memory was answered with zero, at 1 place; hardware may give anything
 ",
     );

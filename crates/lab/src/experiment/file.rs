@@ -235,7 +235,7 @@ fn groups(raw: &[RawGroup], chosen: Option<&[&'static str]>) -> Result<Vec<Group
         let text = name.get_ref().trim();
         if text.is_empty() || text == "all" || groups.iter().any(|group| group.name == text) {
             let problem = Problem::new(format!("`{text}` cannot name a group")).at(Some(name.span()));
-            return Err(problem.help("a group has a name of its own; `all` is every workload"));
+            return Err(problem.help("a group needs its own name; `all` means every workload"));
         }
         let mut own = Vec::new();
         for word in workloads {
