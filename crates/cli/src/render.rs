@@ -70,7 +70,7 @@ impl<'a> Text<'a> {
         let count = crate::out::grouped(read.count);
         let more = match read.count {
             1 => "the read returned zero, and the launch continued".to_owned(),
-            _ => format!("{count} reads here in this launch were outside; they returned zero, and the launch continued"),
+            _ => format!("{count} reads here in this launch were outside; they returned zero and the launch continued"),
         };
         self.access(Level::WARNING, "outside-read", &read.first, module, Some(more))
     }
