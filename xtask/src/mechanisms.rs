@@ -62,15 +62,20 @@ fn entry(mechanism: &Mechanism, source: &str) -> Result<String> {
     }
     let mut text = format!("\n### `{}`\n\n{}: {}.\n", info.name, seam_word(info.seam), info.summary);
     let mut under = "";
+    let mut is_gap = false;
     for line in comment.iter().skip_while(|line| !line.starts_with("# ")) {
         match line.strip_prefix("# ") {
             Some(heading) => {
                 close(&mut text, under, mechanism);
-                under = heading;
+                (under, is_gap) = (heading, false);
                 let _ = write!(text, "\n**{heading}.** ");
             }
-            None if line.is_empty() => {}
+            None if line.is_empty() => is_gap = true,
             None => {
+                // Paragraphs stay apart.
+                if std::mem::take(&mut is_gap) {
+                    text.push('\n');
+                }
                 let _ = writeln!(text, "{line}");
             }
         }

@@ -10,11 +10,11 @@
 //! VWS paper (ISCA 2015), sections 4.2 to 4.5.
 //!
 //! # Parameters
-//! `order`, `gangs`, `split`, `reform` and `wait`. The default is the paper's I-VWS; E-VWS has `reform =
-//! "opportunistic"`.
+//! `order`, `gangs`, `split`, `reform` and `wait`. The default is the paper's I-VWS; E-VWS has `reform` set to
+//! `opportunistic`.
 //!
 //! # Simplifications
-//! In a cycle, at most as many gangs are fetched for as may issue, if the ports of the instruction cache allow it. The
+//! In each cycle, instructions are fetched for as many gangs as may issue, if the instruction cache has enough ports. The
 //! paper has one fetch scheduler for gangs and does not say how often it is asked. A gang splits one cycle after the
 //! places of its warps are known. A warp that leaves a gang keeps its decoded instructions.
 //!

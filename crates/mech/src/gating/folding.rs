@@ -26,8 +26,8 @@
 //! warps are folded at the beginning of the EX stage, after the collection of operands. So an instruction needs its
 //! lanes where it enters its SP; hence `wake = "execute"`. The pause is the adaptive folding of section 3.1.1, which
 //! says that naive folding costs time. Section 4.3 calls warp folding without the scheduler naive, and gives the
-//! adaptive policy as the reason why Origami is faster. `adaptive = false` is that reading of the paper's bar for warp
-//! folding.
+//! adaptive policy as the reason why Origami is faster. `adaptive = false` follows this reading of the bar for
+//! warp folding.
 //!
 //! # Parameters
 //! The times of the switches, where an instruction waits for its lanes, the length of a phase, the folded shares of a
