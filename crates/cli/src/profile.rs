@@ -25,9 +25,8 @@ use std::sync::Arc;
 #[group(id = "profile")]
 #[command(after_help = "\
 A slot is one cycle of one scheduler. A slot with an instruction belongs to the line of that instruction. An
-empty slot belongs to the line that the scheduler waited for. To find it, take the warps held up by the main
-cause of the slot; the line is that of the next instruction of the first of them in the scheduler's order.
-Slots with no warp resident have a row of their own.
+empty slot has one main cause. It belongs to the next instruction of a warp that this cause held up: the first
+such warp in the scheduler's order. Slots with no warp resident have a row of their own.
 
   slots      share of all slots of the kernel, and how many of them were empty
   mostly     the cause of most of the empty slots

@@ -152,8 +152,8 @@ reference runs one thread at a time and serves to check the others.
 
 Sampling: blocks=5% simulates at least this share of every grid that is large enough, in units spread over
 the grid. launches=5 simulates at least five launches of every kernel and block size. The rest is executed
-without time: memory has the right contents, and the L2 is in the state it would have. The cycles are then
-an estimate with an interval, and counters are those of the simulated part.
+without time: memory has the right contents, and the L2 is filled as if the rest had been simulated. The cycles
+are then an estimate with an interval, and counters are those of the simulated part.
 
 For a CUDA file, Raddle compiles the kernels with clang and launches one of them as the options say. To run
 the whole program, with its main, use `raddle cc` and `raddle exec`.
