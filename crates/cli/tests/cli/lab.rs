@@ -174,10 +174,7 @@ fn ctrl_c_says_what_is_done_and_how_to_go_on() {
     let said = String::from_utf8(ended.stderr).unwrap();
     let kept = results(&folder, "raddle-store");
     assert!(kept > 0 && kept < POINTS, "{kept}");
-    assert_eq!(
-        said,
-        format!("stopped: {kept} of {POINTS} points have a result; run the same command to continue\n")
-    );
+    assert_eq!(said, format!("stopped: {kept} of {POINTS} points have a result; run the same command to continue\n"));
     assert_eq!(ended.status.code(), Some(130));
     let listed = folder.raddle(&["lab", "ls"]);
     assert_eq!(listed.err, "", "nothing is half written");

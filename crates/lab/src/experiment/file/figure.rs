@@ -108,7 +108,7 @@ pub(super) fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, 
     let name = raw.name.get_ref();
     if name.is_empty() || !name.chars().all(is_good) || experiment.figures.iter().any(|f| f.name == *name) {
         let problem = Problem::new(format!("`{name}` cannot name a figure")).at(Some(raw.name.span()));
-        return Err(problem.help("use small letters, digits and `-`, and no name twice: files are named like that"));
+        return Err(problem.help("use small letters, digits and `-`, and no name twice: files are named after it"));
     }
     let (metric, stack) = measured(&raw, &experiment.registry)?;
     let bars = axis_named(experiment, &raw.bars)?;

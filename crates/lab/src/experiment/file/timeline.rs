@@ -30,7 +30,7 @@ pub(super) fn timeline(raw: RawTimeline, experiment: &Experiment) -> Result<Time
         || experiment.timelines.iter().any(|timeline| timeline.name == name);
     if name.is_empty() || is_taken || !name.chars().all(is_good) {
         let problem = Problem::new(format!("`{name}` cannot name a timeline")).at(at);
-        return Err(problem.help("use small letters, digits and `-`, and no name twice: files are named like that"));
+        return Err(problem.help("use small letters, digits and `-`, and no name twice: files are named after it"));
     }
     let word = raw.workload.get_ref().as_str();
     let Some(workload) = experiment.workloads.iter().copied().find(|workload| *workload == word) else {
