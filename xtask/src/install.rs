@@ -50,7 +50,7 @@ pub fn check() -> Result {
         let printed = follow(command, &here, &program.join("bin"))?;
         let shown: Vec<String> = step.output.iter().map(|line| without_host_time(line)).collect();
         let printed: Vec<String> = printed.lines().map(without_host_time).collect();
-                if !lines_match(&texts(&shown), &texts(&printed)) {
+        if !lines_match(&texts(&shown), &texts(&printed)) {
             let (shown, printed) = (shown.join("\n"), printed.join("\n"));
             return Err(
                 format!("`{command}` prints something else\n--- README\n{shown}\n--- printed\n{printed}").into()
