@@ -31,8 +31,8 @@ pub fn check(file: &TextFile) -> Vec<Finding> {
         }
         for sentence in sentences(&text) {
             let words = sentence.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
-            // A list of names can be long.
-            let is_list = sentence.matches(',').count() * 2 > words;
+            // Lists of names and of code can be long.
+            let is_list = sentence.matches(',').count() * 4 > words || sentence.matches("Code").count() * 2 > words;
             if words > MAX_WORDS && !is_list {
                 let start: String = sentence.chars().take(60).collect();
                 let message = format!("a sentence of {words} words, more than {MAX_WORDS}: {start}...");

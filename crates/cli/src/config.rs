@@ -62,7 +62,7 @@ pub struct MachineArgs {
     /// Change one value, such as sm.l1d.sets=64; may be given several times
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Machine")]
     set: Vec<String>,
-    /// Issue scheduler; `raddle list mechanisms` lists the names for this and the next options
+    /// Issue scheduler; `raddle list mechanisms` has the names for this and the next
     #[arg(long, value_name = "NAME", help_heading = "Machine")]
     issue: Option<String>,
     /// Divergence model

@@ -93,7 +93,9 @@ fn findings() -> Vec<Finding> {
 fn version(program: &str, option: &str) -> Option<String> {
     let output = Command::new(program).arg(option).stdin(Stdio::null()).output().ok()?;
     let said = [output.stdout, output.stderr].concat();
-    String::from_utf8_lossy(&said).lines().next().map(|line| line.trim().to_owned())
+    let said = String::from_utf8_lossy(&said);
+    let line = said.lines().next().filter(|_| output.status.success());
+    Some(line.map_or_else(|| format!("{program}, which fails here"), |line| line.trim().to_owned()))
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ pub fn find(name: &str) -> Result<&'static Workload, Problem> {
         let help = match (same.as_slice(), close) {
             ([], None) => "`raddle list workloads` lists all of them".to_owned(),
             ([], Some(close)) => format!("did you mean `{close}`?"),
-            (same, _) => format!("papers use this name for the benchmark behind {}", same.join(" and ")),
+            (same, _) => format!("papers use this name for a benchmark; modelled on it: {}", same.join(", ")),
         };
         Problem::new(format!("there is no workload `{name}`")).help(help)
     })
@@ -131,9 +131,13 @@ pub fn find(name: &str) -> Result<&'static Workload, Problem> {
 
 /// The workloads modelled on a benchmark of this name, whatever its case, each in backquotes.
 fn by_benchmark(name: &str) -> Vec<String> {
+    let is_name = |benchmark: &str| {
+        let mut words = benchmark.split(|c: char| !c.is_alphanumeric()).chain([benchmark]);
+        words.any(|word| word.eq_ignore_ascii_case(name))
+    };
     let is_meant = |workload: &&Workload| {
         let manifest = workload.module().and_then(|module| workload.manifest(&module));
-        manifest.is_ok_and(|manifest| manifest.stands_for.iter().any(|s| s.benchmark.eq_ignore_ascii_case(name)))
+        manifest.is_ok_and(|manifest| manifest.stands_for.iter().any(|s| is_name(&s.benchmark)))
     };
     ALL.iter().filter(is_meant).map(|workload| format!("`{}`", workload.name)).collect()
 }
@@ -172,6 +176,8 @@ mod tests {
     fn an_unknown_name_gets_advice() {
         let help = |name: &str| find(name).err().and_then(|p| p.help).unwrap_or_default();
         assert_eq!(help("coulom"), "did you mean `coulomb`?");
-        assert_eq!(help("zebra"), "`raddle list workloads` says what there is");
+        assert_eq!(help("zebra"), "`raddle list workloads` lists all of them");
+        let modelled = |name: &str| help(name).rsplit_once(": ").map_or(String::new(), |(_, names)| names.to_owned());
+        assert_eq!([modelled("nw"), modelled("LPS")], ["`needleman-wunsch`", "`laplace-3d`"]);
     }
 }

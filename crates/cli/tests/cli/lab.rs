@@ -360,7 +360,7 @@ fn divergence_models_are_compared_in_five_tables() {
     let csv = std::fs::read_to_string(folder.0.join("a.csv")).unwrap();
     assert!(csv.starts_with("figure,row,is_mean,bar,part,value,low,high,over,of,gap,"), "{csv}");
     assert!(
-        csv.contains("\nstack-depth,bfs,false,pdom,,4,4,4,1,1,,") && csv.contains("\nslots,bfs,false,dwf,exit,"),
+        csv.contains("\nstack-depth,bfs,false,pdom,,4,4,4,1,1,,") && csv.contains("\nslots,bfs,false,dwf,draining,"),
         "{csv}"
     );
     let bytes = std::fs::read(folder.0.join("a.parquet")).unwrap();

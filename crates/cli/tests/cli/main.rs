@@ -4,6 +4,7 @@
 mod checkpoint;
 mod config;
 mod execute;
+mod habits;
 mod input;
 mod lab;
 mod lab_store;
@@ -85,7 +86,7 @@ fn saxpy() -> String {
 
 #[test]
 fn every_command_has_help_with_an_example() {
-    let commands: [&[&str]; 31] = [
+    let commands: [&[&str]; 34] = [
         &[],
         &["run"],
         &["exec"],
@@ -117,6 +118,9 @@ fn every_command_has_help_with_an_example() {
         &["measure", "warp-divergence"],
         &["phases"],
         &["cost"],
+        &["doctor"],
+        &["completions"],
+        &["man"],
     ];
     for command in commands {
         let help = raddle(&root(), &[command, &["--help"]].concat());

@@ -43,7 +43,7 @@ bars = "scheduler"
 #[test]
 fn it_is_run_and_listed_by_its_name() {
     let ran = good(&root(), &["run", "examples/saxpy.toml", "--issue", "youngest"]);
-    assert!(ran.err.contains("  cycles "), "{}", ran.err);
+    assert!(ran.out.contains("  cycles "), "{}", ran.out);
     good(&root(), &["run", "spmv", "--size", "tiny", "--issue", "youngest"]);
     good(&root(), &["measure", "barriers", "examples/saxpy.toml", "--issue", "youngest"]);
     let folder = Folder::new();

@@ -73,7 +73,7 @@ fn sums_are_the_counters_of_the_run() {
     assert_eq!(sum("diverged"), counted("sm", "divergent_branches"));
     let lines = kernels[0]["lines"].as_array().unwrap();
     let slots = |line: &Value| line["slots"].as_u64().unwrap();
-    let all = lines.iter().map(slots).sum::<u64>() + kernels[0]["no_warp"].as_u64().unwrap();
+    let all = lines.iter().map(slots).sum::<u64>() + kernels[0]["no_warp_resident"].as_u64().unwrap();
     assert_eq!(all, kernels[0]["slots"].as_u64().unwrap());
     assert!(lines.iter().any(|line| line["file"] == "bfs.cu" && line["text"].as_str().is_some_and(|t| !t.is_empty())));
     let insts = lines[0]["instructions"].as_array().unwrap();

@@ -91,8 +91,8 @@ fn cfg_writes_a_graph() {
 fn cfg_draws_when_graphviz_is_there() {
     let folder = Folder::new().with("a.ptx", &saxpy());
     let ended = folder.raddle(&["ptx", "cfg", "a.ptx", "-o", "a.pdf"]);
-    let expected = "error: it is not clear what format a.pdf should have\n |\n = help: end its name in .svg, .dot or .gv, or say it \
-                    by --format\n";
+    let expected = "error: it is not clear what format a.pdf should have\n |\n = help: end its name in .svg, .dot or .gv, or use \
+                    --format\n";
     ended.expect(2, "", expected);
     folder.raddle(&["ptx", "cfg", "a.ptx", "-o", "a.dot"]).expect(0, "", "wrote a.dot\n");
     let ended = folder.raddle(&["ptx", "cfg", "a.ptx", "-o", "a.svg"]);

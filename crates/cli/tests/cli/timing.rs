@@ -318,7 +318,7 @@ fn energy_is_shown_by_component() {
     let ended = run(&["--energy", "--gating", "conventional"]);
     assert_eq!(ended.code, 0, "{}", ended.err);
     for part in ["\n  energy: ", "\n    execution units ", "\n    DRAM ", "\n    gating saved ", "\n  integer lanes "] {
-        contains(&ended.err, part);
+        contains(&ended.out, part);
     }
     let ended = run(&["--energy", "--json"]);
     let value: Value = serde_json::from_str(&ended.out).unwrap();

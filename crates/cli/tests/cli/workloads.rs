@@ -7,8 +7,8 @@ fn a_workload_is_run_by_its_name() {
     let folder = Folder::new();
     let ran = folder.raddle(&["run", "spmv", "--size", "tiny", "--stats", "stats.csv"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.err.starts_with("spmv_csr  grid 22  block 192\n"), "{}", ran.err);
-    assert!(ran.err.ends_with("1 output is right\n"), "{}", ran.err);
+    assert!(ran.out.starts_with("spmv_csr  grid 22  block 192\n"), "{}", ran.out);
+    assert!(ran.out.ends_with("1 output is right\n"), "{}", ran.err);
     let stats = std::fs::read_to_string(folder.0.join("stats.csv")).unwrap();
     assert!(stats.contains("spmv_csr"));
 }
@@ -20,7 +20,7 @@ fn launches_of_a_kernel_are_counted_together() {
     let heads: Vec<&str> = ran.out.lines().filter(|line| line.contains("  block ")).collect();
     assert_eq!(heads.len(), 2, "{}", ran.err);
     assert!(heads.iter().all(|head| head.ends_with(" times")), "{}", ran.err);
-    assert!(ran.err.contains("  memory is equal to the reference interpreter's"), "{}", ran.err);
+    assert!(ran.out.contains("  memory is equal to the reference interpreter's"), "{}", ran.err);
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn stacks_have_parts_with_names() {
 
     let slots = Experiment::parse("x", &GOOD.replacen(stack, "stack = ['slots']", 1)).unwrap().figures[1].clone();
     assert_eq!((slots.stack.len(), slots.stack[0].label.as_str()), (11, "1 to 8 lanes"));
-    assert!(changed(stack, "stack = ['slots', 'exit = l2.hits']").contains("the stack has `exit` twice"));
+    assert!(changed(stack, "stack = ['slots', 'draining = l2.hits']").contains("the stack has `draining` twice"));
 
     assert!(changed(stack, "").starts_with("41:8: figure `sweep` shows nothing"));
     assert!(changed(stack, "stack = ['a = l2.hits', 'a = l2.misses']").contains("the stack has `a` twice"));
