@@ -20,9 +20,10 @@ use crate::Result;
 use crate::files::{paths, root, run_cargo, target};
 
 /// The pages, in the order in which they are followed. What one changes is there for those behind it.
-const PAGES: [&str; 6] = [
+const PAGES: [&str; 7] = [
     "docs/src/guide/first-steps.md",
     "docs/src/guide/reading-the-output.md",
+    "docs/src/guide/profile.md",
     "docs/src/guide/cuda-programs.md",
     "docs/src/guide/trace.md",
     "docs/src/guide/your-scheduler.md",

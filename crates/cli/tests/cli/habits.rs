@@ -49,7 +49,8 @@ fn the_doctor_says_what_is_missing() {
     let said = raddle(&root(), &["doctor"]);
     assert!(said.code == 0 && said.out.contains("\nclang ") && said.out.contains("needed for"), "{}", said.out);
     let found = raddle(&root(), &["doctor", "--json"]).out;
-    let names: Vec<Value> = found.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["name"].clone()).collect();
+    let names: Vec<Value> =
+        found.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["name"].clone()).collect();
     assert!(names.contains(&"dot".into()) && names.contains(&"Slurm".into()), "{names:?}");
     // Without a path there is nothing.
     let nothing = Command::new(env!("CARGO_BIN_EXE_raddle")).arg("doctor").env("PATH", "").output().unwrap();
@@ -104,5 +105,8 @@ fn ctrl_c_says_how_far_a_run_has_come() {
     let ended = child.wait_with_output().unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(130), "{said}");
-    assert!(said.starts_with("stopped in launch 1 at cycle ") && said.ends_with(": 0 of 2 blocks had ended\n"), "{said}");
+    assert!(
+        said.starts_with("stopped in launch 1 at cycle ") && said.ends_with(": 0 of 2 blocks had ended\n"),
+        "{said}"
+    );
 }
