@@ -19,11 +19,12 @@ use std::sync::Arc;
 pub enum Command {
     /// Measure how long warps wait at barriers and for their block to end
     #[command(after_help = "\
-The life of a warp lasts from its start to the end of its block. A phase is the time between two barriers. The
-RTRU of a phase is the share of its time in which warps have reached its end and wait for the slowest one. In
-the RTRU of all phases, longer phases count more. The counters `barrier_wait`, `exit_wait`, `warp_life`,
-`phase_wait` and `phase_time` are the same sums. `raddle phases` draws the phases of a block. The arguments are
-those of `raddle run`. With --csv, a table with a row for each launch and phase is written.
+The life of a warp lasts from its start to the end of its block. A phase is the time between two barriers.
+The RTRU of a phase is the share of its time in which warps have reached its end and wait for the slowest
+one. In the RTRU of all phases, longer phases count more. The counters `barrier_wait`, `exit_wait`,
+`warp_life`, `phase_wait` and `phase_time` are the same sums. `raddle phases` draws the phases of a block.
+The arguments are those of `raddle run`. With --csv, a table with a row for each launch and phase is
+written.
 
 Example:
   raddle measure barriers tests/reference/gtx480/kernels/reduce.toml --issue lrr")]

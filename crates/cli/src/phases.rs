@@ -17,10 +17,11 @@ use std::sync::Arc;
 #[group(id = "phases")]
 #[command(after_help = "\
 Each line is a warp; time goes to the right. A full colour shows a phase in which the warp runs. The same
-colour, but pale, shows its wait at the barrier that ends the phase. Grey shows that the warp has ended but its
-block has not. The RTRU of a phase is the share of its time in which warps wait for the slowest one. Above a
-barrier is its source line, if the PTX has it (.loc). With --json, the times are also printed. The other
-arguments are those of `raddle run`. For numbers of all blocks, see `raddle measure barriers`.
+colour, but pale, shows its wait at the barrier that ends the phase. Grey shows that the warp has ended
+but its block has not. The RTRU of a phase is the share of its time in which warps wait for the slowest
+one. Above a barrier is its source line, if the PTX has it (.loc). With --json, the times are also
+printed. The other arguments are those of `raddle run`. For numbers of all blocks, see `raddle measure
+barriers`.
 
 Example:
   raddle phases b-plus-tree --issue gto --blocks 0,1 --output phases.svg")]

@@ -39,10 +39,10 @@ The problems of a kernel are listed below its lines, each with the line to look 
 what usually helps. With --what-if, the run is repeated for each problem on a machine without that problem;
 the cost is the number of cycles saved. Divergence, barriers and idle SMs have only an upper bound.
 
-Line numbers are those of the source if the PTX has them (.loc), otherwise those of the PTX. With --json, all
-lines are printed, with all instructions and counters. The other arguments are those of `raddle run`. For a
-program compiled by `raddle cc`, they are those of `raddle exec`; put the arguments of the program itself after
---. The profile of such a program goes to stderr.
+Line numbers are those of the source if the PTX has them (.loc), otherwise those of the PTX. With --json,
+all lines are printed, with all instructions and counters. The other arguments are those of `raddle run`.
+For a program compiled by `raddle cc`, they are those of `raddle exec`; put the arguments of the program
+itself after --. The profile of such a program goes to stderr.
 
 Examples:
   raddle profile bfs --size tiny

@@ -34,21 +34,22 @@ Example:
     Cfg(cfg::Args),
     /// List what each kernel needs from the machine: registers and memory
     #[command(after_help = "\
-Registers are 32-bit registers per thread, as an allocator without spills assigns them. Sizes are in bytes:
-shared memory per thread block, local memory per thread. `+` after the shared memory means that the launch adds
-to it. `>` before a number means a lower bound, because functions call themselves or have no body in the file.
-The column `limits` has the directives that may give a kernel fewer registers than it needs. A kernel gets at
-most `.maxnreg`, and so few that `.minnctapersm` blocks (or one) of `.maxntid` threads fit on an SM.
+Registers are 32-bit registers per thread, as an allocator without spills assigns them. Sizes are in
+bytes: shared memory per thread block, local memory per thread. `+` after the shared memory means that the
+launch adds to it. `>` before a number means a lower bound, because functions call themselves or have no
+body in the file. The column `limits` has the directives that may give a kernel fewer registers than it
+needs. A kernel gets at most `.maxnreg`, and so few that `.minnctapersm` blocks (or one) of `.maxntid`
+threads fit on an SM.
 
 Example:
   raddle ptx regs kernel.ptx")]
     Regs(regs::Args),
     /// Link several PTX files that use each other's functions and variables into one
     #[command(after_help = "\
-Every `.extern` is resolved with the `.visible`, `.weak` or `.common` definition of another file. A name with
-none of these directives is local to its file, and is renamed if two files have the same one. It is an error if
-two files define the same `.visible` name, or if no file defines a variable. Functions without a definition stay
-declared; vprintf, __assertfail, malloc and free need none.
+Every `.extern` is resolved with the `.visible`, `.weak` or `.common` definition of another file. A name
+with none of these directives is local to its file, and is renamed if two files have the same one. It is
+an error if two files define the same `.visible` name, or if no file defines a variable. Functions without
+a definition stay declared; vprintf, __assertfail, malloc and free need none.
 
 Example:
   raddle ptx link main.ptx helper.ptx -o program.ptx")]
@@ -56,11 +57,11 @@ Example:
     /// Put kernels in a loop over logical thread blocks, so that few blocks do the work of many
     #[command(after_help = "\
 The PTX goes to stdout. A table goes to stderr. It has the instructions before, and those in the loop and
-outside of it after; and registers and blocks of an SM before and after, for blocks of --block threads on the
-machine. In the form software, each block takes logical blocks by a fixed stride. In the other forms, same-lane,
-slowest-lane and lowest-lane, the machine distributes them.
-The kernel gets additional parameters after its own: the number of logical blocks along x, y and z, for as many
-dimensions of %ctaid and %nctaid as it reads, or for --dims.
+outside of it after; and registers and blocks of an SM before and after, for blocks of --block threads on
+the machine. In the form software, each block takes logical blocks by a fixed stride. In the other forms,
+same-lane, slowest-lane and lowest-lane, the machine distributes them.
+The kernel gets additional parameters after its own: the number of logical blocks along x, y and z, for as
+many dimensions of %ctaid and %nctaid as it reads, or for --dims.
 
 Example:
   raddle ptx virtualize kernel.ptx -o virtual.ptx")]

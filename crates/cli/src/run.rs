@@ -89,13 +89,13 @@ pub struct Args {
     /// Lanes of a warp, instead of the machine's [possible values: 4, 8, 16, 32]
     #[arg(long, value_parser = widths(), value_name = "LANES", hide_possible_values = true, help_heading = "Execution")]
     warp_width: Option<u32>,
-    /// Loop over logical blocks, in the form software, same-lane, slowest-lane or lowest-lane
+    /// Loop over logical blocks: software, same-lane, slowest-lane or lowest-lane
     #[arg(long, value_parser = forms(), value_name = "FORM", hide_possible_values = true, help_heading = "Execution")]
     virtualize: Option<transform::Form>,
-    /// Blocks of a launch with --virtualize, instead of as many as the machine holds at once
+    /// Blocks of a launch with --virtualize [default: as many as are resident]
     #[arg(long, value_name = "N", requires = "virtualize", help_heading = "Execution", value_parser = clap::value_parser!(u32).range(1..))]
     virtual_blocks: Option<u32>,
-    /// Simulate only a part, blocks=5% or launches=5, and estimate the cycles of the whole
+    /// Simulate only a part, blocks=5% or launches=5; estimate all cycles
     #[arg(long, value_name = "PART", conflicts_with = "checkpoint", help_heading = "Execution")]
     sample: Option<Sample>,
     /// At the end, compare all memory with the result of the reference interpreter
@@ -114,7 +114,7 @@ pub struct Args {
     /// Print no summary and no progress
     #[arg(long, short, help_heading = "Output")]
     quiet: bool,
-    /// Print the energy and the power of the run; FILE overrides values in the table of energies
+    /// Print energy and power of the run; FILE overrides values of the energy table
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Output")]
     energy: Option<Option<PathBuf>>,
     /// Write every counter to a table; FILE ends in .csv, .json or .parquet
@@ -152,8 +152,8 @@ reference runs one thread at a time and serves to check the others.
 
 Sampling: blocks=5% simulates at least this share of every grid that is large enough, in units spread over
 the grid. launches=5 simulates at least five launches of every kernel and block size. The rest is executed
-without time: memory has the right contents, and the L2 is filled as if the rest had been simulated. The cycles
-are then an estimate with an interval, and counters are those of the simulated part.
+without time: memory has the right contents, and the L2 is filled as if the rest had been simulated. The
+cycles are then an estimate with an interval, and counters are those of the simulated part.
 
 For a CUDA file, Raddle compiles the kernels with clang and launches one of them as the options say. To run
 the whole program, with its main, use `raddle cc` and `raddle exec`.

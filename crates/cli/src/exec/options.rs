@@ -23,7 +23,7 @@ pub struct Options {
 
     #[command(flatten)]
     pub execution: ExecutionArgs,
-    /// Simulate only blocks=5% of grids or launches=5 of every kernel, and estimate the rest
+    /// Simulate only blocks=5% of grids or launches=5 of each kernel; estimate the rest
     #[arg(long, value_name = "PART", help_heading = "Execution")]
     pub sample: Option<Sample>,
 

@@ -12,7 +12,7 @@ use raddle_sim::config::Machine;
 /// How kernels are executed, and what is looked for meanwhile.
 #[derive(clap::Args)]
 pub struct ExecutionArgs {
-    /// Engine: timing, or one without a timing model (fast, reference)
+    /// Engine: timing, or one without time (fast, reference)
     #[arg(
         long,
         default_value = "timing",
@@ -40,7 +40,7 @@ pub struct ExecutionArgs {
     /// Stop when a register or memory is read that was never written
     #[arg(long, help_heading = "Execution")]
     pub report_uninitialised: bool,
-    /// What a read outside of memory does: stop, or warn and return zero
+    /// On a read outside of memory: stop, or warn and return zero
     #[arg(
         long = "on-fault",
         default_value = "stop",

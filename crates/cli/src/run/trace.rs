@@ -29,7 +29,7 @@ pub struct TraceArgs {
     /// Largest size of the timeline, in millions of bytes [default: 200]
     #[arg(long, value_name = "MB", requires = "trace", help_heading = "Timeline", value_parser = clap::value_parser!(u64).range(1..))]
     trace_limit: Option<u64>,
-    /// Write IPC, hit rates, bandwidth and residency over time; FILE ends in .parquet
+    /// Write IPC, hit rates, bandwidth, residency over time; FILE ends in .parquet
     #[arg(long, value_name = "FILE", help_heading = "Timeline")]
     intervals: Option<PathBuf>,
     /// Cycles between two values of --intervals and of --trace [default: 1000]
