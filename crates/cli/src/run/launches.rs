@@ -132,6 +132,10 @@ impl Launches<'_> {
             lines.push(timeless_line(launches, wall));
         }
         if launches.iter().any(|l| l.stop.is_some()) {
+            // Without a figure, what stopped the launch is all there is to say.
+            if lines.len() == 1 {
+                return Vec::new();
+            }
             lines.push(String::new());
         }
         lines
