@@ -1,14 +1,12 @@
 //! A profile of a launch: everything that is counted charged to the operations of the kernel.
 //!
-//! * A slot with an instruction belongs to that operation. An empty slot belongs to the operation the scheduler waited
-//! for:
-//!   of its warps that are held up by the slot's cause, the one that comes first in the scheduler's order, and of that warp
-//!   the operation it is at. Who that is is found when the scheduler looks for the cause, and holds as long as the cause does.
-//!   Slots without any warp belong to no operation.
-//! * A request belongs to the operation of the instruction that made it, and so does what it finds in caches. What
-//! instructions of
-//!   several slices do as one access belongs to that of the first of them. A line that is requested belongs to the
-//!   operation that missed first, and a line that is written back to the one whose miss replaced it.
+//! * A slot with an instruction belongs to that operation. An empty slot belongs to the operation that the scheduler
+//!   waited for: among the warps that are held up by the slot's cause, it takes the first in the scheduler's order, and
+//!   the operation at which that warp is. This is found when the scheduler looks for the cause, and holds as long as the
+//!   cause does. Slots without any warp belong to no operation.
+//! * A request belongs to the operation of the instruction that made it, and so does what it finds in caches. If
+//!   instructions of several slices make one access, it belongs to the first of them. A line that is requested belongs
+//!   to the operation that missed first, and a line that is written back to the one whose miss replaced it.
 //! * Traffic of instruction fetches, and of earlier launches, belongs to no operation of this one.
 //!
 //! Sums over operations equal the counters of the launch. That is checked at the end of every launch with a profile.
