@@ -132,6 +132,18 @@ pub struct Progress {
     pub queued: usize,
     /// Time since the start.
     pub elapsed: Duration,
+    /// The work in thread-instructions, if it is known for every point.
+    pub insts: Option<Insts>,
+}
+
+/// Thread-instructions of the points that had no result. Time goes with them more than with the number of points, because
+/// one workload can have a thousand times the instructions of another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Insts {
+    /// Of all of them, without those that failed or were refused.
+    pub all: u64,
+    /// Of those that have a result now.
+    pub done: u64,
 }
 
 impl Progress {
@@ -146,12 +158,29 @@ impl Progress {
         *(if failure.is_refusal { &mut self.refused } else { &mut self.failed }) += 1;
     }
 
-    /// The time it will still take, if the rest is like what has been done.
+    /// The time it will still take, if the rest is simulated as fast as what has been done.
     #[must_use]
     pub fn left(&self) -> Option<Duration> {
         let ended = self.ended();
-        let rest = (self.all - self.known).saturating_sub(ended);
-        (ended > 0).then(|| self.elapsed.mul_f64(rest as f64 / ended as f64))
+        let (done, rest) = match self.insts {
+            Some(Insts { all, done }) => (done, all.saturating_sub(done)),
+            None => (ended as u64, (self.all - self.known).saturating_sub(ended) as u64),
+        };
+        (done > 0).then(|| self.elapsed.mul_f64(rest as f64 / done as f64))
+    }
+
+    /// A point with so many thread-instructions has ended, with a result or with none.
+    fn end(&mut self, failure: Option<&Failure>, insts: Option<u64>) {
+        match failure {
+            None => self.done += 1,
+            Some(failure) => self.count(failure),
+        }
+        if let (Some(all), Some(own)) = (&mut self.insts, insts) {
+            match failure {
+                None => all.done += own,
+                Some(_) => all.all -= own,
+            }
+        }
     }
 }
 
@@ -206,11 +235,14 @@ pub fn run_kept<R: Results>(
         }
     }
     let known = distinct.len() - missing.len();
-    let start = Progress { all: distinct.len(), known, damaged, ..Progress::default() };
+    let insts = insts(&missing);
+    let all_insts = insts.as_ref().map(|insts| Insts { all: insts.iter().sum(), done: 0 });
+    let start = Progress { all: distinct.len(), known, damaged, insts: all_insts, ..Progress::default() };
     let workers = options.jobs.min(missing.len()).max(1);
     let threads = (options.cores / workers).max(1);
     let shared = Shared {
         missing: &missing,
+        insts: insts.as_deref(),
         next: AtomicUsize::new(0),
         begun: Instant::now(),
         state: Mutex::new(State { progress: start, results, error: None }),
@@ -226,6 +258,20 @@ pub fn run_kept<R: Results>(
     Ok(Progress { elapsed: shared.begun.elapsed(), ..state.progress })
 }
 
+/// The thread-instructions of each point, if the census of launches has all of them.
+fn insts(points: &[&Point]) -> Option<Vec<u64>> {
+    let mut known = BTreeMap::new();
+    let mut of = |point: &&Point| {
+        let workload = point.program.workload;
+        let insts = known.entry((workload.name, point.size)).or_insert_with(|| {
+            let launches = workload.launches(point.size);
+            (!launches.is_empty()).then(|| launches.iter().map(|l| l.thread_insts).sum::<u64>())
+        });
+        *insts
+    };
+    points.iter().map(|point| of(point)).collect()
+}
+
 struct State<'r, R> {
     progress: Progress,
     results: &'r mut R,
@@ -234,6 +280,8 @@ struct State<'r, R> {
 
 struct Shared<'r, R> {
     missing: &'r [&'r Point],
+    /// The thread-instructions of each, if they are known.
+    insts: Option<&'r [u64]>,
     next: AtomicUsize,
     begun: Instant,
     state: Mutex<State<'r, R>>,
@@ -247,7 +295,9 @@ impl<'r, R: Results> Shared<'r, R> {
     }
 
     fn work(&self, threads: usize) {
-        while let Some(point) = self.missing.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(point) = self.missing.get(number) else { return };
             if self.lock().error.is_some() || self.keeping.is_some_and(Keeping::is_stopping) {
                 return;
             }
@@ -270,10 +320,7 @@ impl<'r, R: Results> Shared<'r, R> {
             drop(state);
             self.note(|progress| {
                 progress.running -= 1;
-                match &failure {
-                    None => progress.done += 1,
-                    Some(failure) => progress.count(failure),
-                }
+                progress.end(failure.as_ref(), self.insts.map(|insts| insts[number]));
             });
         }
     }
@@ -298,6 +345,7 @@ mod tests {
     use super::*;
     use crate::experiment::Experiment;
     use crate::grid::Grid;
+    use raddle_workloads::Size;
 
     fn points(set: &str) -> Vec<Point> {
         let text = format!(
@@ -348,5 +396,32 @@ mod tests {
         let progress = Progress { all: 10, known: 2, done: 3, failed: 1, running: 2, elapsed, ..Progress::default() };
         assert_eq!(progress.left(), Some(Duration::from_secs(8)));
         assert_eq!(Progress { all: 3, ..Progress::default() }.left(), None);
+        // The four that have ended were small.
+        let insts = Some(Insts { all: 900, done: 100 });
+        assert_eq!(Progress { insts, ..progress }.left(), Some(Duration::from_secs(64)));
+    }
+
+    #[test]
+    fn points_weigh_as_much_as_they_execute() {
+        let points = points("");
+        let (told, mut results) = (Mutex::new(Vec::new()), InMemory::default());
+        let options = Options { jobs: 1, cores: 1 };
+        let tell = |p: Progress| told.lock().unwrap().push(p.insts.unwrap());
+        run(&points, &mut results, options, &tell).unwrap();
+        let told = told.into_inner().unwrap();
+        let own: u64 = points[0].program.workload.launches(Size::Tiny).iter().map(|l| l.thread_insts).sum();
+        assert!(own > 0 && told.iter().all(|insts| insts.all == 2 * own), "{told:?}");
+        assert_eq!(told.iter().map(|insts| insts.done).collect::<Vec<_>>(), [0, own, own, 2 * own]);
+        // What is refused takes no time.
+        let mut progress = Progress { insts: Some(Insts { all: 2 * own, done: own }), ..Progress::default() };
+        let refusal = results_of_a_refusal();
+        progress.end(Some(&refusal), Some(own));
+        assert_eq!(progress.insts, Some(Insts { all: own, done: own }));
+    }
+
+    fn results_of_a_refusal() -> Failure {
+        let mut results = InMemory::default();
+        run(&points("'sm.registers=64'")[..1], &mut results, Options { jobs: 1, cores: 1 }, &|_| {}).unwrap();
+        results.failures.remove(0)
     }
 }

@@ -9,6 +9,7 @@
 //! | `number` | which of its kind: SM, slice, channel; for `pc` the operation |
 //! | `counter`, `unit` | what was counted, and in what |
 //! | `value` | how much |
+//! | `source_file` | for `pc`, the source file of the operation, if the PTX names it; else empty |
 
 use crate::error::{Error, Problem};
 use crate::outcome::{Launched, Outcome};
@@ -45,6 +46,8 @@ pub struct Row {
     pub unit: &'static str,
     /// Its value.
     pub value: u64,
+    /// The source file of what was counted, or nothing.
+    pub source_file: String,
 }
 
 /// A file format.
@@ -103,6 +106,8 @@ struct Table {
     kernel: String,
     /// What is counted is of a part of the launch.
     is_part: bool,
+    /// The source file of what is counted, or nothing.
+    source_file: String,
 }
 
 impl Table {
@@ -116,7 +121,8 @@ impl Table {
         let (launch, kernel, kind) = (self.launch, self.kernel.clone(), kind.into());
         // What is of a part must not be taken for the whole.
         let kind = if self.is_part { format!("{PART}{kind}").into() } else { kind };
-        self.rows.push(Row { launch, kernel, kind, number, counter, unit, value });
+        let source_file = self.source_file.clone();
+        self.rows.push(Row { launch, kernel, kind, number, counter, unit, value, source_file });
     }
 
     fn group<C: Counters>(&mut self, kind: &'static str, number: usize, group: &C) {
@@ -165,6 +171,7 @@ impl Table {
         self.own(0, &result.dispatch);
         for count in pcs {
             let pc = u64::from(count.pc);
+            self.source_file = count.source.as_ref().map(|(file, _)| file.clone()).unwrap_or_default();
             self.push("pc", pc, ("ptx_line", "line"), u64::from(count.ptx_line));
             if let Some((_, line)) = &count.source {
                 self.push("pc", pc, ("source_line", "line"), u64::from(*line));
@@ -172,6 +179,7 @@ impl Table {
             self.push("pc", pc, ("warp_insts", "warp instructions"), count.warp_insts);
             self.push("pc", pc, ("thread_insts", "thread instructions"), count.thread_insts);
         }
+        self.source_file.clear();
     }
 }
 
@@ -208,6 +216,7 @@ const SCHEMA: &str = "message counters {
     required binary counter (utf8);
     required binary unit (utf8);
     required int64 value;
+    required binary source_file (utf8);
 }";
 
 enum Column {
@@ -228,6 +237,7 @@ fn write_parquet(to: impl Write + Send, rows: &[Row]) -> Result<(), ParquetError
         texts(|r| r.counter),
         texts(|r| r.unit),
         numbers(|r| r.value),
+        texts(|r| &r.source_file),
     ];
     let mut group = writer.next_row_group()?;
     for column in columns {
@@ -252,7 +262,8 @@ mod tests {
     fn sample() -> Vec<Row> {
         let row = |number, counter, value| {
             let (kernel, unit) = ("a,\"b\"".to_owned(), "events");
-            Row { launch: 1, kernel, kind: "l2".into(), number, counter, unit, value }
+            let source_file = format!("{counter}.cu");
+            Row { launch: 1, kernel, kind: "l2".into(), number, counter, unit, value, source_file }
         };
         vec![row(0, "hits", 5), row(1, "misses", u64::from(u32::MAX) + 1)]
     }
@@ -282,9 +293,9 @@ mod tests {
         let file = written("a.csv");
         let mut reader = csv::Reader::from_path(&file.0).unwrap();
         let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
-        assert_eq!(names, ["launch", "kernel", "kind", "number", "counter", "unit", "value"]);
+        assert_eq!(names, ["launch", "kernel", "kind", "number", "counter", "unit", "value", "source_file"]);
         let back: Vec<Vec<String>> = reader.records().map(|r| r.unwrap().iter().map(str::to_owned).collect()).collect();
-        assert_eq!(back[1], ["1", "a,\"b\"", "l2", "1", "misses", "events", "4294967296"]);
+        assert_eq!(back[1], ["1", "a,\"b\"", "l2", "1", "misses", "events", "4294967296", "misses.cu"]);
         assert_eq!(back.len(), 2);
     }
 
@@ -309,6 +320,7 @@ mod tests {
             assert_eq!(got.get_string(4).unwrap(), want.counter);
             assert_eq!(got.get_string(5).unwrap(), want.unit);
             assert_eq!(got.get_long(6).unwrap() as u64, want.value);
+            assert_eq!(*got.get_string(7).unwrap(), want.source_file);
         }
     }
 
