@@ -223,6 +223,7 @@ impl<'g> Values<'g> {
             baseline: figure.baseline[figure.bars]
                 .filter(|_| !matches!(figure.against, Against::Nothing | Against::Share))
                 .and_then(|base| figure.choices.iter().position(|bar| *bar == base)),
+            has_geometric_means: figure.mean == Mean::Geometric,
             neutral: match figure.against {
                 Against::Nothing | Against::Share => None,
                 Against::Ratio | Against::Speedup => Some(1.0),

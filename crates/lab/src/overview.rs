@@ -92,6 +92,7 @@ impl Overview {
             bars: vec!["Raddle".to_owned()],
             baseline: None,
             parts: Vec::new(),
+            has_geometric_means: false,
             neutral: Some(1.0),
             is_count: false,
             rules: [Rule::Gain(1.0), Rule::Share],

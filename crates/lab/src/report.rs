@@ -110,6 +110,9 @@ fn points(experiment: &Experiment, grid: &Grid, values: &Values<'_>) -> String {
     to_csv(&rows)
 }
 
+/// What sorts and filters tables, and changes their baseline.
+const TOOLS: &str = include_str!("report/tools.js");
+
 const STYLE: &str = "\
 *{box-sizing:border-box}body{margin:0 auto;max-width:76rem;padding:1rem;background:var(--paper);color:var(--ink);\
 font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}h1{font-size:1.6rem;line-height:1.2}\
@@ -124,6 +127,11 @@ th{white-space:normal;vertical-align:bottom}\
 .numbers th,.numbers td{text-align:right}.numbers td:first-child,.numbers td.why,.numbers th:first-child,.numbers th.why{text-align:left;white-space:normal}\
 tr.mean td,tr.head td{font-weight:600}tr.head td{padding-top:.7rem}tr td.weak{color:var(--soft);font-weight:400}\
 small{color:var(--soft);font-weight:400}small.paper{display:block}\
+th button{all:unset;cursor:pointer}th button:focus-visible{outline:2px solid var(--link)}\
+th[aria-sort=descending] button::after{content:' ▼'}th[aria-sort=ascending] button::after{content:' ▲'}\
+.tools{display:block;position:relative;font-size:.9rem;margin:.6rem 0}div.tools{position:sticky;top:0;z-index:1;\
+padding:.3rem 0;background:var(--paper)}.tools input,.tools select{font:inherit;max-width:100%;color:inherit;\
+background:var(--paper);border:1px solid var(--line);border-radius:4px;padding:.15rem .4rem}\
 code{font:.85em ui-monospace,monospace}summary{cursor:pointer;color:var(--link);padding:.3rem 0}\
 @media(max-width:40rem){.desk{display:none}.phone{display:block}table{font-size:.8rem}th,td{padding:.2rem .3rem}h1{font-size:1.35rem}small{display:block}}";
 
@@ -168,7 +176,7 @@ fn end(grid: &Grid, troubles: &[Trouble]) -> String {
     html += &list("Failed", of(false));
     html += &list("Refused", of(true));
     html += &list("Left out", grid.left_out.iter().map(String::as_str));
-    html + "</body>\n</html>\n"
+    html + "<script>\n" + TOOLS + "</script>\n</body>\n</html>\n"
 }
 
 /// Timelines of points that have a result, drawn, or why they cannot be.
@@ -275,7 +283,7 @@ fn facts(experiment: &Experiment, grid: &Grid, command: &str) -> String {
             text,
             ", everything {repeats} times under harmless changes. Values are means over these, whiskers span them, and \
              the number after ± is half of what they span. Pale bars and values in grey with ≈ are closer to the \
-             baseline than that, smaller than their spread: no effect was measured"
+             baseline than that: they are not distinguishable from noise"
         );
     }
     let _ = writeln!(
@@ -293,7 +301,7 @@ fn facts(experiment: &Experiment, grid: &Grid, command: &str) -> String {
 fn section(table: &Table) -> String {
     let name = escape(&table.name);
     let mut html = format!(
-        "<h2 id=\"{name}\">{}</h2>\n<p class=\"soft\">{}.",
+        "<section class=\"figure\">\n<h2 id=\"{name}\">{}</h2>\n<p class=\"soft\">{}.",
         escape(&table.title),
         escape(&capital(&table.about))
     );
@@ -319,19 +327,19 @@ fn section(table: &Table) -> String {
     }
     html += &drawings(table, Layout::PAGE);
     if means.is_empty() {
-        return html + &values(table, &others);
+        return html + &values(table, &others) + "</section>\n";
     }
     html += "<details><summary>Values of each row</summary>\n";
-    html + &values(table, &others) + "</details>\n"
+    html + &values(table, &others) + "</details>\n</section>\n"
 }
 
 /// More columns than these are set close, so that all are seen on a screen of 1280 dots.
 const FEW_COLUMNS: usize = 8;
 
-/// The start of a table with so many columns of values, to the end of its first head.
-fn start_of_table(columns: usize) -> String {
-    let class = if columns > FEW_COLUMNS { " class=\"many\"" } else { "" };
-    format!("<div class=\"wide\"><table{class}>\n<tr><th></th>")
+/// The start of a table of a class, with another attribute and so many columns of values, to the end of its first head.
+fn start_of_table(class: &str, attribute: &str, columns: usize) -> String {
+    let many = if columns > FEW_COLUMNS { " many" } else { "" };
+    format!("<div class=\"wide\"><table class=\"{class}{many}\"{attribute}>\n<tr><th></th>")
 }
 
 /// Some rows of a table.
@@ -339,7 +347,8 @@ fn values(table: &Table, rows: &[&TableRow]) -> String {
     if !table.parts.is_empty() {
         return values_of_parts(table, rows);
     }
-    let mut html = start_of_table(table.bars.len());
+    let geometric = if table.has_geometric_means { " data-geometric" } else { "" };
+    let mut html = start_of_table("values", geometric, table.bars.len());
     for (n, bar) in table.bars.iter().enumerate() {
         let note = if table.baseline == Some(n) { " <small>baseline</small>" } else { "" };
         let _ = write!(html, "<th>{}{note}</th>", escape(bar));
@@ -365,14 +374,14 @@ fn values(table: &Table, rows: &[&TableRow]) -> String {
     html += "</table></div>\n";
     let mut shown = rows.iter().flat_map(|row| row.cells.iter().flatten());
     if shown.any(|cell| table.is_within_spread(cell)) {
-        html += "<p class=\"note\">≈ smaller than its spread</p>\n";
+        html += "<p class=\"note\">≈ not distinguishable from noise</p>\n";
     }
     html
 }
 
 /// Some rows of stacked bars: a line for each bar, a column for each part.
 fn values_of_parts(table: &Table, rows: &[&TableRow]) -> String {
-    let mut html = start_of_table(table.parts.len() + 1);
+    let mut html = start_of_table("parts", "", table.parts.len() + 1);
     html.extend(table.parts.iter().map(|part| format!("<th>{}</th>", escape(part))));
     html += "<th>whole</th></tr>\n";
     for row in rows {
@@ -426,7 +435,12 @@ fn one_value(table: &Table, cell: &Cell, title: &str, is_weak: bool, class: Opti
     let (paper, other) = (cell.paper.map(paper), cell.by_other_reading().map(other));
     let note = cell.note().map(|note| format!(" <small>{note}</small>"));
     let more = [note, paper, other].map(Option::unwrap_or_default).concat();
-    format!("<td{td} title=\"{}\">{mark}{}{spread}{more}</td>", escape(title), table.number(cell.value))
+    format!(
+        "<td{td} data-v=\"{}\" title=\"{}\">{mark}{}{spread}{more}</td>",
+        cell.value,
+        escape(title),
+        table.number(cell.value)
+    )
 }
 
 #[cfg(test)]
@@ -443,13 +457,26 @@ mod tests {
             "{html}"
         );
         assert!(html.contains("<small class=\"paper\">○ 1.300</small>"), "{html}");
-        assert!(html.contains("class=\"weak\" title=\"mean, all, gto: 1.005"), "{html}");
+        assert!(html.contains("class=\"weak\" data-v=\"1.005\" title=\"mean, all, gto: 1.005"), "{html}");
         assert!(html.contains("1.005 <small>±0.010</small> <small>1 of 2</small></td>"), "{html}");
         assert!(html.contains("<td class=\"weak\">refused</td>") && !html.contains("are missing"), "{html}");
         let mut lacking = table();
         lacking.rows[1].cells[1] = Err(Gap::NoResult);
         let html = section(&lacking);
         assert!(html.contains("<td class=\"weak\">–</td>") && html.contains("1 values are missing"), "{html}");
+    }
+
+    #[test]
+    fn scripts_find_what_they_change() {
+        let html = section(&table());
+        assert!(html.starts_with("<section class=\"figure\">") && html.ends_with("</section>\n"), "{html}");
+        assert!(html.contains("<table class=\"values\" data-geometric>"), "{html}");
+        assert!(html.contains("<td data-v=\"1.25\" title="), "{html}");
+        let arithmetic = section(&Table { has_geometric_means: false, ..table() });
+        assert!(arithmetic.contains("<table class=\"values\">"), "{arithmetic}");
+        assert!(section(&stacked()).contains("<table class=\"parts\">"));
+        // A page must not end its script early.
+        assert!(!TOOLS.contains("</"));
     }
 
     #[test]

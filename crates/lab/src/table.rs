@@ -146,6 +146,8 @@ pub struct Table {
     pub parts: Vec<String>,
     /// The value of no effect, if there is one.
     pub neutral: Option<f64>,
+    /// Whether its means are geometric ones.
+    pub has_geometric_means: bool,
     /// Whether values are whole numbers; means of them need not be.
     pub is_count: bool,
     /// How its values are compared with the paper's: whole bars, and parts of stacked ones.

@@ -20,6 +20,7 @@ pub(crate) fn table() -> Table {
         bars: vec!["lrr".to_owned(), "gto".to_owned()],
         parts: Vec::new(),
         baseline: Some(0),
+        has_geometric_means: true,
         neutral: Some(1.0),
         is_count: false,
         rules: [Rule::Gain(1.0), Rule::Share],
