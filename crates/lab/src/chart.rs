@@ -9,7 +9,7 @@
 //! ```
 
 use crate::drawing::{Anchor, Drawing, Ink, Mark, SLANT, Shape, Text, Turn};
-use crate::font::Font;
+use crate::font::{Font, WIDER};
 use crate::table::{Cell, Table, TableRow};
 
 /// What a chart is made for.
@@ -51,8 +51,6 @@ const SMALL: f64 = 10.0;
 const TITLE: f64 = 15.0;
 const TICK: f64 = 11.0;
 const LINE: f64 = 15.0;
-/// How much wider the letters of other fonts than ours may be, where an SVG is shown.
-const WIDER: f64 = 1.1;
 /// The longest name of a row or bar that is written in full.
 const LONGEST: usize = 30;
 

@@ -2,6 +2,9 @@
 
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
+/// How much wider the letters of other fonts than ours may be, where an SVG is shown.
+pub const WIDER: f64 = 1.1;
+
 /// A font, regular or bold.
 pub struct Font {
     face: Option<Face<'static>>,

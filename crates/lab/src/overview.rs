@@ -13,7 +13,7 @@ use crate::agreement::Rule;
 use crate::chart::{number, round_scale, tick};
 use crate::drawing::{Anchor, Drawing, Ink, Mark, Shape, Text, Turn};
 use crate::experiment::Experiment;
-use crate::font::Font;
+use crate::font::{Font, WIDER};
 use crate::numbers::row_of;
 use crate::table::{Cell, Gap, Table, TableRow};
 
@@ -27,8 +27,6 @@ const BAR: f64 = 13.0;
 const INDENT: f64 = 14.0;
 /// Room for a number at the right.
 const NUMBER: f64 = 52.0;
-/// How much wider the letters of other fonts than ours may be, where an SVG is shown.
-const WIDER: f64 = 1.1;
 
 /// What the picture shows of one experiment.
 struct Chapter {

@@ -1,7 +1,7 @@
 //! Phases of blocks as a drawing: a line for each warp, with time to the right.
 
 use crate::drawing::{Anchor, Drawing, Ink, Shape, Text};
-use crate::font::Font;
+use crate::font::{Font, WIDER};
 use crate::label::Label;
 use raddle_runtime::measure::{BlockRecord, Phase, rtru};
 use raddle_runtime::numbers::{grouped, percent};
@@ -81,6 +81,7 @@ impl Canvas<'_> {
     }
 
     fn legend(&mut self) {
+        let font = Font::new(false);
         let mut x = LEFT;
         for (ink, is_pale, name) in [
             (Ink::Bar(0), false, "runs (a colour for each phase)"),
@@ -89,10 +90,10 @@ impl Canvas<'_> {
         ] {
             self.shapes.push(Shape::Rect { place: [x, 10.0, 18.0, BAR], ink, is_pale, hover: String::new() });
             self.text(x + 24.0, 20.0, name.to_owned(), Anchor::Start, Ink::Text, false);
-            x += 210.0;
+            x += 24.0 + font.width(name, Text::SMALL) * WIDER + 22.0;
         }
         self.line([x, 8.0], [x, 24.0], Ink::Text);
-        self.text(x + 8.0, 20.0, "a barrier lets warps go".to_owned(), Anchor::Start, Ink::Text, false);
+        self.text(x + 8.0, 20.0, "a barrier opens".to_owned(), Anchor::Start, Ink::Text, false);
     }
 
     /// Draws a block below `y`; says where it ends.
@@ -100,7 +101,9 @@ impl Canvas<'_> {
         let phases = block.phases();
         let shares: Vec<f64> = phases.iter().map(|phase| rtru(&phase.times)).collect();
         let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
-        let name = format!("Block {} on SM {}, mean RTRU {}", block.cta, block.sm, percent(mean));
+        let share = percent(mean);
+        let name =
+            format!("Block {} on SM {}: warps wait for {share} of a phase in the mean (RTRU)", block.cta, block.sm);
         self.text(LEFT, y + 14.0, name, Anchor::Start, Ink::Text, true);
         let lines = if self.source_lines(block, &phases, y + HEAD) { Text::SMALL + 3.0 } else { 0.0 };
         let top = y + HEAD + lines;
@@ -230,9 +233,14 @@ mod tests {
             .filter_map(|shape| if let Shape::Text(text) = shape { Some(text.text.as_str()) } else { None })
             .collect();
         // RTRU of 10, 20, 30, 40 and of 40, 50, 60, 40.
-        for wanted in
-            ["Block 3 on SM 1, mean RTRU 29.2 %", "phase 0: 37.5 %", "phase 1: 20.8 %", "warp 3", "line 9", "cycle"]
-        {
+        for wanted in [
+            "Block 3 on SM 1: warps wait for 29.2 % of a phase in the mean (RTRU)",
+            "phase 0: 37.5 %",
+            "phase 1: 20.8 %",
+            "warp 3",
+            "line 9",
+            "cycle",
+        ] {
             assert!(texts.contains(&wanted), "{wanted} is not in {texts:?}");
         }
     }

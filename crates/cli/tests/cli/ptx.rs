@@ -127,7 +127,7 @@ fn virtualize_refuses_a_return_before_a_barrier() {
     let folder = Folder::new().with("a.ptx", text);
     let ended = folder.raddle(&["ptx", "virtualize", "a.ptx"]);
     assert_eq!((ended.code, ended.out.as_str()), (1, ""));
-    let want = "error[unsupported]: threads of a block may part here and miss the barrier in line 8\n --> a.ptx:7:1";
+    let want = "error[unsupported]: threads of a block may diverge here and miss the barrier in line 8\n --> a.ptx:7:1";
     assert!(ended.err.contains(want), "{}", ended.err);
     assert!(ended.err.ends_with("nothing was written: k cannot be virtualised like this\n"), "{}", ended.err);
     assert_eq!(folder.raddle(&["ptx", "virtualize", "a.ptx", "--form", "same-lane"]).code, 1);

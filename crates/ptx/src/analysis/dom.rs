@@ -270,7 +270,7 @@ impl PostDominators {
         self.can_exit.contains(block.index())
     }
 
-    /// Where threads that part at the branch `inst` meet again at the latest: the first instruction
+    /// Where threads that diverge at the branch `inst` reconverge at the latest: the first instruction
     /// of the immediate post-dominator of its block. `None` when that is the exit.
     #[must_use]
     pub fn reconvergence(&self, inst: InstId) -> Option<InstId> {

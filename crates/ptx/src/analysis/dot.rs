@@ -1,8 +1,8 @@
 //! The control-flow graph as a drawing, in the DOT language of Graphviz.
 //!
 //! One table per block: its number, label and lines on top, then its instructions as written. A
-//! branch on which threads may part is shaded, its edges have the same colour, and a dashed arrow
-//! leads to the block where they meet again, whose head is shaded. Loops are framed. Render with
+//! branch on which threads may diverge is shaded, its edges have the same colour, and a dashed arrow
+//! leads to the block where they reconverge, whose head is shaded. Loops are framed. Render with
 //! `dot -Tsvg`.
 
 use super::{Block, BlockId, Cfg, Dominators, LoopId, Loops, PostDominators, Uniformity};
@@ -158,9 +158,9 @@ impl Drawing<'_> {
              <TR><TD COLSPAN=\"8\"><FONT POINT-SIZE=\"10\" COLOR=\"{QUIET}\">{facts}</FONT></TD></TR>\
              <TR>{}{}{}{}</TR></TABLE>>;\n  fontsize=10; fontcolor=\"{INK}\";",
             escape(&self.function.name),
-            swatch(DIVERGE_FILL, DIVERGE, "threads may part"),
-            swatch(REJOIN_FILL, REJOIN, "they meet again"),
-            arrow(REJOIN, "- - &gt;", "branch to meeting point"),
+            swatch(DIVERGE_FILL, DIVERGE, "threads may diverge"),
+            swatch(REJOIN_FILL, REJOIN, "they reconverge"),
+            arrow(REJOIN, "- - &gt;", "branch to reconvergence point"),
             arrow(QUIET, "<B>&#8634;</B>", "back edge of a loop"),
         )
     }
@@ -213,7 +213,8 @@ impl Drawing<'_> {
             id.0
         );
         for label in &self.labels[id.index()] {
-            write!(table, " {}", escape(label))?;
+            // Viewers drop a space at the start of a text.
+            write!(table, "<B>&#160;</B>{}", escape(label))?;
         }
         if !self.cfg.is_reachable(id) {
             table += " (unreachable)";
@@ -372,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_divergent_branch_and_its_meeting_point_are_marked() {
+    fn a_divergent_branch_and_its_reconvergence_point_are_marked() {
         let text = ".entry k() { .reg .u32 %r; .reg .pred %p;\nmov.u32 %r, %tid.x;\nsetp.eq.u32 %p, %r, 0;\n@%p bra L;\n\
                     bar.sync 0;\nL: ret;\n}";
         let drawing = draw(text);
@@ -380,7 +381,7 @@ mod tests {
         assert!(drawing.contains("label=< taken %p >") && drawing.contains("label=< falls through !%p >"), "{drawing}");
         assert!(drawing.contains("b0 -> b2 [style=dashed"), "{drawing}");
         assert!(
-            drawing.contains(&format!("<TD BGCOLOR=\"{REJOIN_FILL}\" ALIGN=\"LEFT\"><B>B2</B> L</TD>")),
+            drawing.contains(&format!("<TD BGCOLOR=\"{REJOIN_FILL}\" ALIGN=\"LEFT\"><B>B2</B><B>&#160;</B>L</TD>")),
             "{drawing}"
         );
         assert!(drawing.contains("lines 5&#8211;7"), "{drawing}");

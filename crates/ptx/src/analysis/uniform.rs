@@ -19,7 +19,7 @@
 //! By data: a result varies when an operand, the guard or the carry flag read does. By control:
 //! behind a varying branch, threads take different ways until its immediate post-dominator. A
 //! register written on the way varies if it is live at a block where ways from two different
-//! successors meet again, the post-dominator among them. That covers values that leave a loop in
+//! successors meet, the post-dominator among them. That covers values that leave a loop in
 //! different iterations. Threads that leave the function meet nobody, so the usual
 //! `if (i >= n) return;` does not spoil the rest of a kernel.
 //!
@@ -39,7 +39,7 @@ const MAX_STEPS: u64 = 1 << 26;
 pub struct Uniformity {
     /// Registers that may differ inside a thread block.
     pub varying_regs: BitSet,
-    /// Instructions on which threads may part.
+    /// Instructions on which threads may diverge.
     divergent: BitSet,
 }
 
@@ -118,7 +118,7 @@ impl Uniformity {
         !self.divergent.contains(inst.index())
     }
 
-    /// The branches on which threads may part, in order.
+    /// The branches on which threads may diverge, in order.
     pub fn divergent(&self) -> impl Iterator<Item = InstId> {
         self.divergent.iter().map(InstId::from_index)
     }
@@ -130,7 +130,7 @@ impl Uniformity {
     }
 }
 
-/// Whether threads may part at `inst`.
+/// Whether threads may diverge at `inst`.
 fn may_part(inst: &Inst, varying: &BitSet) -> bool {
     let mut condition_varies = false;
     inst.for_each_use(|r| condition_varies |= varying.contains(r.index()));

@@ -56,7 +56,7 @@ fn deciders(cfg: &Cfg, post: &PostDominators) -> Vec<Vec<BlockId>> {
     for (branch, block) in cfg.iter().filter(|(id, b)| cfg.is_reachable(*id) && b.succs.len() > 1) {
         let end = post.ipdom(branch);
         for succ in &block.succs {
-            // From there up to where all ways meet again, everything depends on the branch.
+            // From there up to where all ways meet, everything depends on the branch.
             let mut at = Some(*succ).filter(|s| *s != cfg.exit());
             while let Some(dependent) = at.filter(|a| Some(*a) != end) {
                 let list = &mut deciders[dependent.index()];

@@ -231,7 +231,7 @@ impl Pass<'_> {
         if let Some(missed) = missed_barrier(self.module, function) {
             let [at, barrier] = [missed.at, missed.barrier].map(|i| function.insts[i.index()].span);
             let line = self.line(barrier);
-            let message = format!("threads of a block may part here and miss the barrier in line {line}");
+            let message = format!("threads of a block may diverge here and miss the barrier in line {line}");
             return self.refuse(
                 at,
                 message,

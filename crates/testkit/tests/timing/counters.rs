@@ -113,7 +113,7 @@ fn every_counter_moves() {
         let runs = run_timed(&source, &small, RunOptions::default).unwrap_or_else(|e| panic!("{file}: {e}"));
         runs.iter().for_each(|run| sum.add(&run.result));
     }
-    // Gangs that part and meet again, and what slices have of their own.
+    // Gangs that diverge and reconverge, and what slices have of their own.
     for (what, config) in super::slices::configurations() {
         if ["E-VWS", "two ports, L0"].contains(&what) {
             sum.add(&timing::run(&reference::small("diverge"), &config, RunOptions::default()));

@@ -139,7 +139,7 @@ fn shared_memory_and_warp_wide_operations_get_a_barrier_of_their_own() {
 #[test]
 fn a_return_before_a_barrier_is_refused_with_its_place() {
     let source = text("", "mov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\n  @%p1 ret;\nbar.sync 0;\nret;");
-    let want = "12:3: threads of a block may part here and miss the barrier in line 13";
+    let want = "12:3: threads of a block may diverge here and miss the barrier in line 13";
     assert_eq!(refusal(&source, &Options::default()), want);
 }
 
