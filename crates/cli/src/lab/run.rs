@@ -125,10 +125,10 @@ struct Which {
 }
 
 impl Which {
-    /// The experiment with its points: at the given size, else at that of the file or another.
-    fn read_or(&self, registry: &Arc<Registry>, size: Option<Size>) -> Result<(Experiment, Grid), Failure> {
+    /// The experiment with its points: at the given size, else at that of the file.
+    fn read(&self, registry: &Arc<Registry>) -> Result<(Experiment, Grid), Failure> {
         read_changed(&self.file, registry, |experiment| {
-            experiment.size = self.size.or(size).unwrap_or(experiment.size);
+            experiment.size = self.size.unwrap_or(experiment.size);
             match self.figure.is_empty() {
                 true => Ok(()),
                 false => experiment.keep_figures(self.figure.iter().map(String::as_str)),
@@ -175,7 +175,7 @@ fn read_changed(
 
 /// `raddle lab run`.
 pub fn run(args: &RunArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
-    let (experiment, grid) = args.which.read_or(registry, None)?;
+    let (experiment, grid) = args.which.read(registry)?;
     let mut store = args.store.create()?;
     let how = How { jobs: &args.jobs, keep: &args.keep, slurm: &args.slurm };
     run_grid(&args.which.file, &experiment, &grid, &mut store, how)
@@ -211,7 +211,7 @@ fn run_grid(
 
 /// `raddle lab worker`.
 pub fn worker(args: &WorkerArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
-    let (_, grid) = args.which.read_or(registry, None)?;
+    let (_, grid) = args.which.read(registry)?;
     let mut store = args.store.create()?;
     if let (Some(list), Some(task)) = (&args.points, args.task) {
         let points = raddle_lab::slurm::of_task(list, task, &grid.points)?;
@@ -285,7 +285,7 @@ fn without_result(progress: &Progress) -> String {
 
 /// `raddle lab report`.
 pub fn report(args: &ReportArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
-    let (experiment, grid) = args.which.read_or(registry, None)?;
+    let (experiment, grid) = args.which.read(registry)?;
     let store = args.store.open()?;
     write_report(&args.which.file, &experiment, &grid, &store, args.output.as_deref())
 }
@@ -304,7 +304,7 @@ pub fn reproduce(args: &ReproduceArgs, registry: &Arc<Registry>) -> Result<Exit,
     if args.which.file == Path::new(ALL) {
         return reproduce_all(args, registry);
     }
-    let (experiment, grid) = args.which.read_or(registry, Some(Size::Small))?;
+    let (experiment, grid) = args.which.read(registry)?;
     let mut store = args.store.create()?;
     let ran = run_grid(&args.which.file, &experiment, &grid, &mut store, args.how())?;
     if ran == Exit::Stopped {
