@@ -14,6 +14,15 @@
 //! block = 256
 //! args = [1024, 2.0, "x", "y"]
 //!
+//! [[loop]]
+//! while = "flag != 0"
+//!
+//! [[loop.launch]]
+//! kernel = "step"
+//! grid = 4
+//! block = 256
+//! args = ["y", "flag"]
+//!
 //! [[expect]]
 //! buffer = "y"
 //! npy = "y.npy"
@@ -28,12 +37,13 @@
 //! resolved into a plan; both steps know where in the text a mistake is.
 
 use crate::arg;
+use crate::condition::Condition;
 use crate::data::DataFile;
 use crate::element::Element;
 use crate::error::{At, Error, Problem};
 use crate::fill::Fill;
 use crate::input;
-use crate::plan::{Arg, ArgValue, Buffer, Expect, LaunchPlan, Output, Plan, TexturePlan, Want, Within};
+use crate::plan::{Arg, ArgValue, Buffer, Expect, LaunchPlan, LoopPlan, Output, Plan, Step, TexturePlan, Want, Within};
 use crate::texture::Format;
 use raddle_exec::texture::{AddressMode, Channel, Filter};
 use raddle_ptx::diag::closest;
@@ -56,6 +66,8 @@ struct RawFile {
     textures: BTreeMap<Spanned<String>, RawTexture>,
     #[serde(default)]
     launch: Vec<Spanned<RawLaunch>>,
+    #[serde(default)]
+    r#loop: Vec<Spanned<RawLoop>>,
     #[serde(default)]
     expect: Vec<Spanned<RawExpect>>,
     #[serde(default)]
@@ -116,10 +128,27 @@ struct RawLaunch {
     args: Vec<Spanned<Word>>,
     #[serde(default = "one")]
     repeat: u32,
+    r#if: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawLoop {
+    r#while: Spanned<String>,
+    #[serde(default)]
+    reset: Vec<Spanned<String>>,
+    #[serde(default = "rounds")]
+    max_rounds: u32,
+    #[serde(default)]
+    launch: Vec<Spanned<RawLaunch>>,
 }
 
 /// What each launch did is kept.
 const MAX_REPEAT: u32 = 100_000;
+
+fn rounds() -> u32 {
+    10_000
+}
 
 fn one() -> u32 {
     1
@@ -223,11 +252,8 @@ impl Plan {
         for (name, raw) in raw.textures {
             plan.textures.push(texture(&name, &raw, &plan)?);
         }
-        for raw in raw.launch {
-            let at = Some(header(text, raw.span()));
-            plan.launches.push(launch(raw.into_inner(), at, &plan)?);
-        }
-        if plan.launches.is_empty() {
+        plan.steps = steps(text, raw.launch, raw.r#loop, &plan)?;
+        if plan.steps.is_empty() {
             return Err(Problem::new("the file launches nothing").help("add a [[launch]] with kernel, grid and block"));
         }
         for raw in raw.expect {
@@ -353,6 +379,61 @@ fn texture(name: &Spanned<String>, raw: &RawTexture, plan: &Plan) -> Result<Text
     Ok(TexturePlan { name: name.get_ref().clone(), buffer, format, at })
 }
 
+/// Launches and loops in the order of the file.
+fn steps(
+    text: &str,
+    launches: Vec<Spanned<RawLaunch>>,
+    loops: Vec<Spanned<RawLoop>>,
+    plan: &Plan,
+) -> Result<Vec<Step>, Problem> {
+    let mut steps = Vec::new();
+    for raw in launches {
+        let span = raw.span();
+        steps.push((span.start, Step::Launch(launch(raw.into_inner(), Some(header(text, span)), plan)?)));
+    }
+    for raw in loops {
+        let span = raw.span();
+        steps.push((span.start, Step::Loop(rounds_of(text, raw.into_inner(), Some(header(text, span)), plan)?)));
+    }
+    steps.sort_by_key(|(start, _)| *start);
+    Ok(steps.into_iter().map(|(_, step)| step).collect())
+}
+
+fn rounds_of(text: &str, raw: RawLoop, at: At, plan: &Plan) -> Result<LoopPlan, Problem> {
+    let condition = condition(&raw.r#while, plan)?;
+    let reset = |name: &Spanned<String>| {
+        let buffer = known(plan, name)?;
+        match plan.buffers[buffer].fill {
+            Fill::Unwritten => {
+                let problem = Problem::new(format!("buffer `{}` has no contents to be reset to", name.get_ref()));
+                Err(problem.help("give it `fill` or `values`, such as fill = \"zero\"").at(Some(name.span())))
+            }
+            _ => Ok(buffer),
+        }
+    };
+    let reset = raw.reset.iter().map(reset).collect::<Result<_, _>>()?;
+    if !(1..=MAX_REPEAT).contains(&raw.max_rounds) {
+        let message = format!("`max-rounds` must be from 1 to {MAX_REPEAT}, not {}", raw.max_rounds);
+        return Err(Problem::new(message).at(at));
+    }
+    let body = raw.launch.into_iter().map(|raw| {
+        let at = Some(header(text, raw.span()));
+        launch(raw.into_inner(), at, plan)
+    });
+    let body: Vec<LaunchPlan> = body.collect::<Result<_, _>>()?;
+    if body.is_empty() {
+        let problem = Problem::new("the loop launches nothing").at(at);
+        return Err(problem.help("add a [[loop.launch]] with kernel, grid and block"));
+    }
+    Ok(LoopPlan { body, condition, reset, max_rounds: raw.max_rounds, at })
+}
+
+fn condition(text: &Spanned<String>, plan: &Plan) -> Result<Condition, Problem> {
+    let at = Some(text.span());
+    let read = Condition::parse(text.get_ref(), plan).map_err(|problem| problem.at(at.clone()))?;
+    Ok(Condition { at, ..read })
+}
+
 fn launch(raw: RawLaunch, at: At, plan: &Plan) -> Result<LaunchPlan, Problem> {
     let arg = |word: Spanned<Word>| {
         let at = Some(word.span());
@@ -364,8 +445,9 @@ fn launch(raw: RawLaunch, at: At, plan: &Plan) -> Result<LaunchPlan, Problem> {
     if !(1..=MAX_REPEAT).contains(&raw.repeat) {
         return Err(Problem::new(format!("`repeat` must be from 1 to {MAX_REPEAT}, not {}", raw.repeat)).at(at));
     }
-    let (grid, block) = (raw.grid.0, raw.block.0);
-    Ok(LaunchPlan { kernel: raw.kernel, grid, block, shared: raw.shared, args, repeat: raw.repeat, at })
+    let condition = raw.r#if.map(|text| condition(&text, plan)).transpose()?;
+    let RawLaunch { kernel, grid, block, shared, repeat, .. } = raw;
+    Ok(LaunchPlan { kernel, grid: grid.0, block: block.0, shared, args, repeat, condition, at })
 }
 
 fn one_file(npy: Option<String>, raw: Option<String>, folder: &Path) -> Option<DataFile> {
@@ -447,7 +529,7 @@ raw = "b.bin"
         assert_eq!(plan.module, Path::new("dir/matmul.ptx"));
         let names: Vec<_> = plan.buffers.iter().map(|b| b.name.as_str()).collect();
         assert_eq!(names, ["b", "a"], "in the order of declaration");
-        let launch = &plan.launches[0];
+        let [Step::Launch(launch)] = &plan.steps[..] else { panic!("{:?}", plan.steps) };
         assert_eq!((launch.grid, launch.block, launch.repeat), ([16, 16, 1], [256, 1, 1], 2));
         let args: Vec<_> = launch.args.iter().map(|a| a.value.clone()).collect();
         assert_eq!(args[..2], [ArgValue::Buffer(1), ArgValue::Buffer(0)]);
@@ -512,7 +594,43 @@ raw = "b.bin"
         let (_, rest) = page.split_once("```toml\n").unwrap();
         let (example, _) = rest.split_once("```").unwrap();
         let plan = Plan::from_toml(example, Path::new("")).unwrap();
-        assert_eq!((plan.buffers.len(), plan.launches.len(), plan.expects.len(), plan.outputs.len()), (3, 1, 1, 1));
+        assert_eq!((plan.buffers.len(), plan.steps.len(), plan.expects.len(), plan.outputs.len()), (3, 1, 1, 1));
+        assert!(page.contains(include_str!("../../../examples/bfs.toml")), "the example of a loop");
+    }
+
+    #[test]
+    fn loops_and_launches_are_in_the_order_of_the_file() {
+        let launch = "grid = 1\nblock = 1\n";
+        let text = format!(
+            "module = 'k.ptx'\n[buffers.flag]\ntype = 'u32'\nvalues = [0, 1]\n\
+            [[launch]]\nkernel = 'first'\n{launch}\
+            [[loop]]\nwhile = 'flag[1] != 0'\nreset = ['flag']\nmax-rounds = 7\n\
+            [[loop.launch]]\nkernel = 'second'\n{launch}[[loop.launch]]\nkernel = 'third'\nif = 'flag > 2'\n{launch}\
+            [[launch]]\nkernel = 'last'\n{launch}"
+        );
+        let plan = Plan::from_toml(&text, Path::new("")).unwrap();
+        let [Step::Launch(first), Step::Loop(rounds), Step::Launch(last)] = &plan.steps[..] else {
+            panic!("{:?}", plan.steps)
+        };
+        assert_eq!((first.kernel.as_deref(), last.kernel.as_deref()), (Some("first"), Some("last")));
+        assert_eq!((rounds.max_rounds, &rounds.reset, rounds.condition.element), (7, &vec![0], 1));
+        let conditions: Vec<_> = rounds.body.iter().map(|l| l.condition.as_ref().map(|c| c.text.as_str())).collect();
+        assert_eq!(conditions, [None, Some("flag > 2")]);
+
+        let wrong = |from: &str, to: &str| {
+            assert!(text.contains(from));
+            message(&text.replacen(from, to, 1))
+        };
+        assert_eq!(wrong("'flag[1] != 0'", "'flog != 0'"), "10:9: there is no buffer `flog` [did you mean `flag`?]");
+        assert!(wrong("'flag[1] != 0'", "'flag = 0'").starts_with("10:9: `=` is not a comparison"));
+        assert!(wrong("'flag > 2'", "'flag > 2.5'").starts_with("19:6: `2.5` is not a value of type u32"));
+        assert_eq!(wrong("['flag']", "['x']"), "11:10: there is no buffer `x` [the buffers are flag]");
+        assert!(wrong("values = [0, 1]", "len = 2").starts_with("11:10: buffer `flag` has no contents to be reset to"));
+        assert_eq!(wrong("max-rounds = 7", "max-rounds = 0"), "9:1: `max-rounds` must be from 1 to 100000, not 0");
+        assert_eq!(wrong("max-rounds", "rounds"), "12:1: unknown key `rounds` [did you mean `max-rounds`?]");
+        assert!(wrong("while = 'flag[1] != 0'", "").starts_with("9:1: missing field `while`"));
+        let empty = text.replace("[[loop.launch]]", "[[launch]]");
+        assert!(message(&empty).starts_with("9:1: the loop launches nothing"));
     }
 
     proptest! {

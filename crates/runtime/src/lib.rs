@@ -34,6 +34,7 @@ pub mod advice;
 pub mod arg;
 pub mod checkpoint;
 pub mod compare;
+pub mod condition;
 pub mod data;
 pub mod device;
 pub mod element;

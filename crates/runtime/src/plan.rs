@@ -4,6 +4,7 @@
 //! variables. That is the order of declaration in a launch file and of the arguments on the
 //! command line; addresses, and so cache sets and memory channels, follow from it.
 
+use crate::condition::Condition;
 use crate::data::DataFile;
 use crate::element::Element;
 use crate::error::{At, Problem};
@@ -22,8 +23,8 @@ pub struct Plan {
     pub buffers: Vec<Buffer>,
     /// Textures, bound for all launches.
     pub textures: Vec<TexturePlan>,
-    /// Launches, in order.
-    pub launches: Vec<LaunchPlan>,
+    /// Launches and loops of them, in order.
+    pub steps: Vec<Step>,
     /// What buffers must hold in the end.
     pub expects: Vec<Expect>,
     /// Buffers written to files in the end.
@@ -58,6 +59,30 @@ pub struct TexturePlan {
     pub at: At,
 }
 
+/// A launch, or several that are made again and again.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// One `[[launch]]`.
+    Launch(LaunchPlan),
+    /// One `[[loop]]`.
+    Loop(LoopPlan),
+}
+
+/// One `[[loop]]`: rounds of launches, at least one, and another as long as the condition holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopPlan {
+    /// The launches of a round.
+    pub body: Vec<LaunchPlan>,
+    /// Whether there is another round.
+    pub condition: Condition,
+    /// Buffers that get their first contents again before every round, as indices into [`Plan::buffers`].
+    pub reset: Vec<usize>,
+    /// The most rounds; a loop that has more is an error.
+    pub max_rounds: u32,
+    /// Place in the launch file.
+    pub at: At,
+}
+
 /// One `[[launch]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchPlan {
@@ -73,6 +98,8 @@ pub struct LaunchPlan {
     pub args: Vec<Arg>,
     /// How many times it is launched.
     pub repeat: u32,
+    /// What must hold for it to be launched.
+    pub condition: Option<Condition>,
     /// Place in the launch file.
     pub at: At,
 }

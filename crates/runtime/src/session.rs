@@ -1,21 +1,36 @@
 //! Running a plan.
 
 use crate::compare::compare;
+use crate::condition::Condition;
 use crate::device::{Device, ModuleId, Setup, Shape};
 use crate::error::{Error, Problem};
 use crate::fill::Fill;
 use crate::outcome::{Checked, Launched, Outcome};
 use crate::params;
-use crate::plan::{Buffer, Expect, LaunchPlan, Plan, Want};
+use crate::plan::{Buffer, Expect, LaunchPlan, LoopPlan, Plan, Step, Want};
 use crate::ptx_file::PtxFile;
 use crate::timing::Watch;
 use raddle_exec::Launch;
 
+/// A step that has been checked.
+enum Ready<'a> {
+    Launch(ReadyLaunch<'a>),
+    Loop(ReadyLoop<'a>),
+}
+
 /// A launch that has been checked.
-struct Ready {
+struct ReadyLaunch<'a> {
     kernel: String,
     launch: Launch,
-    repeat: u32,
+    plan: &'a LaunchPlan,
+}
+
+/// A loop that has been checked.
+struct ReadyLoop<'a> {
+    body: Vec<ReadyLaunch<'a>>,
+    /// Allocations that are written before every round, and what with.
+    reset: Vec<(usize, Vec<u8>)>,
+    plan: &'a LoopPlan,
 }
 
 /// A plan with its module and buffers in device memory.
@@ -24,8 +39,8 @@ pub struct Session<'a> {
     device: Device<'a>,
     /// Allocations of the plan's buffers.
     allocations: Vec<usize>,
-    /// Launches with what they run, checked before the first is made.
-    ready: Vec<Ready>,
+    /// Steps with what they run, checked before the first launch is made.
+    ready: Vec<Ready<'a>>,
     /// Right values, read before the first launch.
     wants: Vec<(&'a Expect, Vec<u8>)>,
 }
@@ -41,8 +56,11 @@ impl<'a> Session<'a> {
         let allocations = plan.buffers.iter().map(|b| allocate(b, &mut device)).collect::<Result<_, _>>()?;
         let mut session = Self { plan, device, allocations, ready: Vec::new(), wants: Vec::new() };
         session.bind_textures()?;
-        for launch in &plan.launches {
-            let ready = session.prepare(launch)?;
+        for step in &plan.steps {
+            let ready = match step {
+                Step::Launch(launch) => Ready::Launch(session.prepare(launch)?),
+                Step::Loop(rounds) => Ready::Loop(session.prepare_loop(rounds)?),
+            };
             session.ready.push(ready);
         }
         for expect in &plan.expects {
@@ -68,7 +86,30 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn prepare(&mut self, plan: &LaunchPlan) -> Result<Ready, Error> {
+    fn prepare_loop(&mut self, plan: &'a LoopPlan) -> Result<ReadyLoop<'a>, Error> {
+        self.check_condition(&plan.condition)?;
+        let body = plan.body.iter().map(|launch| self.prepare(launch)).collect::<Result<_, _>>()?;
+        let reset = plan.reset.iter().map(|buffer| {
+            let allocation = self.allocations[*buffer];
+            // Nothing has been launched yet: these are the first contents, no matter where a run resumes.
+            (allocation, self.device.memory().bytes(allocation).to_vec())
+        });
+        Ok(ReadyLoop { body, reset: reset.collect(), plan })
+    }
+
+    /// Refuses a condition on an element that the buffer does not have.
+    fn check_condition(&self, condition: &Condition) -> Result<(), Error> {
+        let Buffer { name, ty, .. } = &self.plan.buffers[condition.buffer];
+        let len = (self.device.size(self.allocations[condition.buffer]) / ty.bytes()) as u64;
+        if condition.element < len {
+            return Ok(());
+        }
+        let message = format!("buffer `{name}` has {len} elements, the condition reads element {}", condition.element);
+        Err(Problem::new(message).help("elements are counted from 0").at(condition.at.clone()).into())
+    }
+
+    fn prepare(&mut self, plan: &'a LaunchPlan) -> Result<ReadyLaunch<'a>, Error> {
+        plan.condition.iter().try_for_each(|condition| self.check_condition(condition))?;
         let ptx = self.device.ptx();
         let here = |error: Error| match error {
             Error::Problem(p) if p.at.is_none() => Error::Problem(p.at(plan.at.clone())),
@@ -83,7 +124,7 @@ impl<'a> Session<'a> {
         let args: Vec<_> = own.chain(sizes.iter().map(|value| (value, &plan.at))).collect();
         let pointer = |buffer: usize| self.device.allocation(self.allocations[buffer]);
         launch.params = params::encode(&ptx.module, &layout, &args, &pointer).map_err(|p| here(p.into()))?;
-        Ok(Ready { kernel: kernel.to_owned(), launch, repeat: plan.repeat })
+        Ok(ReadyLaunch { kernel: kernel.to_owned(), launch, plan })
     }
 
     fn want(&self, expect: &Expect) -> Result<Vec<u8>, Error> {
@@ -145,17 +186,55 @@ impl<'a> Session<'a> {
     }
 
     fn launch_all(&mut self) -> Result<(), Error> {
-        for n in 0..self.ready.len() {
-            for _ in 0..self.ready[n].repeat {
-                // A launch reads its textures as they are when it begins.
-                if !self.plan.textures.is_empty() {
-                    self.bind_textures()?;
-                    self.ready[n].launch.textures = self.device.textures(ModuleId::FIRST).clone();
-                }
-                self.device.start(&self.ready[n].kernel, &self.ready[n].launch)?;
+        let ready = std::mem::take(&mut self.ready);
+        let ended = ready.iter().try_for_each(|step| match step {
+            Ready::Launch(launch) => self.launch(launch),
+            Ready::Loop(rounds) => self.rounds(rounds),
+        });
+        self.ready = ready;
+        ended
+    }
+
+    /// Makes the launches of a loop until its condition does not hold.
+    fn rounds(&mut self, ready: &ReadyLoop<'_>) -> Result<(), Error> {
+        let LoopPlan { condition, max_rounds, .. } = ready.plan;
+        for _ in 0..*max_rounds {
+            for (allocation, bytes) in &ready.reset {
+                self.device.write_bytes(*allocation, bytes);
+            }
+            ready.body.iter().try_for_each(|launch| self.launch(launch))?;
+            if !self.holds(condition) {
+                return Ok(());
             }
         }
+        let message = format!("`{}` still holds after {max_rounds} rounds, the most of this loop", condition.text);
+        let help = "if the kernels are right, give the loop more with `max-rounds`";
+        Err(Problem::new(message).help(help).at(condition.at.clone()).into())
+    }
+
+    /// Makes a launch as often as its plan says, unless its condition does not hold.
+    fn launch(&mut self, ready: &ReadyLaunch<'_>) -> Result<(), Error> {
+        if ready.plan.condition.as_ref().is_some_and(|condition| !self.holds(condition)) {
+            return Ok(());
+        }
+        for _ in 0..ready.plan.repeat {
+            if self.plan.textures.is_empty() {
+                self.device.start(&ready.kernel, &ready.launch)?;
+                continue;
+            }
+            // A launch reads its textures as they are when it begins.
+            self.bind_textures()?;
+            let textures = self.device.textures(ModuleId::FIRST).clone();
+            self.device.start(&ready.kernel, &Launch { textures, ..ready.launch.clone() })?;
+        }
         Ok(())
+    }
+
+    /// Whether a condition holds now.
+    fn holds(&self, condition: &Condition) -> bool {
+        let ty = self.plan.buffers[condition.buffer].ty;
+        let at = condition.element as usize * ty.bytes();
+        condition.holds(ty, ty.load(self.device.bytes_at(self.allocations[condition.buffer], at, ty.bytes())))
     }
 
     /// The bytes of a buffer as they are now.

@@ -2,7 +2,7 @@
 
 use super::{Args, cuda};
 use raddle_runtime::fill::Fill;
-use raddle_runtime::plan::{Arg, LaunchPlan};
+use raddle_runtime::plan::{Arg, LaunchPlan, Step};
 use raddle_runtime::{Plan, Problem, PtxFile, arg, params};
 use std::str::FromStr;
 
@@ -58,15 +58,16 @@ pub fn plan(args: &Args, ptx: &PtxFile) -> Result<Plan, Problem> {
     let (Some(grid), Some(block)) = (args.grid, args.block) else {
         return Err(missing_shape(args, &plan, ptx, kernel));
     };
-    plan.launches.push(LaunchPlan {
+    plan.steps.push(Step::Launch(LaunchPlan {
         kernel: Some(kernel.to_owned()),
         grid: grid.0,
         block: block.0,
         shared: args.shared.unwrap_or(0),
         args: given,
         repeat: 1,
+        condition: None,
         at: None,
-    });
+    }));
     Ok(plan)
 }
 

@@ -8,6 +8,7 @@ mod habits;
 mod input;
 mod lab;
 mod lab_store;
+mod loops;
 mod outside;
 mod profile;
 mod ptx;

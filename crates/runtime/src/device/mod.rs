@@ -265,6 +265,11 @@ impl<'d> Device<'d> {
         self.read(index as u64, self.memory.bytes(index))
     }
 
+    /// So many bytes of an allocation from a byte on.
+    pub(crate) fn bytes_at(&self, index: usize, at: usize, len: usize) -> &[u8] {
+        self.read(index as u64, &self.memory.bytes(index)[at..at + len])
+    }
+
     /// Bytes of an allocation.
     pub(crate) fn size(&self, index: usize) -> usize {
         self.memory.bytes(index).len()
