@@ -103,18 +103,30 @@ pub fn different_file(path: &Path, new: &str) -> Result<Option<String>> {
     Ok((old != new).then(|| format!("{}: the picture is another one", path.display())))
 }
 
+/// The tables of a page, and the same with the least and the most that values can have been before they were rounded.
+fn ends(page: &Page) -> [Vec<Table>; 3] {
+    [0.0, -1.0, 1.0].map(|sign| page.tables.iter().map(|table| printed::unrounded(table, sign)).collect())
+}
+
+/// The numbers of the paper beside those of a page's tables.
+fn numbers_of(experiment: &Experiment, ends: &[Vec<Table>; 3]) -> Result<Vec<Number>> {
+    let all = ends.each_ref().map(|tables| numbers(experiment, tables));
+    Ok(said(all, &numbers_page::lines(experiment)?))
+}
+
+/// The figure a page begins with, and the part that shows it, from the numbers that the page prints.
+pub fn opening(page: &Page) -> Result<Option<(String, String)>> {
+    let ends = ends(page);
+    Ok(results::opening(&page.experiment, &ends[0], &numbers_of(&page.experiment, &ends)?))
+}
+
 /// Checks the numbers of pages beside each other, and beside what is written of them elsewhere.
 pub fn check(pages: &[Page]) -> Result {
     let mut wrong: Vec<String> = pages.iter().flat_map(|page| page.wrong.clone()).collect();
-    // A value was between these before it was rounded.
-    let ends: Vec<[Vec<Table>; 3]> = pages
-        .iter()
-        .map(|page| [0.0, -1.0, 1.0].map(|sign| page.tables.iter().map(|t| printed::unrounded(t, sign)).collect()))
-        .collect();
+    let ends: Vec<[Vec<Table>; 3]> = pages.iter().map(ends).collect();
     for (of_page, ends) in pages.iter().zip(&ends) {
         let experiment = &of_page.experiment;
-        let all = ends.each_ref().map(|tables| numbers(experiment, tables));
-        let all = said(all, &numbers_page::lines(experiment)?);
+        let all = numbers_of(experiment, ends)?;
         wrong.extend(numbers_page::differences(experiment, &all)?);
         let opening = |end: usize| results::opening(experiment, &ends[end], &all);
         if let Some((picture, text)) = opening(0) {

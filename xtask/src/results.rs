@@ -44,11 +44,14 @@ pub struct Args {
     /// Write nothing; run the experiments again, and say where the pages differ from what they give
     #[arg(long, conflicts_with = "check")]
     verify: bool,
+    /// Run nothing; draw the pictures again from the tables of the pages, as when only charts have changed
+    #[arg(long, conflicts_with_all = ["check", "verify"])]
+    redraw: bool,
     /// The word that chooses the sample of `--check` [default: the hash of the commit]
     #[arg(long, value_name = "HASH", requires = "check")]
     sample: Option<String>,
     /// Folder of results, which are not run again [default: target/results, with `--verify` an empty one]
-    #[arg(long, value_name = "FOLDER", conflicts_with = "check")]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["check", "redraw"])]
     store: Option<PathBuf>,
 }
 
@@ -66,12 +69,15 @@ pub fn run(args: &Args) -> Result {
     if args.verify {
         return verify(&pages, args.store.as_deref());
     }
+    if args.redraw {
+        return redraw(&pages);
+    }
     let store = args.store.clone().unwrap_or_else(|| target().join("results"));
     let mut shown = pages.iter().map(|name| renew(name, &store)).collect::<Result<Vec<_>>>()?;
     numbers_page::count()?;
     // The others have not changed: their pages say what they are.
     for (name, _) in BUILT_IN.iter().filter(|(name, _)| !pages.contains(name)) {
-        let of_page = Page::read(experiment(name)?, fs::read_to_string(root().join(page(name)))?)?;
+        let of_page = read(name)?;
         shown.push((of_page.experiment, of_page.tables));
     }
     let place = |name: &str| BUILT_IN.iter().position(|(known, _)| *known == name);
@@ -81,6 +87,27 @@ pub fn run(args: &Args) -> Result {
         println!("results: wrote {OVERVIEW}");
     }
     Ok(())
+}
+
+/// Draws the pictures that pages begin with from their tables; their values are then as exact as the pages print them.
+fn redraw(names: &[&str]) -> Result {
+    for name in names {
+        let of_page = read(name)?;
+        let Some((picture, text)) = page_checks::opening(&of_page)? else { continue };
+        let path = root().join(page(name));
+        let keep = |(part, old): (&str, &str)| (part.to_owned(), format!("{}\n", old.trim()));
+        let mut parts: Vec<(String, String)> = parts(&of_page.text)?.into_iter().map(keep).collect();
+        parts.iter_mut().filter(|(part, _)| part == HEADLINE).for_each(|(_, old)| old.clone_from(&text));
+        fs::write(&path, filled(&of_page.text, &parts)?)?;
+        fs::write(path.with_extension("svg"), picture)?;
+        println!("results: drew {}", page(name).replace(".md", ".svg"));
+    }
+    Ok(())
+}
+
+/// The page of an experiment, with the numbers it prints.
+fn read(name: &str) -> Result<Page> {
+    Page::read(experiment(name)?, fs::read_to_string(root().join(page(name)))?)
 }
 
 /// The picture of all experiments, when all that have numbers of a paper are there.

@@ -1,5 +1,7 @@
 //! Figures of an experiment, computed from its results: rows of values with their spread.
 
+mod words;
+
 use crate::error::Error;
 use crate::experiment::{Against, Experiment, Figure, Group, Mean, Row, Rows};
 use crate::fill;
@@ -213,8 +215,8 @@ impl<'g> Values<'g> {
             name: figure.name.clone(),
             title: figure.title.clone(),
             about: match figure.mean {
-                Mean::None => about(figure),
-                mean => format!("{}; means are {}{}", about(figure), mean.name(), over(figure)),
+                Mean::None => words::about(figure),
+                mean => format!("{}; means are {}{}", words::about(figure), mean.name(), words::over(figure)),
             },
             is_count: figure.against == Against::Nothing && figure.metric.is_count(),
             source: figure.source.clone(),
@@ -231,7 +233,9 @@ impl<'g> Values<'g> {
             },
             rules: [false, true].map(|is_part| figure.rule(is_part)),
             reading: figure.reading.as_ref().map(|reading| reading.label.clone()).unwrap_or_default(),
-            axis: axis(figure),
+            axis: words::axis(experiment, figure),
+            x_axis: words::x_axis(experiment, figure),
+            whiskers: words::whiskers(self.grid.repeats()),
             rows,
         }
     }
@@ -346,42 +350,6 @@ impl<'g> Values<'g> {
 struct Place<'a> {
     figure: &'a Figure,
     choices: Vec<usize>,
-}
-
-/// What the values of a figure are, in words.
-fn about(figure: &Figure) -> String {
-    if !figure.stack.is_empty() {
-        let text = match figure.against {
-            Against::Ratio => "parts relative to the whole bar of the baseline",
-            Against::Share => "parts as shares of the whole bar",
-            _ => "parts that add up to the whole bar",
-        };
-        return text.to_owned();
-    }
-    let own = figure.metric.about();
-    match figure.against {
-        Against::Nothing | Against::Share => own,
-        Against::Ratio => format!("{own}, relative to the baseline"),
-        Against::Speedup => format!("speedup: baseline {own} / own {own}"),
-        Against::Difference => format!("{own}, minus that of the baseline"),
-    }
-}
-
-/// What values are, at their axis, with the direction of no effect.
-fn axis(figure: &Figure) -> String {
-    match figure.against {
-        Against::Speedup => "speedup over the baseline: above 1 is faster".to_owned(),
-        Against::Ratio if figure.stack.is_empty() => format!("{}: 1 is the baseline", figure.metric.about()),
-        _ => about(figure),
-    }
-}
-
-/// What means are over, where rows do not show it.
-fn over(figure: &Figure) -> String {
-    match (&figure.group, figure.rows) {
-        (Some(group), Rows::Axis(_)) => format!(" over {}", group.name),
-        _ => String::new(),
-    }
 }
 
 /// Makes a row from what it is, its name, its subjects and the choices on the axes.

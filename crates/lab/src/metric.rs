@@ -302,6 +302,33 @@ impl Metric {
         }
     }
 
+    /// Its name and its unit, as axes have them; where the name says the unit, the latter is empty.
+    #[must_use]
+    pub fn quantity(&self) -> (String, &'static str) {
+        let named = |name: &str, unit| (name.to_owned(), unit);
+        match self {
+            Self::WarpIpc => named("IPC", "warp-instructions per cycle"),
+            Self::ThreadIpc => named("IPC", "thread-instructions per cycle"),
+            Self::SimdEfficiency => named("SIMD efficiency", "share of lanes"),
+            Self::ReadLatency => named("mean read latency", "cycles"),
+            Self::DramBytes => named("DRAM traffic", "bytes"),
+            Self::MemoryTraffic => named("traffic between SMs and memory", "bytes"),
+            Self::Energy => named("energy", "J"),
+            Self::EnergyOf(part) => (format!("energy of {}", part.title()), "J"),
+            Self::EnergyDelay => named("energy-delay product", "J s"),
+            Self::Power => named("power", "W"),
+            Self::PowerOf(part) => (format!("power of {}", part.title()), "W"),
+            Self::Stalls(_) => (self.about(), "slots"),
+            Self::Counter(_, unit) => (self.about(), unit.name()),
+            Self::Sum(parts) => {
+                let mut units = parts.iter().map(|part| part.quantity().1);
+                let unit = units.next().unwrap_or_default();
+                (self.about(), if units.all(|other| other == unit) { unit } else { "" })
+            }
+            _ => (self.about(), ""),
+        }
+    }
+
     /// Its value in a record, of all kernels together.
     #[must_use]
     pub fn value(&self, record: &Record) -> f64 {

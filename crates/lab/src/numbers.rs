@@ -49,7 +49,7 @@ pub fn numbers(experiment: &Experiment, tables: &[Table]) -> Vec<Number> {
         for printed in &figure.paper {
             let Some(bar) = figure.choices.iter().position(|bar| *bar == printed.bar) else { continue };
             let is_known =
-                (table.axis.clone(), printed.row.clone(), printed.bar, printed.part, printed.value.to_bits());
+                (figure.against, &figure.metric, &printed.row, printed.bar, printed.part, printed.value.to_bits());
             if seen.contains(&is_known) {
                 continue;
             }

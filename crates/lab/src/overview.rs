@@ -96,6 +96,8 @@ impl Overview {
             rules: [Rule::Gain(1.0), Rule::Share],
             reading: "other".to_owned(),
             axis: self.axis(),
+            x_axis: String::new(),
+            whiskers: String::new(),
             rows: rows.collect(),
         }
     }

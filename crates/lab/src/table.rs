@@ -154,8 +154,12 @@ pub struct Table {
     pub rules: [Rule; 2],
     /// The name of our other reading of the paper; empty where there is none.
     pub reading: String,
-    /// What values are, at their axis.
+    /// The title of the axis of values.
     pub axis: String,
+    /// The title of the axis of rows; empty where their names need none.
+    pub x_axis: String,
+    /// What the lines at values show; empty where there are none.
+    pub whiskers: String,
     /// Rows, means first.
     pub rows: Vec<TableRow>,
 }
