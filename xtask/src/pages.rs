@@ -21,11 +21,12 @@ use crate::Result;
 use crate::files::{paths, root, run_cargo, target};
 
 /// The pages, in the order in which they are followed. What one changes is there for those behind it.
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "docs/src/guide/first-steps.md",
     "docs/src/guide/reading-the-output.md",
     "docs/src/guide/profile.md",
     "docs/src/guide/cuda-programs.md",
+    "docs/src/guide/sanitize.md",
     "docs/src/guide/trace.md",
     "docs/src/guide/your-scheduler.md",
     "docs/src/contributing/add-a-workload.md",
