@@ -627,7 +627,7 @@ raw = "b.bin"
         assert_eq!(wrong("['flag']", "['x']"), "11:10: there is no buffer `x` [the buffers are flag]");
         assert!(wrong("values = [0, 1]", "len = 2").starts_with("11:10: buffer `flag` has no contents to be reset to"));
         assert_eq!(wrong("max-rounds = 7", "max-rounds = 0"), "9:1: `max-rounds` must be from 1 to 100000, not 0");
-        assert_eq!(wrong("max-rounds", "rounds"), "12:1: unknown key `rounds` [did you mean `max-rounds`?]");
+        assert_eq!(wrong("max-rounds", "max-round"), "12:1: unknown key `max-round` [did you mean `max-rounds`?]");
         assert!(wrong("while = 'flag[1] != 0'", "").starts_with("9:1: missing field `while`"));
         let empty = text.replace("[[loop.launch]]", "[[launch]]");
         assert!(message(&empty).starts_with("9:1: the loop launches nothing"));

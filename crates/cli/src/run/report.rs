@@ -3,6 +3,7 @@
 use super::launches::{Launches, memory_json, memory_line};
 use super::timing_json;
 use raddle_runtime::compare::{Comparison, Difference};
+use raddle_runtime::plan::Step;
 use raddle_runtime::sample::Estimates;
 use raddle_runtime::{Outcome, Plan, PtxFile, Session};
 use raddle_sim::config::Machine;
@@ -49,7 +50,8 @@ impl Report<'_> {
     /// A few lines for people.
     pub fn summary(&self) -> Vec<String> {
         let launches = self.launches();
-        let mut lines = if self.sampled.is_some() { launches.lines_by_kernel() } else { launches.lines() };
+        let is_long = self.plan.steps.iter().any(|step| matches!(step, Step::Loop(_)));
+        let mut lines = if is_long || self.sampled.is_some() { launches.lines_by_kernel() } else { launches.lines() };
         lines.extend(self.outcome.memory.as_ref().map(memory_line));
         for check in &self.outcome.checks {
             lines.extend(self.check_lines(check.buffer, &check.comparison));
