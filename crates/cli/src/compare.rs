@@ -7,7 +7,7 @@ use crate::out;
 use crate::run::sizes;
 use clap::ValueEnum;
 use raddle_lab::experiment::{
-    Against, Axis, Base, Change, Experiment, Figure, Mean, Part, Repeats, Rows, Variant, Vary, slots, workloads,
+    Against, Axis, Base, Change, Experiment, Figure, Files, Mean, Part, Repeats, Rows, Variant, Vary, slots, workloads,
 };
 use raddle_lab::figure::{Trouble, Values};
 use raddle_lab::fill::{Filled, machines};
@@ -41,17 +41,18 @@ design is shown as `refused`; the exit code is then still 0.
 
 Examples:
   raddle compare bfs spmv --issue lrr,gto
+  raddle compare examples/saxpy.toml matmul --issue lrr,gto
   raddle compare all --issue gto,all --size tiny --repeats 3
   raddle compare bfs mum --divergence pdom,dwf,tbc --kernels --csv models.csv
   raddle compare class:divergent --vary mechanism.issue.active=2,4,8 --issue two-level
   raddle compare bfs --preset gtx480,fx5800 --metric l1d-hit-rate,read-latency --plain")]
 pub struct Args {
-    /// Workloads: names, `all`, or a class such as class:divergent
-    #[arg(value_name = "WORKLOAD", required = true)]
+    /// Workloads: names, `all`, a class such as class:divergent, or launch files ending in .toml
+    #[arg(value_name = "WORKLOAD|FILE", required = true)]
     workloads: Vec<String>,
-    /// Size of inputs: tiny, small or paper
-    #[arg(long, default_value = "small", value_parser = sizes(), value_name = "SIZE", hide_possible_values = true)]
-    size: Size,
+    /// Size of inputs: tiny, small or paper [default: small]
+    #[arg(long, value_parser = sizes(), value_name = "SIZE", hide_possible_values = true)]
+    size: Option<Size>,
     /// Machines, see `raddle list presets`
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "What is varied")]
     preset: Vec<String>,
@@ -215,11 +216,15 @@ impl Args {
         self.presets().into_iter().next().unwrap_or_else(|| DEFAULT_PRESET.to_owned())
     }
 
+    fn size(&self) -> Size {
+        self.size.unwrap_or(Size::Small)
+    }
+
     /// What all runs have in common.
     fn common(&self) -> String {
         match &self.presets()[..] {
-            [preset] => format!("size {}, {preset}", self.size),
-            _ => format!("size {}", self.size),
+            [preset] => format!("size {}, {preset}", self.size()),
+            _ => format!("size {}", self.size()),
         }
     }
 
@@ -263,8 +268,10 @@ impl Args {
     /// The experiment they describe: one axis with every combination.
     fn experiment(&self, registry: &Arc<Registry>) -> Result<Experiment, Failure> {
         let words = self.workloads.iter().map(String::as_str);
-        let chosen = workloads(words).map_err(|(_, problem)| problem)?;
-        let mut experiment = Experiment { size: self.size, ..Experiment::new("compare", chosen, registry) };
+        let mut files = Files::default();
+        let chosen = workloads(words, &mut files).map_err(|(_, problem)| problem)?;
+        let mut experiment = Experiment::new("compare", chosen, registry);
+        (experiment.size, experiment.files) = (self.size(), files);
         experiment.base = Base::preset(&self.preset());
         experiment.set = self.set.iter().map(|text| Change { text: text.clone(), at: None }).collect();
         let mut variants = vec![Variant::default()];
@@ -340,6 +347,9 @@ fn joined(first: &Variant, second: &Variant) -> Variant {
 /// `raddle compare`.
 pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     let experiment = args.experiment(registry)?;
+    if let (Some(_), Some(note)) = (args.size, experiment.files.size_note()) {
+        out::talk(&note);
+    }
     let grid = Grid::new(&experiment)?;
     for line in &grid.left_out {
         out::talk(&format!("left out: {line}"));
@@ -452,7 +462,7 @@ fn as_json(args: &Args, tables: &[Table], troubles: &[Trouble], machines: &[Fill
     let tables: Vec<_> = tables.iter().map(table_as_json).collect();
     let machines: Vec<_> = machines.iter().map(fill::of_workload).collect();
     json!({
-        "size": args.size.name(), "tables": tables, "machines": machines, "refused": lines(true), "failed": lines(false),
+        "size": args.size().name(), "tables": tables, "machines": machines, "refused": lines(true), "failed": lines(false),
     })
 }
 

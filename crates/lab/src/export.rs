@@ -95,7 +95,7 @@ type Row = Vec<Value>;
 
 impl Layout {
     fn new(store: &Store) -> Result<Self, Error> {
-        let class = |w: &'static raddle_workloads::Workload| Some((w.name, Program::new(w).ok()?.class.name()));
+        let class = |w: &'static raddle_workloads::Workload| Some((w.name, Program::new(w).ok()?.class?.name()));
         let names = Seam::ALL.map(|seam| format!("mechanism.{}", seam.key()));
         let except: Vec<&str> = ALWAYS.into_iter().chain(names.iter().map(String::as_str)).collect();
         let varied = Varied::of(store, &except)?;

@@ -11,6 +11,7 @@ use crate::metric::Metric;
 use crate::record::Failure;
 use crate::table::{Cell, Gap, Over, Table, TableRow};
 use crate::work::Results;
+use raddle_workloads::Class;
 use std::collections::BTreeMap;
 
 /// A run that left no result.
@@ -66,7 +67,7 @@ impl<'g> Values<'g> {
                 failures.extend(results.failure(&point.key)?.map(|failure| (point.key, failure)));
                 continue;
             };
-            let workload = point.program.workload.name;
+            let workload = point.program.name;
             record.kernels.retain(|kernel| experiment.counts(workload, &kernel.kernel));
             let all = metrics.iter().map(|metric| metric.value(&record)).collect();
             let mut kernels = Vec::new();
@@ -92,7 +93,7 @@ impl<'g> Values<'g> {
         let mut troubles: Vec<Trouble> = Vec::new();
         self.grid.each(|choices, program, _, point| {
             let Some(failure) = self.failures.get(&point.key) else { return };
-            let (what, workload) = (grid::title(experiment, choices), self.grid.programs[program].workload.name);
+            let (what, workload) = (grid::title(experiment, choices), self.grid.programs[program].name);
             let what = if what.is_empty() { workload.to_owned() } else { format!("{what}, {workload}") };
             let line = format!("{what}: {}", failure.reason());
             let trouble = Trouble { is_refusal: failure.is_refusal, line };
@@ -254,7 +255,7 @@ impl<'g> Values<'g> {
     /// The workloads a figure shows, by number.
     fn programs<'f>(&'f self, figure: &'f Figure) -> impl Iterator<Item = usize> + 'f {
         let programs = self.grid.programs.iter().enumerate();
-        programs.filter(|(_, program)| figure.shows(program.workload.name)).map(|(number, _)| number)
+        programs.filter(|(_, program)| figure.shows(program.name)).map(|(number, _)| number)
     }
 
     /// The groups that a figure has means over: the one it shows, those of the experiment, or classes when there are
@@ -268,7 +269,8 @@ impl<'g> Values<'g> {
         }
         let mut groups: Vec<Group> = Vec::new();
         for program in &self.grid.programs {
-            let (class, workload) = (program.class.name(), program.workload.name);
+            let Some(class) = program.class.map(Class::name) else { continue };
+            let workload = program.name;
             match groups.iter_mut().find(|group| group.name == class) {
                 Some(group) => group.workloads.push(workload),
                 None => groups.push(Group { name: class.to_owned(), workloads: vec![workload] }),
@@ -283,7 +285,7 @@ impl<'g> Values<'g> {
         let mut groups = self.groups(experiment, figure).into_iter();
         let group = groups.find(|group| mean.strip_prefix("mean, ") == Some(&group.name));
         let of_group = |name: &&str| group.as_ref().is_none_or(|group| group.workloads.contains(name));
-        self.programs(figure).map(|n| self.grid.programs[n].workload.name).filter(of_group).collect()
+        self.programs(figure).map(|n| self.grid.programs[n].name).filter(of_group).collect()
     }
 
     /// Repetitions of each run.
@@ -304,7 +306,7 @@ impl<'g> Values<'g> {
             }
         }
         let one = |subject: &Subject| {
-            let workload = programs[subject.program].workload.name.to_owned();
+            let workload = programs[subject.program].name.to_owned();
             let (kind, name) = match &subject.kernel {
                 None => (Row::Workload(workload.clone()), workload),
                 Some(kernel) => {
@@ -319,7 +321,7 @@ impl<'g> Values<'g> {
         }
         let mut rows = Vec::new();
         for Group { name, workloads } in self.groups(experiment, figure) {
-            let is_in = |s: &&Subject| workloads.contains(&programs[s.program].workload.name);
+            let is_in = |s: &&Subject| workloads.contains(&programs[s.program].name);
             let of: Vec<Subject> = subjects.iter().filter(is_in).cloned().collect();
             let title = format!("mean, {name}");
             rows.push(row(Row::GroupMean(name), title, &of, &figure.fixed));

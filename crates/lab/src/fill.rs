@@ -11,7 +11,7 @@ use crate::experiment::Experiment;
 use crate::figure::Values;
 use crate::grid::Grid;
 use crate::metric::Metric;
-use crate::point::{Point, Program};
+use crate::point::{Point, Program, Source};
 use raddle_runtime::timing::TimingOptions;
 use raddle_runtime::virtual_blocks::residency;
 use raddle_sim::config::MachineConfig;
@@ -26,7 +26,7 @@ fn launches(program: &Program, size: Size, machine: &MachineConfig) -> Option<Ve
     let timing = TimingOptions::new(machine.clone());
     let mut known: BTreeMap<(String, u32, u32), Residency> = BTreeMap::new();
     let mut fills = Vec::new();
-    for launch in program.workload.launches(size) {
+    for launch in program.launches(size) {
         let Launches { kernel, threads, shared, blocks, .. } = &launch;
         let shape = (kernel.clone(), *threads, *shared);
         if !known.contains_key(&shape) {
@@ -42,7 +42,7 @@ fn launches(program: &Program, size: Size, machine: &MachineConfig) -> Option<Ve
 /// How full a workload makes a machine, by the kernels that count.
 #[must_use]
 pub fn fill(experiment: &Experiment, program: &Program, size: Size, machine: &MachineConfig) -> Option<Fill> {
-    let name = program.workload.name;
+    let name = program.name;
     let launches = launches(program, size, machine)?.into_iter().filter(|(l, _)| experiment.counts(name, &l.kernel));
     Fill::of_most(launches.map(|(launch, fill)| (fill, launch.thread_insts)))
 }
@@ -119,9 +119,13 @@ pub fn machines(experiment: &Experiment, grid: &Grid, values: &Values<'_>) -> Ve
     let mut all: Vec<(Filled, Vec<f64>)> = Vec::new();
     grid.each(|_, _, _, point| {
         let Point { program, target, size, .. } = point;
+        // No census has the launches of a launch file.
+        if matches!(program.source, Source::File(_)) {
+            return;
+        }
         let config = &target.config;
         let part = Part { sms: config.gpu.sms, channels: config.dram.channels, dram_mhz: config.clock.dram };
-        let workload = program.workload.name;
+        let workload = program.name;
         let same = |f: &Filled| (f.workload, f.size, f.part) == (workload, *size, part);
         let at = all.iter().position(|(filled, _)| same(filled)).unwrap_or_else(|| {
             let fill = fill(experiment, program, *size, config);
@@ -131,7 +135,7 @@ pub fn machines(experiment: &Experiment, grid: &Grid, values: &Values<'_>) -> Ve
         });
         all[at].1.extend(values.get(&point.key, &empty_slots()));
     });
-    let order = |workload: &str| grid.programs.iter().position(|program| program.workload.name == workload);
+    let order = |workload: &str| grid.programs.iter().position(|program| program.name == workload);
     all.sort_by_key(|(filled, _)| order(filled.workload));
     let mean = |shares: &[f64]| (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64);
     all.into_iter().map(|(filled, shares)| Filled { empty_slots: mean(&shares), ..filled }).collect()

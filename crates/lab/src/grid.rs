@@ -51,7 +51,11 @@ impl Grid {
     pub fn new(experiment: &Experiment) -> Result<Self, Error> {
         let mut programs = Vec::new();
         for name in &experiment.workloads {
-            programs.push(Arc::new(Program::new(raddle_workloads::find(name)?)?));
+            let program = match experiment.files.get(name) {
+                Some(file) => Program::of_file(name, file),
+                None => Program::new(raddle_workloads::find(name)?)?,
+            };
+            programs.push(Arc::new(program));
         }
         let sides: Vec<usize> = experiment.axes.iter().map(|axis| axis.variants.len()).collect();
         let repeats = experiment.repeats.count as usize;
@@ -91,7 +95,7 @@ impl Grid {
         let mut left_out = None;
         for (n, program) in self.programs.clone().into_iter().enumerate() {
             let is_shown = shown.is_none_or(|shown| shown.contains(&(choices.to_vec(), n)));
-            if !is_shown || !experiment.runs_with(choices, program.workload.name) {
+            if !is_shown || !experiment.runs_with(choices, program.name) {
                 self.at.extend(std::iter::repeat_n(None, self.repeats));
                 continue;
             }
@@ -109,7 +113,7 @@ impl Grid {
                 if let Some(only) = program.warp_width.filter(|only| *only != width) {
                     self.at.push(None);
                     if repeat == 0 {
-                        let (title, name) = (title(experiment, choices), program.workload.name);
+                        let (title, name) = (title(experiment, choices), program.name);
                         self.left_out.push(format!("{title}, {name}: it is written for warps of {only} lanes"));
                     }
                     continue;
@@ -217,7 +221,7 @@ impl Targets<'_> {
     fn part(&mut self, combination: &Combination<'_>, program: &Program) -> Result<Vec<Change>, Error> {
         let experiment = self.experiment;
         let Some(rule) = &experiment.fill else { return Ok(Vec::new()) };
-        let (workload, size) = (program.workload.name, combination.size);
+        let (workload, size) = (program.name, combination.size);
         let name = (name_of(combination.base), workload, size);
         if let Some(known) = self.parts.get(&name) {
             return Ok(known.clone());
@@ -346,7 +350,7 @@ mod tests {
         let point = grid.point(&[1, 2], 1, 2).unwrap();
         assert_eq!((point.target.config.gpu.sms, point.seed, point.heap_offset), (3, 3, 2 * HEAP_STEP));
         assert_eq!(point.target.config.mechanism.issue.name(), "gto");
-        assert_eq!(point.program.workload.name, "spmv");
+        assert_eq!(point.program.name, "spmv");
         let first = grid.point(&[0, 0], 0, 0).unwrap();
         assert_eq!((first.seed, first.heap_offset), (SEED, 0));
     }
@@ -368,7 +372,7 @@ mod tests {
             let experiment = Experiment::parse(name, text).unwrap();
             let shown = experiment.shown();
             Grid::new(&experiment).unwrap().each(|choices, program, _, point| {
-                let what = || format!("{name}: {}, {}", title(&experiment, choices), point.program.workload.name);
+                let what = || format!("{name}: {}, {}", title(&experiment, choices), point.program.name);
                 assert!(shown.contains(&(choices.to_vec(), program)), "{}", what());
             });
         }

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! * [`experiment`]: what is varied, measured and drawn, and its file.
-//! * [`grid`], [`point`]: the runs that makes.
+//! * [`grid`], [`point`]: the runs that makes; [`launch_file`]: workloads that are launch files of the user.
 //! * [`fill`], [`machines`]: how full their machines are, and what pages say of them.
 //! * [`record`], [`key`]: what a run leaves behind, and the hash of what determines it.
 //! * [`store`]: all records, safe against kills, full disks and damage; [`export`]: one table of them, [`varied`]: what
@@ -41,6 +41,7 @@ pub mod keep;
 pub mod key;
 pub mod label;
 pub mod lanes;
+pub mod launch_file;
 pub mod machines;
 pub mod markdown;
 pub mod metric;

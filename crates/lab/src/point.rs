@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::keep::Keeping;
 use crate::key::Key;
+use crate::launch_file::LaunchFile;
 use crate::record::{Failure, Identity, KernelCounts, MachineSpec, Record, SCHEMA};
 use crate::virtualize::Virtualize;
 use raddle_runtime::checkpoint::Checkpoints;
@@ -13,7 +14,8 @@ use raddle_runtime::{Engine, EngineOptions, Problem, PtxFile};
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::Registry;
 use raddle_workloads::Error as RunError;
-use raddle_workloads::{Class, Manifest, Ran, Request, Size, Workload};
+use raddle_workloads::run::SEED;
+use raddle_workloads::{Class, Launches, Manifest, Ran, Request, Size, Workload};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -40,12 +42,22 @@ impl Target {
     }
 }
 
+/// Where a program is from.
+pub enum Source {
+    /// It comes with Raddle.
+    Workload(&'static Workload),
+    /// It is a launch file of the user.
+    File(Arc<LaunchFile>),
+}
+
 /// A workload, with what all its points have in common.
 pub struct Program {
-    /// The workload.
-    pub workload: &'static Workload,
-    /// Its class.
-    pub class: Class,
+    /// Its name in tables.
+    pub name: &'static str,
+    /// Where it is from.
+    pub source: Source,
+    /// Its class; launch files have none.
+    pub class: Option<Class>,
     /// The warp width it is written for; any when there is none.
     pub warp_width: Option<u32>,
     /// Whether all blocks of a launch must be resident at once.
@@ -67,7 +79,34 @@ impl Program {
         let manifest = workload.manifest(&module)?;
         let (ptx, driver) = (Key::of(workload.ptx.as_bytes()), Key::of(workload.driver_source.as_bytes()));
         let Manifest { class, warp_width, all_resident, sizes, .. } = manifest;
-        Ok(Self { workload, class, warp_width, all_resident, module, ptx, driver, sizes })
+        let (name, source, class) = (workload.name, Source::Workload(workload), Some(class));
+        Ok(Self { name, source, class, warp_width, all_resident, module, ptx, driver, sizes })
+    }
+
+    /// A launch file, with its name in tables.
+    #[must_use]
+    pub fn of_file(name: &'static str, file: &Arc<LaunchFile>) -> Self {
+        let module = file.module.clone();
+        Self {
+            name,
+            source: Source::File(Arc::clone(file)),
+            class: None,
+            warp_width: None,
+            all_resident: false,
+            ptx: Key::of(module.source.as_bytes()),
+            module,
+            driver: file.content,
+            sizes: BTreeMap::new(),
+        }
+    }
+
+    /// What it launches at a size, by the census; nothing where that does not have it.
+    #[must_use]
+    pub fn launches(&self, size: Size) -> Vec<Launches> {
+        match &self.source {
+            Source::Workload(workload) => workload.launches(size),
+            Source::File(_) => Vec::new(),
+        }
     }
 }
 
@@ -78,7 +117,7 @@ pub struct Point {
     pub program: Arc<Program>,
     /// On which machine.
     pub target: Arc<Target>,
-    /// How large the input is.
+    /// How large the input is; launch files have one size.
     pub size: Size,
     /// What that means to the driver.
     parameters: BTreeMap<String, u64>,
@@ -105,8 +144,13 @@ impl Point {
         heap_offset: u64,
     ) -> Result<Self, Error> {
         let (program, target) = (Arc::clone(program), Arc::clone(target));
-        let Some(parameters) = program.sizes.get(&size).cloned() else {
-            return Err(Problem::new(format!("`{}` has no size `{size}`", program.workload.name)).into());
+        let (parameters, seed) = match (&program.source, program.sizes.get(&size)) {
+            // Neither makes a difference to what it runs.
+            (Source::File(_), _) => (BTreeMap::new(), SEED),
+            (Source::Workload(_), Some(parameters)) => (parameters.clone(), seed),
+            (Source::Workload(_), None) => {
+                return Err(Problem::new(format!("`{}` has no size `{size}`", program.name)).into());
+            }
         };
         let (virtualize, key) = (None, Key([0; 32]));
         let mut point = Self { program, target, size, parameters, seed, heap_offset, virtualize, key };
@@ -126,13 +170,18 @@ impl Point {
     #[must_use]
     pub fn identity(&self) -> Identity {
         let program = &self.program;
+        // Names in tables depend on what else the experiment runs.
+        let (workload, size) = match &program.source {
+            Source::Workload(workload) => (workload.name.to_owned(), self.size.name()),
+            Source::File(file) => (file.file_name(), "-"),
+        };
         Identity {
             schema: SCHEMA,
             epoch: raddle_sim::EPOCH,
-            workload: program.workload.name.to_owned(),
+            workload,
             ptx: program.ptx,
             driver: program.driver,
-            size: self.size.name().to_owned(),
+            size: size.to_owned(),
             parameters: self.parameters.clone(),
             seed: self.seed,
             heap_offset: self.heap_offset,
@@ -192,7 +241,6 @@ impl Point {
         recorder: Option<&mut Recorder>,
         checkpoints: Option<Checkpoints>,
     ) -> Result<Ran, raddle_workloads::Error> {
-        let workload = self.program.workload;
         let machine = self.target.config.clone();
         let virtualized = self.virtualize.map(|virtualize| virtualize.apply(&self.program.module, &machine));
         let virtualized = virtualized.transpose()?;
@@ -203,7 +251,11 @@ impl Point {
         let request = Request { seed: self.seed, ..Request::new(self.size) };
         let setup = Setup::with_registry(options, Arc::clone(&self.target.registry)).with_checkpoints(checkpoints);
         let observer = recorder.map(|recorder| recorder as &mut dyn LaunchObserver);
-        workload.run(module, &setup, Watch { observer, progress: None }, &request)
+        let watch = Watch { observer, progress: None };
+        match &self.program.source {
+            Source::Workload(workload) => workload.run(module, &setup, watch, &request),
+            Source::File(file) => file.run(module, &setup, watch),
+        }
     }
 }
 

@@ -93,8 +93,8 @@ fn points(experiment: &Experiment, grid: &Grid, values: &Values<'_>) -> String {
     grid.each(|choices, program, repeat, point| {
         let mut row = vec![
             point.key.to_string(),
-            grid.programs[program].workload.name.to_owned(),
-            grid.programs[program].class.to_string(),
+            grid.programs[program].name.to_owned(),
+            grid.programs[program].class.map_or_else(|| "-".to_owned(), |class| class.to_string()),
             point.size.to_string(),
             point.seed.to_string(),
             point.heap_offset.to_string(),

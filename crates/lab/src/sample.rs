@@ -27,7 +27,7 @@ pub struct Spots<'g> {
 /// How much work a point is, roughly: instructions of warps of its machine.
 #[must_use]
 pub fn cost(point: &Point) -> f64 {
-    let launches = point.program.workload.launches(point.size);
+    let launches = point.program.launches(point.size);
     let threads: u64 = launches.iter().map(|launch| launch.thread_insts).sum();
     threads as f64 / f64::from(point.target.config.sm.warp_width)
 }

@@ -43,7 +43,7 @@ impl Timeline {
     /// The point it shows; none where the experiment does not run it.
     #[must_use]
     pub fn point<'g>(&self, grid: &'g Grid) -> Option<&'g Point> {
-        let program = grid.programs.iter().position(|program| program.workload.name == self.workload)?;
+        let program = grid.programs.iter().position(|program| program.name == self.workload)?;
         grid.point(&self.choices, program, 0)
     }
 

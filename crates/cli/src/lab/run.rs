@@ -128,6 +128,9 @@ impl Which {
     /// The experiment with its points: at the given size, else at that of the file.
     fn read(&self, registry: &Arc<Registry>) -> Result<(Experiment, Grid), Failure> {
         read_changed(&self.file, registry, |experiment| {
+            if let (Some(_), Some(note)) = (self.size, experiment.files.size_note()) {
+                out::talk(&note);
+            }
             experiment.size = self.size.unwrap_or(experiment.size);
             match self.figure.is_empty() {
                 true => Ok(()),

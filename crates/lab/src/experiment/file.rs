@@ -4,7 +4,7 @@ mod figure;
 mod fill;
 mod timeline;
 
-use super::{Axis, Base, Change, Experiment, Group, Repeats, Variant, Vary, all_of, workloads};
+use super::{Axis, Base, Change, Experiment, Files, Group, Repeats, Variant, Vary, all_of, workloads};
 use crate::metric::Metric;
 use crate::virtualize::Virtualize;
 use figure::{RawFigure, RawHeadline, RawLarge, figure, group_named, headline, large};
@@ -160,8 +160,9 @@ fn machine_file(folder: &Path, name: Change) -> Result<Base, Problem> {
 /// Reads a whole file.
 pub(super) fn parse(registry: &Arc<Registry>, folder: &Path, name: &str, text: &str) -> Result<Experiment, Problem> {
     let raw: RawFile = toml::from_str(text).map_err(|e| toml_problem(&e))?;
-    let chosen = raw.workloads.as_deref().map(meant).transpose()?;
-    let groups = groups(&raw.group, chosen.as_deref())?;
+    let mut files = Files::new(folder);
+    let chosen = raw.workloads.as_deref().map(|words| meant(words, &mut files)).transpose()?;
+    let groups = groups(&raw.group, chosen.as_deref(), &mut files)?;
     let mut in_order: Vec<&'static str> = Vec::new();
     for workload in groups.iter().flat_map(|group| group.workloads.iter().copied()).chain(chosen.into_iter().flatten())
     {
@@ -175,6 +176,7 @@ pub(super) fn parse(registry: &Arc<Registry>, folder: &Path, name: &str, text: &
     let mut experiment = Experiment::new(name, in_order, registry);
     (experiment.title, experiment.about) = (raw.title, raw.about);
     experiment.groups = groups;
+    experiment.files = files;
     experiment.size = raw.size;
     if let Some(base) = base(folder, raw.preset, raw.machine)? {
         experiment.base = base;
@@ -223,13 +225,13 @@ pub(super) fn parse(registry: &Arc<Registry>, folder: &Path, name: &str, text: &
 }
 
 /// The workloads that words mean.
-fn meant(words: &[Spanned<String>]) -> Result<Vec<&'static str>, Problem> {
+fn meant(words: &[Spanned<String>], files: &mut Files) -> Result<Vec<&'static str>, Problem> {
     let texts = words.iter().map(|word| word.get_ref().as_str());
-    workloads(texts).map_err(|(place, problem)| problem.at(Some(words[place].span())))
+    workloads(texts, files).map_err(|(place, problem)| problem.at(Some(words[place].span())))
 }
 
 /// Groups of workloads that the experiment runs, each in one group at most, but for groups that say they overlap.
-fn groups(raw: &[RawGroup], chosen: Option<&[&'static str]>) -> Result<Vec<Group>, Problem> {
+fn groups(raw: &[RawGroup], chosen: Option<&[&'static str]>, files: &mut Files) -> Result<Vec<Group>, Problem> {
     let mut groups: Vec<Group> = Vec::new();
     for RawGroup { name, workloads, overlaps } in raw {
         let text = name.get_ref().trim();
@@ -240,7 +242,7 @@ fn groups(raw: &[RawGroup], chosen: Option<&[&'static str]>) -> Result<Vec<Group
         let mut own = Vec::new();
         for word in workloads {
             let at = Some(word.span());
-            for workload in meant(std::slice::from_ref(word))? {
+            for workload in meant(std::slice::from_ref(word), files)? {
                 let taken = groups.iter().find(|group| !overlaps && group.workloads.contains(&workload));
                 if let Some(other) = taken {
                     let message = format!("`{workload}` is in group `{}` already", other.name);

@@ -2,9 +2,11 @@
 
 mod figure;
 mod file;
+mod files;
 mod shown;
 
 pub use figure::{Against, Figure, Mean, PaperValue, Part, Reading, Row, Rows, slots};
+pub use files::Files;
 pub use shown::Large;
 
 use crate::error::{Error, reading};
@@ -187,8 +189,10 @@ pub struct Experiment {
     pub title: String,
     /// What it is for.
     pub about: String,
-    /// What runs, by group, class and name.
+    /// What runs, by group, class and name; launch files are last.
     pub workloads: Vec<&'static str>,
+    /// The launch files among them.
+    pub files: Files,
     /// Groups of workloads; where there are none, classes are the groups.
     pub groups: Vec<Group>,
     /// Size of inputs, where no axis chooses it.
@@ -253,6 +257,7 @@ impl Experiment {
             title: name.to_owned(),
             about: String::new(),
             workloads,
+            files: Files::default(),
             groups: Vec::new(),
             size: Size::Small,
             base: Base::preset(DEFAULT_PRESET),
@@ -336,6 +341,15 @@ impl Experiment {
         self.chosen(choices).all(|variant| variant.workloads.as_ref().is_none_or(|only| only.contains(&workload)))
     }
 
+    /// The name of a kernel of a workload.
+    pub(crate) fn kernel(&self, workload: &str, name: &str) -> Result<String, Problem> {
+        if let Some(file) = self.files.get(workload) {
+            return Ok(file.module.kernel(Some(name))?.to_owned());
+        }
+        let module = raddle_workloads::find(workload)?.module().map_err(|e| Problem::new(e.to_string()))?;
+        Ok(module.kernel(Some(name))?.to_owned())
+    }
+
     /// Whether a kernel of a workload counts.
     #[must_use]
     pub fn counts(&self, workload: &str, kernel: &str) -> bool {
@@ -358,16 +372,26 @@ pub(crate) fn all_of(registry: &Registry, key: &str) -> Option<Vec<String>> {
     Some(names.collect())
 }
 
-/// The workloads a list of words means, by class and name: `all`, `class:barrier`, or a name.
+/// The workloads a list of words means, by class and name, and then launch files: `all`, `class:barrier`, a name, or the
+/// path of a launch file, which is added to `files`.
 ///
 /// # Errors
 /// When a word means none; its place in the list comes with it.
-pub fn workloads<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'static str>, (usize, Problem)> {
+pub fn workloads<'a>(
+    words: impl IntoIterator<Item = &'a str>,
+    files: &mut Files,
+) -> Result<Vec<&'static str>, (usize, Problem)> {
     let class_of = |workload: &Workload| workload.module().and_then(|m| workload.manifest(&m)).map(|m| m.class);
     let all: Vec<(Class, &'static str)> =
         raddle_workloads::all().iter().filter_map(|w| Some((class_of(w).ok()?, w.name))).collect();
     let mut chosen = Vec::new();
+    let mut own: Vec<&'static str> = Vec::new();
     for (place, word) in words.into_iter().enumerate() {
+        if Files::is_file(word) {
+            let name = files.add(word).map_err(|problem| (place, problem))?;
+            own.extend((!own.contains(&name)).then_some(name));
+            continue;
+        }
         let before = chosen.len();
         match word.strip_prefix("class:") {
             Some(class) => chosen.extend(all.iter().filter(|(c, _)| c.name() == class)),
@@ -384,7 +408,7 @@ pub fn workloads<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'s
     }
     chosen.sort();
     chosen.dedup();
-    Ok(chosen.into_iter().map(|(_, name)| name).collect())
+    Ok(chosen.into_iter().map(|(_, name)| name).chain(own).collect())
 }
 
 #[cfg(test)]
@@ -393,12 +417,21 @@ mod tests {
 
     #[test]
     fn words_become_workloads() {
-        let all = workloads(["all"]).unwrap();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let workloads = |words: &[&str]| workloads(words.iter().copied(), &mut Files::new(&folder));
+        let all = workloads(&["all"]).unwrap();
         assert_eq!(all.len(), raddle_workloads::all().len());
-        assert_eq!(workloads(["spmv", "all", "spmv"]).unwrap(), all);
-        assert!(workloads(["class:divergent"]).unwrap().contains(&"bfs"));
-        assert_eq!(workloads(["spmv", "bsf"]).unwrap_err().0, 1);
-        assert!(workloads(["class:odd"]).is_err());
+        assert_eq!(workloads(&["spmv", "all", "spmv"]).unwrap(), all);
+        assert!(workloads(&["class:divergent"]).unwrap().contains(&"bfs"));
+        assert_eq!(workloads(&["spmv", "bsf"]).unwrap_err().0, 1);
+        assert!(workloads(&["class:odd"]).is_err());
+        let files = ["examples/saxpy.toml", "spmv", "examples/bfs.toml", "examples/saxpy.toml", "bfs"];
+        assert_eq!(workloads(&files).unwrap(), ["bfs", "spmv", "saxpy", "bfs.toml"], "names are unique");
+        let (place, problem) = workloads(&["bfs", "examples/saxpy.ptx"]).unwrap_err();
+        assert_eq!(place, 1);
+        assert_eq!(problem.message, "`examples/saxpy.ptx` is neither a workload nor a launch file");
+        let (_, problem) = workloads(&["examples/none.toml"]).unwrap_err();
+        assert!(problem.message.starts_with("cannot read "), "{problem}");
     }
 
     #[test]

@@ -63,7 +63,7 @@ fn only_kernels_that_count_decide() {
         }
         fill(&experiment, &page_view, Size::Small, &machine("gtx480")).unwrap()
     };
-    let launches = page_view.workload.launches(Size::Small);
+    let launches = page_view.launches(Size::Small);
     let blocks = |kernel: &str| launches.iter().find(|l| l.kernel == kernel).unwrap().blocks;
     assert_eq!(of(&["sort_tiles"]).blocks, blocks("sort_tiles"));
     assert_eq!(of(&["scan_totals"]).blocks, 1);
@@ -98,7 +98,7 @@ fn known_machines_are_chosen() {
     for (preset, expected) in [("gtx480", (4, 2, 739)), ("fx5800", (6, 2, 640))] {
         let text = format!("preset = '{preset}'\n{}", FILLED.replace("waves = 2.0", "waves = 10"));
         let (_, grid) = grid(&text);
-        let spmv = grid.programs.iter().position(|program| program.workload.name == "spmv").unwrap();
+        let spmv = grid.programs.iter().position(|program| program.name == "spmv").unwrap();
         assert_eq!(size_of(grid.point(&[0], spmv, 0).unwrap()), expected, "{preset}");
     }
 }
@@ -107,7 +107,7 @@ fn known_machines_are_chosen() {
 fn a_rule_can_have_other_waves_for_some() {
     let (_, grid) = grid(&FILLED.replace("waves = 2.0", "waves = 0.01\nworkloads = { walsh = 1000 }"));
     let sizes: BTreeMap<&str, _> = (0..grid.programs.len())
-        .map(|number| (grid.programs[number].workload.name, size_of(grid.point(&[0], number, 0).unwrap())))
+        .map(|number| (grid.programs[number].name, size_of(grid.point(&[0], number, 0).unwrap())))
         .collect();
     assert_eq!(sizes, BTreeMap::from([("walsh", (1, 1, 370)), ("spmv", (15, 6, 924))]));
 }
@@ -126,7 +126,7 @@ fn records_and_pages_have_the_machine() {
     for point in &grid.points {
         let record = crate::work::Results::result(&results, &point.key).unwrap().unwrap();
         let spec = Arc::clone(&record.identity.machine);
-        let filled = machines.iter().find(|m| m.workload == point.program.workload.name).unwrap();
+        let filled = machines.iter().find(|m| m.workload == point.program.name).unwrap();
         let Part { sms, channels, dram_mhz } = filled.part;
         assert_eq!(spec.number(&["gpu", "sms"]), f64::from(sms));
         assert_eq!(spec.number(&["dram", "channels"]), f64::from(channels));

@@ -125,7 +125,7 @@ fn cells_that_were_run_are_compared_with_the_page() {
     // `spmv` by lrr and gto, and `bfs` by lrr alone.
     let of = |choices: &[usize], program: usize| choices[0] < [1, 2, 0, 0][program];
     with_values(of, |experiment, grid, values| {
-        let first = grid.programs[1].workload.name;
+        let first = grid.programs[1].name;
         let good = compare(values, experiment, 0, &section);
         assert_eq!((&good.cells[..], good.wrong.len()), (&[(first.to_owned(), 1)][..], 0), "{good:?}");
         let line = section.lines().find(|line| line.starts_with(&format!("| {first} |"))).unwrap();

@@ -1,6 +1,6 @@
 //! Figures and the headline of an experiment file.
 
-use super::{RawBaseline, Word, axis_named, baseline, variant_named};
+use super::{Files, RawBaseline, Word, axis_named, baseline, variant_named};
 use crate::experiment::{
     Against, Experiment, Figure, Group, Headline, Large, Mean, PaperValue, Part, Reading, Row, Rows, slots, workloads,
 };
@@ -94,7 +94,8 @@ pub(super) fn group_named(name: &Spanned<String>, experiment: &Experiment) -> Re
     if let Some(group) = experiment.groups.iter().find(|group| group.name == text) {
         return Ok(group.clone());
     }
-    let of_class = workloads([format!("class:{text}").as_str()]).map_err(|(_, problem)| problem)?;
+    let of_class =
+        workloads([format!("class:{text}").as_str()], &mut Files::default()).map_err(|(_, problem)| problem)?;
     let own: Vec<_> = of_class.into_iter().filter(|workload| experiment.workloads.contains(workload)).collect();
     if own.is_empty() {
         let problem = Problem::new(format!("the experiment has no workloads of class `{text}`")).at(Some(name.span()));
@@ -324,8 +325,7 @@ fn group_row(name: &str, experiment: &Experiment) -> Result<Row, Problem> {
 fn kernel_row(word: &str, experiment: &Experiment) -> Result<Row, Problem> {
     match word.split_once('/') {
         Some((workload, kernel)) if experiment.workloads.contains(&workload) => {
-            let module = raddle_workloads::find(workload)?.module().map_err(|e| Problem::new(e.to_string()))?;
-            let kernel = module.kernel(Some(kernel))?.to_owned();
+            let kernel = experiment.kernel(workload, kernel)?;
             if !experiment.counts(workload, &kernel) {
                 let problem = Problem::new(format!("kernel `{kernel}` of `{workload}` does not count"));
                 return Err(problem.help("[kernels] says which kernels of a workload do"));

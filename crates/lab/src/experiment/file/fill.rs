@@ -44,9 +44,8 @@ pub(super) fn kernels(
     let mut all = BTreeMap::new();
     for (name, kernels) in raw {
         let workload = workload(&name, experiment)?;
-        let module = raddle_workloads::find(workload)?.module().map_err(|e| Problem::new(e.to_string()))?;
         let known = |kernel: &Spanned<String>| {
-            let found = module.kernel(Some(kernel.get_ref())).map(str::to_owned);
+            let found = experiment.kernel(workload, kernel.get_ref());
             found.map_err(|problem| problem.at(Some(kernel.span())))
         };
         let counted = kernels.get_ref().iter().map(known).collect::<Result<Vec<_>, _>>()?;
@@ -62,10 +61,10 @@ pub(super) fn kernels(
 /// A workload of the experiment, by name.
 fn workload(name: &Spanned<String>, experiment: &Experiment) -> Result<&'static str, Problem> {
     let at = Some(name.span());
-    let found = raddle_workloads::find(name.get_ref()).map_err(|problem| problem.at(at.clone()))?.name;
-    if experiment.workloads.contains(&found) {
+    if let Some(found) = experiment.workloads.iter().find(|workload| *workload == name.get_ref()) {
         return Ok(found);
     }
+    let found = raddle_workloads::find(name.get_ref()).map_err(|problem| problem.at(at.clone()))?.name;
     let problem = Problem::new(format!("the experiment does not run `{found}`")).at(at);
     Err(problem.help("add it to `workloads` or to a group"))
 }

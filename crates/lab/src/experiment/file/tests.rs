@@ -131,10 +131,8 @@ fn a_choice_can_be_run_with_some_groups() {
     assert!(e.runs_with(&[0, 0, 0], "spmv") && e.runs_with(&[0, 0, 0], "bfs"));
     let grid = crate::grid::Grid::new(&e).unwrap();
     let is_run = |choices: [usize; 3], name: &str| {
-        let number = grid.programs.iter().position(|program| program.workload.name == name).unwrap();
-        (0..2)
-            .map(|repeat| grid.point(&choices, number, repeat))
-            .all(|p| p.is_some_and(|p| p.program.workload.name == name))
+        let number = grid.programs.iter().position(|program| program.name == name).unwrap();
+        (0..2).map(|repeat| grid.point(&choices, number, repeat)).all(|p| p.is_some_and(|p| p.program.name == name))
     };
     assert!(is_run([0, 0, 1], "spmv") && !is_run([0, 0, 1], "bfs") && is_run([0, 1, 0], "bfs"));
     let wrong = changed("preset = \"fx5800\"", "groups = [\"divergant\"]");

@@ -37,8 +37,7 @@ pub(super) fn timeline(raw: RawTimeline, experiment: &Experiment) -> Result<Time
         let problem = Problem::new(format!("the experiment does not run `{word}`")).at(Some(raw.workload.span()));
         return Err(problem.help("a timeline shows one of its workloads"));
     };
-    let module = raddle_workloads::find(workload)?.module().map_err(|e| Problem::new(e.to_string()))?;
-    let kernel = module.kernel(Some(raw.kernel.get_ref())).map_err(|p| p.at(Some(raw.kernel.span())))?.to_owned();
+    let kernel = experiment.kernel(workload, raw.kernel.get_ref()).map_err(|p| p.at(Some(raw.kernel.span())))?;
     let blocks = match (raw.first, raw.blocks.is_empty()) {
         (Some(count), true) => Blocks::First(count),
         (None, false) => Blocks::Numbers(raw.blocks),
