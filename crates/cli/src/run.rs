@@ -214,7 +214,7 @@ impl Args {
 
     /// Prints the summary, unless it is not wanted.
     fn summarise(&self, lines: &[String]) -> Result<(), Failure> {
-        if !self.quiet {
+        if !self.quiet && !lines.is_empty() {
             out::data(&(lines.join("\n") + "\n"))?;
         }
         Ok(())

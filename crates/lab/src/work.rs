@@ -262,9 +262,8 @@ pub fn run_kept<R: Results>(
 fn insts(points: &[&Point]) -> Option<Vec<u64>> {
     let mut known = BTreeMap::new();
     let mut of = |point: &&Point| {
-        let workload = point.program.workload;
-        let insts = known.entry((workload.name, point.size)).or_insert_with(|| {
-            let launches = workload.launches(point.size);
+        let insts = known.entry((point.program.name, point.size)).or_insert_with(|| {
+            let launches = point.program.launches(point.size);
             (!launches.is_empty()).then(|| launches.iter().map(|l| l.thread_insts).sum::<u64>())
         });
         *insts
@@ -409,7 +408,7 @@ mod tests {
         let tell = |p: Progress| told.lock().unwrap().push(p.insts.unwrap());
         run(&points, &mut results, options, &tell).unwrap();
         let told = told.into_inner().unwrap();
-        let own: u64 = points[0].program.workload.launches(Size::Tiny).iter().map(|l| l.thread_insts).sum();
+        let own: u64 = points[0].program.launches(Size::Tiny).iter().map(|l| l.thread_insts).sum();
         assert!(own > 0 && told.iter().all(|insts| insts.all == 2 * own), "{told:?}");
         assert_eq!(told.iter().map(|insts| insts.done).collect::<Vec<_>>(), [0, own, own, 2 * own]);
         // What is refused takes no time.
