@@ -5,7 +5,7 @@ use crate::out::{self, count};
 use crate::run;
 use crate::sources::{self, Sources, own_line};
 use raddle_lab::accesses;
-use raddle_lab::drawing::Drawing;
+use raddle_lab::drawing::{Drawing, Medium};
 use raddle_lab::label::Label;
 use raddle_runtime::Problem;
 use raddle_runtime::access_record::{Access, AccessRecord, Banked, Request};
@@ -98,7 +98,7 @@ pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
         out::json(&json!({"accesses": values}))?;
     }
     if let Some(config) = &machine {
-        picture.write(&drawing(access, &place.label, config), &summary(place, access))?;
+        picture.write(&drawing(access, &place.label, config), Medium::Screen, &summary(place, access))?;
     }
     Ok(exit)
 }

@@ -1,11 +1,14 @@
 //! `raddle compare`: a grid from the command line, and tables at once.
 
 use crate::exit::{Exit, Failure};
+use crate::figures::{FigureArgs, write_data};
 use crate::fill;
 use crate::lab::{Jobs, Watching};
 use crate::out;
 use crate::run::sizes;
 use clap::ValueEnum;
+use raddle_lab::chart::{Layout, draw};
+use raddle_lab::drawing::Medium;
 use raddle_lab::experiment::{
     Against, Axis, Base, Change, Experiment, Figure, Files, Mean, Part, Repeats, Rows, Variant, Vary, slots, workloads,
 };
@@ -16,13 +19,13 @@ use raddle_lab::metric::Metric;
 use raddle_lab::store::Store;
 use raddle_lab::table::{Cell, Table};
 use raddle_lab::work::{self, InMemory, Results};
-use raddle_lab::{export, markdown};
+use raddle_lab::{export, markdown, plot_data};
 use raddle_runtime::Problem;
 use raddle_sim::config::{DEFAULT_PRESET, PRESETS};
 use raddle_sim::seam::{Registry, Seam};
 use raddle_workloads::Size;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[derive(clap::Args)]
@@ -44,6 +47,7 @@ Examples:
   raddle compare examples/saxpy.toml matmul --issue lrr,gto
   raddle compare all --issue gto,all --size tiny --repeats 3
   raddle compare bfs mum --divergence pdom,dwf,tbc --kernels --csv models.csv
+  raddle compare all --issue lrr,gto --output speedup.pdf --width ieee --data numbers
   raddle compare class:divergent --vary mechanism.issue.active=2,4,8 --issue two-level
   raddle compare bfs --preset gtx480,fx5800 --metric l1d-hit-rate,read-latency --plain")]
 pub struct Args {
@@ -106,6 +110,11 @@ pub struct Args {
     /// Print one JSON object with all tables
     #[arg(long)]
     json: bool,
+    /// Draw the table; the name of the file ends in .svg, .png or .pdf, and several tables add their own names to it
+    #[arg(long, short, value_name = "FILE", help_heading = "Figures")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    figures: FigureArgs,
     /// Write all values to a CSV file, one value on each line
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
@@ -350,6 +359,11 @@ pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     if let (Some(_), Some(note)) = (args.size, experiment.files.size_note()) {
         out::talk(&note);
     }
+    if let (Some(_), None) = (args.figures.width, &args.output) {
+        return Err(Problem::new("--width is for a picture").help("--output FILE says where it goes").into());
+    }
+    // Nobody should wait for a picture that cannot be written.
+    args.output.as_deref().map(out::Picture::new).transpose()?;
     let grid = Grid::new(&experiment)?;
     for line in &grid.left_out {
         out::talk(&format!("left out: {line}"));
@@ -397,6 +411,17 @@ fn tables(args: &Args, experiment: &Experiment, grid: &Grid, results: &mut impl 
         out::talk(&format!("refused: {}", trouble.line));
     }
     fill::not_full(&machines).iter().for_each(|line| out::talk(line));
+    for table in &tables {
+        let Some(path) = &args.output else { break };
+        let own = if tables.len() == 1 { path.clone() } else { with_name(path, table) };
+        let width = args.figures.width;
+        let layout = width.map_or(Layout::FILE, Layout::print);
+        let medium = if width.is_some() { Medium::Print } else { Medium::Screen };
+        out::Picture::new(&own)?.write(&draw(table, layout), medium, &table.title)?;
+    }
+    if let Some(folder) = &args.figures.data {
+        write_data(folder, &tables)?;
+    }
     if let Some(path) = &args.csv {
         let wrong = |source| raddle_lab::Error::Write { path: path.display().to_string(), source };
         std::fs::write(path, export::figures_csv(&tables)).map_err(wrong)?;
@@ -405,6 +430,12 @@ fn tables(args: &Args, experiment: &Experiment, grid: &Grid, results: &mut impl 
         export::figures_parquet(&tables, path)?;
     }
     Ok(Exit::good_if(ended.failed == 0))
+}
+
+/// The file of one of several tables: `a.svg` becomes `a-ipc.svg`.
+fn with_name(path: &Path, table: &Table) -> PathBuf {
+    let [stem, ending] = [path.file_stem(), path.extension()].map(|part| part.unwrap_or_default().to_string_lossy());
+    path.with_file_name(format!("{stem}-{}.{ending}", plot_data::file_name(table)))
 }
 
 /// Title and what the values are, the latter once.

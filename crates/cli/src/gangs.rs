@@ -4,6 +4,7 @@ use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::run;
 use crate::sources;
+use raddle_lab::drawing::Medium;
 use raddle_lab::gangs;
 use raddle_runtime::Problem;
 use raddle_runtime::gang_record::GangRecord;
@@ -60,6 +61,6 @@ pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
         let from = |(at, sizes): &(u64, [u16; 9])| json!({"from": at, "warps_by_size": sizes[1..].to_vec()});
         out::json(&json!({"sm": args.sm, "gangs": record.sizes.iter().map(from).collect::<Vec<_>>()}))?;
     }
-    picture.write(&gangs::drawing(&record, &labels), &out::count(record.sizes.len(), "change"))?;
+    picture.write(&gangs::drawing(&record, &labels), Medium::Screen, &out::count(record.sizes.len(), "change"))?;
     Ok(exit)
 }

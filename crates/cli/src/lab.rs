@@ -49,10 +49,13 @@ Example:
     Worker(run::WorkerArgs),
     /// Make the report of an experiment from the results in the store
     #[command(after_help = "\
-Writes a folder with index.html, which is self-contained, and with drawings and a table for each figure.
+Writes a folder with index.html, which is self-contained, and with drawings and a table for each figure. With
+--width the files of drawings are for a paper: columns are 88.9 mm (ieee), 181.9 mm (ieee-two), 84.7 mm (acm)
+and 177.8 mm (acm-two) wide.
 
-Example:
-  raddle lab report matrix --size tiny --output report")]
+Examples:
+  raddle lab report matrix --size tiny --output report
+  raddle lab report matrix --size tiny --output report --width ieee --data numbers")]
     Report(run::ReportArgs),
     /// List results or failures
     #[command(after_help = "\

@@ -4,6 +4,7 @@ use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::run;
 use crate::sources;
+use raddle_lab::drawing::Medium;
 use raddle_lab::lanes;
 use raddle_runtime::Problem;
 use raddle_runtime::issue_record::IssueRecord;
@@ -59,6 +60,6 @@ pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
         return Err(problem.help("choose what to draw with --sm and --launch").into());
     }
     let count = out::count(record.issued.len(), "instruction");
-    picture.write(&lanes::drawing(&record.issued, width, &labels), &count)?;
+    picture.write(&lanes::drawing(&record.issued, width, &labels), Medium::Screen, &count)?;
     Ok(exit)
 }

@@ -21,6 +21,7 @@ mod cost;
 mod doctor;
 pub mod exec;
 mod exit;
+mod figures;
 mod fill;
 mod gangs;
 mod lab;

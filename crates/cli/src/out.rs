@@ -1,6 +1,6 @@
 //! Writing to the terminal or to whatever stands in its place.
 
-use raddle_lab::drawing::Drawing;
+use raddle_lab::drawing::{Drawing, Medium};
 use raddle_lab::picture::Format;
 use raddle_runtime::Error;
 pub use raddle_runtime::numbers::{count, grouped, percent, ratio};
@@ -61,8 +61,8 @@ impl<'p> Picture<'p> {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn write(&self, drawing: &Drawing, what: &str) -> Result<(), Error> {
-        file(self.path, self.format.file(drawing))?;
+    pub fn write(&self, drawing: &Drawing, medium: Medium, what: &str) -> Result<(), Error> {
+        file(self.path, self.format.file(drawing, medium))?;
         talk(&format!("{}: {what}", self.path.display()));
         Ok(())
     }

@@ -4,6 +4,7 @@ use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::run;
 use crate::sources;
+use raddle_lab::drawing::Medium;
 use raddle_lab::phases;
 use raddle_runtime::Problem;
 use raddle_runtime::measure::{BlockRecord, Recorder, Wait, WarpRecord, rtru};
@@ -68,7 +69,7 @@ pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     }
     let warps = blocks.iter().map(|block| block.warps.len()).sum();
     let count = format!("{}, {}", out::count(blocks.len(), "block"), out::count(warps, "warp"));
-    picture.write(&phases::drawing(&blocks, &labels), &count)?;
+    picture.write(&phases::drawing(&blocks, &labels), Medium::Screen, &count)?;
     Ok(exit)
 }
 

@@ -14,6 +14,7 @@ mod frame;
 mod words;
 
 use crate::drawing::Drawing;
+use crate::picture::Width;
 use crate::table::{Cell, Table};
 use frame::Chart;
 
@@ -28,11 +29,14 @@ pub struct Layout {
     pub has_title: bool,
     /// Whether means have wide bars and a scale of their own, and stand above the rows they are over.
     pub has_own_means: bool,
+    /// Whether it is for paper: exactly as wide as it says, in small letters.
+    pub is_print: bool,
 }
 
 impl Layout {
     /// A file of its own.
-    pub const FILE: Self = Self { width: 1080.0, height: 190.0, has_title: true, has_own_means: false };
+    pub const FILE: Self =
+        Self { width: 1080.0, height: 190.0, has_title: true, has_own_means: false, is_print: false };
     /// On a page.
     pub const PAGE: Self = Self { has_title: false, ..Self::FILE };
     /// At the top of a page, with and without its title.
@@ -42,6 +46,13 @@ impl Layout {
     ];
     /// On a page on a small screen.
     pub const PHONE: Self = Self { width: 358.0, height: 150.0, ..Self::PAGE };
+
+    /// For a paper, without its title, which the caption has.
+    #[must_use]
+    pub fn print(width: Width) -> Self {
+        let width = width.units();
+        Self { width, height: (width * 0.34).clamp(110.0, 170.0), is_print: true, ..Self::PAGE }
+    }
 }
 
 /// A number for people: about four digits.

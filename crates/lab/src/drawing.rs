@@ -99,6 +99,8 @@ pub enum Shape {
     Mark {
         /// What it stands for.
         mark: Mark,
+        /// Its size, of one where there is room.
+        scale: f64,
         /// Its middle.
         middle: [f64; 2],
         /// What the pointer shows over it; nothing when empty.
@@ -115,6 +117,29 @@ pub enum Mark {
     Paper,
     /// A value of ours by another reading of the paper: an open circle.
     Reading,
+}
+
+/// Where a drawing is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Medium {
+    /// On screens, light or dark.
+    Screen,
+    /// On paper, which is white: a unit is [`POINTS`].
+    Print,
+}
+
+/// Points that a unit of a drawing has on paper; 72 are an inch.
+pub const POINTS: f64 = 0.7;
+
+impl Medium {
+    /// The ground where it is light.
+    #[must_use]
+    pub fn ground(self) -> Rgb {
+        match self {
+            Self::Screen => GROUND.0,
+            Self::Print => [0xff; 3],
+        }
+    }
 }
 
 /// Half the width of a diamond, without the line around it.

@@ -20,6 +20,7 @@
 //! * [`chart`], [`lanes`], [`phases`], [`gangs`], [`accesses`]: a table, what lanes did, how warps waited and went together, what memory was asked
 //!   for, with a [`label`] for each instruction, as a [`drawing`], which [`svg`], [`png`] and
 //!   [`pdf`] write in their formats, with the [`font`] that comes with the program; [`picture`] says which.
+//! * [`plot_data`]: the numbers of a figure, and a script that draws them elsewhere.
 //! * [`printed`], [`sample`]: tables read back from pages, and the runs that show whether some of their cells are true.
 //! * [`report`], [`summary`], [`markdown`]: the page with all of it, the page about several experiments, and tables in the book.
 #![forbid(unsafe_code)]
@@ -52,6 +53,7 @@ mod parameters;
 pub mod pdf;
 pub mod phases;
 pub mod picture;
+pub mod plot_data;
 pub mod png;
 pub mod point;
 pub mod printed;

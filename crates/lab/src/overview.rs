@@ -197,7 +197,7 @@ impl<'o> Canvas<'o> {
         let items = [("Raddle", None), ("paper", Some(Mark::Paper))].into_iter();
         for (name, mark) in items.chain(other.map(|(mark, name)| (name, Some(mark)))) {
             if let Some(mark) = mark {
-                self.shapes.push(Shape::Mark { mark, middle: [x + 5.5, 14.5], hover: hover() });
+                self.shapes.push(Shape::Mark { mark, scale: 1.0, middle: [x + 5.5, 14.5], hover: hover() });
             }
             self.text([x + 17.0, 19.0], name, SIZE, Anchor::Start, (false, Ink::Text));
             x += 17.0 + self.fonts[0].width(name, SIZE) * WIDER + 16.0;
@@ -254,7 +254,7 @@ impl<'o> Canvas<'o> {
         self.shapes.push(Shape::Rect { place, ink: Ink::Bar(0), is_pale: false, hover: hover.clone() });
         let marks = [(Mark::Reading, cell.by_other_reading()), (Mark::Paper, cell.paper)];
         for (mark, value) in marks.into_iter().filter_map(|(mark, value)| Some((mark, value?))) {
-            self.shapes.push(Shape::Mark { mark, middle: [self.x(value), middle], hover: hover.clone() });
+            self.shapes.push(Shape::Mark { mark, scale: 1.0, middle: [self.x(value), middle], hover: hover.clone() });
         }
         let numbers = [Some(cell.value), cell.paper, cell.by_other_reading()];
         for (n, value) in numbers.into_iter().enumerate().filter_map(|(n, value)| Some((n, value?))) {

@@ -1,19 +1,22 @@
 //! Drawings as PNG: the same bytes on every host, whatever fonts and libraries it has.
 
 use crate::drawing::{
-    CIRCLE, DASH, DIAMOND, Drawing, GROUND, Ink, MARK_LINE, Mark, PALE, Rgb, Shape, Text, line_corners,
+    CIRCLE, DASH, DIAMOND, Drawing, Ink, MARK_LINE, Mark, Medium, PALE, POINTS, Rgb, Shape, Text, line_corners,
 };
 use crate::font::Font;
 use crate::outline::{Outline, Segment};
 use ab_glyph_rasterizer::{Rasterizer, point};
 
-/// Dots for each unit of a drawing.
+/// Dots for each unit of a drawing on screens.
 const SCALE: f64 = 2.0;
+
+/// Dots of an inch and of a metre on paper.
+const DOTS: [f64; 2] = [300.0, 11_811.0];
 
 /// A drawing on light ground, as the bytes of a PNG file.
 #[must_use]
-pub fn png(drawing: &Drawing) -> Vec<u8> {
-    let mut canvas = Canvas::new(drawing);
+pub fn png(drawing: &Drawing, medium: Medium) -> Vec<u8> {
+    let mut canvas = Canvas::new(drawing, medium);
     drawing.shapes.iter().for_each(|shape| canvas.shape(shape));
     canvas.encode()
 }
@@ -23,13 +26,18 @@ struct Canvas {
     height: usize,
     dots: Vec<Rgb>,
     fonts: [Font; 2],
+    medium: Medium,
+    /// Dots for each unit.
+    scale: f64,
 }
 
 impl Canvas {
-    fn new(drawing: &Drawing) -> Self {
-        let [width, height] = [drawing.width, drawing.height].map(|side| (side * SCALE).ceil().max(1.0) as usize);
+    fn new(drawing: &Drawing, medium: Medium) -> Self {
+        let scale = if medium == Medium::Print { DOTS[0] * POINTS / 72.0 } else { SCALE };
+        let dots = |side: f64| (side * scale - 1e-6).ceil().max(1.0) as usize;
+        let [width, height] = [drawing.width, drawing.height].map(dots);
         let fonts = [Font::new(false), Font::new(true)];
-        Self { width, height, dots: vec![GROUND.0; width * height], fonts }
+        Self { width, height, dots: vec![medium.ground(); width * height], fonts, medium, scale }
     }
 
     fn shape(&mut self, shape: &Shape) {
@@ -51,13 +59,13 @@ impl Canvas {
                     self.line(*from, *to, colour);
                 }
             }
-            Shape::Mark { mark: Mark::Paper, middle, .. } => {
-                self.diamond(*middle, DIAMOND + MARK_LINE, GROUND.0);
-                self.diamond(*middle, DIAMOND - MARK_LINE / 2.0, Ink::Text.colours().0);
+            Shape::Mark { mark: Mark::Paper, scale, middle, .. } => {
+                self.diamond(*middle, DIAMOND * scale + MARK_LINE, self.medium.ground());
+                self.diamond(*middle, DIAMOND * scale - MARK_LINE / 2.0, Ink::Text.colours().0);
             }
-            Shape::Mark { mark: Mark::Reading, middle, .. } => {
-                self.circle(*middle, CIRCLE + MARK_LINE / 2.0, Ink::Text.colours().0);
-                self.circle(*middle, CIRCLE - MARK_LINE / 2.0, GROUND.0);
+            Shape::Mark { mark: Mark::Reading, scale, middle, .. } => {
+                self.circle(*middle, CIRCLE * scale + MARK_LINE / 2.0, Ink::Text.colours().0);
+                self.circle(*middle, CIRCLE * scale - MARK_LINE / 2.0, self.medium.ground());
             }
             Shape::Text(text) => self.text(text),
         }
@@ -118,15 +126,16 @@ impl Canvas {
     /// Mixes a colour into the dots an outline covers.
     fn fill(&mut self, outline: &Outline, colour: Rgb, strength: f64) {
         let Some([left, top, right, bottom]) = outline.bounds() else { return };
+        let scale = self.scale;
         let side = |low: f64, high: f64, all: usize| {
-            ((low * SCALE).floor().max(0.0) as usize, ((high * SCALE).ceil().max(0.0) as usize).min(all))
+            ((low * scale).floor().max(0.0) as usize, ((high * scale).ceil().max(0.0) as usize).min(all))
         };
         let ((x0, x1), (y0, y1)) = (side(left, right, self.width), side(top, bottom, self.height));
         if x0 >= x1 || y0 >= y1 {
             return;
         }
         let mut rasterizer = Rasterizer::new(x1 - x0, y1 - y0);
-        let to_point = |[x, y]: [f64; 2]| point((x * SCALE - x0 as f64) as f32, (y * SCALE - y0 as f64) as f32);
+        let to_point = |[x, y]: [f64; 2]| point((x * scale - x0 as f64) as f32, (y * scale - y0 as f64) as f32);
         for segment in &outline.segments {
             match *segment {
                 Segment::Line(from, to) => rasterizer.draw_line(to_point(from), to_point(to)),
@@ -151,6 +160,11 @@ impl Canvas {
         encoder.set_color(::png::ColorType::Rgb);
         encoder.set_depth(::png::BitDepth::Eight);
         encoder.set_compression(::png::Compression::High);
+        if self.medium == Medium::Print {
+            let [across, down] = [DOTS[1] as u32; 2];
+            let unit = ::png::Unit::Meter;
+            encoder.set_pixel_dims(Some(::png::PixelDimensions { xppu: across, yppu: down, unit }));
+        }
         // Writing to memory does not fail.
         if let Ok(mut writer) = encoder.write_header() {
             let _ = writer.write_image_data(self.dots.as_flattened());
@@ -163,7 +177,7 @@ impl Canvas {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::drawing::{Anchor, Turn};
+    use crate::drawing::{Anchor, GROUND, Turn};
     use crate::key::Key;
 
     fn drawing(shapes: Vec<Shape>) -> Drawing {
@@ -178,7 +192,7 @@ mod tests {
     fn shapes_are_where_they_belong() {
         let rect =
             Shape::Rect { place: [5.0, 5.0, 10.0, 4.25], ink: Ink::Bar(0), is_pale: false, hover: String::new() };
-        let mut canvas = Canvas::new(&drawing(Vec::new()));
+        let mut canvas = Canvas::new(&drawing(Vec::new()), Medium::Screen);
         canvas.shape(&rect);
         assert_eq!((canvas.width, canvas.height), (80, 40));
         assert_eq!(dot(&canvas, 10, 10), Ink::Bar(0).colours().0);
@@ -196,7 +210,7 @@ mod tests {
     #[test]
     fn letters_turn_around_their_anchor() {
         let inked = |turn: Turn| {
-            let mut canvas = Canvas::new(&drawing(Vec::new()));
+            let mut canvas = Canvas::new(&drawing(Vec::new()), Medium::Screen);
             canvas.shape(&letters("l", turn));
             let dark = (0..canvas.dots.len()).filter(|n| canvas.dots[*n][0] < 0x80);
             dark.map(|n| (n % canvas.width, n / canvas.width)).collect::<Vec<_>>()
@@ -212,11 +226,11 @@ mod tests {
         let shapes = vec![
             Shape::Rect { place: [5.1, 5.2, 10.3, 4.4], ink: Ink::Bar(1), is_pale: true, hover: String::new() },
             Shape::Line { from: [0.0, 3.3], to: [40.0, 3.3], ink: Ink::Grid, is_dashed: true },
-            Shape::Mark { mark: Mark::Paper, middle: [30.3, 6.7], hover: String::new() },
+            Shape::Mark { mark: Mark::Paper, scale: 1.0, middle: [30.3, 6.7], hover: String::new() },
             letters("Raddle", Turn::Slanted),
             letters("0.8", Turn::Flat),
         ];
-        let bytes = png(&drawing(shapes));
+        let bytes = png(&drawing(shapes), Medium::Screen);
         assert_eq!(bytes[..8], *b"\x89PNG\r\n\x1a\n");
         assert_eq!(Key::of(&bytes).short(), "7777f50246d5", "a new version of the encoder may write others");
     }

@@ -6,7 +6,7 @@ mod beside;
 
 use crate::agreement::Class;
 use crate::chart::{Layout, draw, hover, number, opening, part_hover, small};
-use crate::drawing::{Colours, Drawing, GROUND, Ink, Rgb};
+use crate::drawing::{Colours, Drawing, GROUND, Ink, Medium, Rgb};
 use crate::error::{Error, writing};
 use crate::experiment::Experiment;
 use crate::export::{figures_csv, to_csv};
@@ -16,7 +16,7 @@ use crate::grid::Grid;
 use crate::machines;
 use crate::markdown::capital;
 use crate::numbers::{Number, numbers};
-use crate::picture::Format;
+use crate::picture::{Format, Width};
 use crate::store::replace;
 use crate::svg::{escape, hex, style, svg};
 use crate::table::{Cell, Gap, Table, TableRow};
@@ -38,14 +38,23 @@ pub struct Report {
     pub damaged: usize,
     /// The numbers of papers it has, beside ours.
     pub numbers: Vec<Number>,
+    /// The figures of the experiment.
+    pub tables: Vec<Table>,
 }
 
 impl Report {
-    /// Makes the report of an experiment; `command` is what a reader can run to get the same.
+    /// Makes the report of an experiment; `command` is what a reader can run to get the same. With a width, the files of
+    /// figures are for a paper.
     ///
     /// # Errors
     /// When results cannot be read.
-    pub fn new(experiment: &Experiment, grid: &Grid, results: &impl Results, command: &str) -> Result<Self, Error> {
+    pub fn new(
+        experiment: &Experiment,
+        grid: &Grid,
+        results: &impl Results,
+        command: &str,
+        width: Option<Width>,
+    ) -> Result<Self, Error> {
         let values = Values::read(experiment, grid, results)?;
         let tables: Vec<Table> = experiment.figures.iter().map(|figure| values.table(experiment, figure)).collect();
         let troubles = values.troubles(experiment);
@@ -58,13 +67,14 @@ impl Report {
         page += &end(grid, &troubles);
         let mut files = vec![("index.html".to_owned(), page.into_bytes())];
         for table in &tables {
-            files.extend(figure_files(table));
+            files.extend(figure_files(table, width));
         }
         for (timeline, drawn) in &timelines {
             files.extend(drawn.iter().flat_map(|drawing| picture_files(&timeline.name, drawing)));
         }
         files.push(("points.csv".to_owned(), points(experiment, grid, &values).into_bytes()));
-        Ok(Self { files, missing: tables.iter().map(Table::missing).sum(), damaged: values.damaged(), numbers })
+        let missing = tables.iter().map(Table::missing).sum();
+        Ok(Self { files, missing, damaged: values.damaged(), numbers, tables })
     }
 
     /// Writes its files to a folder, which is made if there is none.
@@ -245,15 +255,19 @@ fn drawings(table: &Table, wide: Layout) -> String {
 }
 
 /// The files of a figure.
-fn figure_files(table: &Table) -> Vec<(String, Vec<u8>)> {
-    let mut files = picture_files(&table.name, &draw(table, Layout::FILE)).to_vec();
+fn figure_files(table: &Table, width: Option<Width>) -> Vec<(String, Vec<u8>)> {
+    let (layout, medium) = width.map_or((Layout::FILE, Medium::Screen), |width| (Layout::print(width), Medium::Print));
+    let drawing = draw(table, layout);
+    let mut files: Vec<_> = Format::ALL
+        .map(|format| (format!("{}.{}", table.name, format.ending()), format.file(&drawing, medium)))
+        .to_vec();
     files.push((format!("{}.csv", table.name), figures_csv(std::slice::from_ref(table)).into_bytes()));
     files
 }
 
 /// The files of a picture.
 pub(crate) fn picture_files(name: &str, drawing: &Drawing) -> [(String, Vec<u8>); 3] {
-    Format::ALL.map(|format| (format!("{name}.{}", format.ending()), format.file(drawing)))
+    Format::ALL.map(|format| (format!("{name}.{}", format.ending()), format.file(drawing, Medium::Screen)))
 }
 
 /// Lines under a heading; nothing when there are none.
@@ -496,13 +510,13 @@ mod tests {
         let experiment = Experiment::parse("t", text).unwrap();
         let grid = Grid::new(&experiment).unwrap();
         let (mut one, mut two) = (InMemory::default(), InMemory::default());
-        let before = Report::new(&experiment, &grid, &one, "raddle").unwrap();
+        let before = Report::new(&experiment, &grid, &one, "raddle", None).unwrap();
         assert!(before.missing > 0);
         run(&grid.points, &mut one, Options { jobs: 2, cores: 2 }, &|_| {}).unwrap();
         let reversed: Vec<_> = grid.points.iter().rev().cloned().collect();
         run(&reversed, &mut two, Options { jobs: 1, cores: 1 }, &|_| {}).unwrap();
-        let report = Report::new(&experiment, &grid, &one, "raddle").unwrap();
-        assert_eq!(report, Report::new(&experiment, &grid, &two, "raddle").unwrap());
+        let report = Report::new(&experiment, &grid, &one, "raddle", None).unwrap();
+        assert_eq!(report, Report::new(&experiment, &grid, &two, "raddle", None).unwrap());
         assert_eq!(report.missing, 0);
         let names: Vec<&str> = report.files.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["index.html", "f.svg", "f.png", "f.pdf", "f.csv", "points.csv"]);
@@ -521,7 +535,7 @@ mod tests {
         let grid = Grid::new(&experiment).unwrap();
         let mut results = InMemory::default();
         run(&grid.points, &mut results, Options { jobs: 1, cores: 1 }, &|_| {}).unwrap();
-        let report = Report::new(&experiment, &grid, &results, "raddle").unwrap();
+        let report = Report::new(&experiment, &grid, &results, "raddle", None).unwrap();
         assert_eq!(report.missing, 0);
         let page = String::from_utf8(report.files[0].1.clone()).unwrap();
         assert!(page.contains("<h2>Refused</h2>\n<ul>\n<li>registers 64, spmv: a block needs "), "{page}");

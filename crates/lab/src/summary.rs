@@ -71,7 +71,7 @@ pub fn summary(parts: &[(Experiment, Grid)], results: &impl Results, command: &s
     files.push(("overview.csv".to_owned(), figures_csv(&[table]).into_bytes()));
     let missing = chapters.iter().flat_map(|chapter| &chapter.tables).map(Table::missing).sum();
     let numbers = chapters.into_iter().flat_map(|chapter| chapter.numbers).collect();
-    Ok(Report { files, missing, damaged, numbers })
+    Ok(Report { files, missing, damaged, numbers, tables: Vec::new() })
 }
 
 impl Chapter<'_> {

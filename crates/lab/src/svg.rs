@@ -1,8 +1,8 @@
 //! Drawings as SVG, on light and on dark ground.
 
 use crate::drawing::{
-    Anchor, CIRCLE, Colours, DASH, DIAMOND, Drawing, GROUND, Ink, MARK_LINE, Mark, PALE, Rgb, Shape, Text, Turn,
-    line_corners,
+    Anchor, CIRCLE, Colours, DASH, DIAMOND, Drawing, GROUND, Ink, MARK_LINE, Mark, Medium, PALE, POINTS, Rgb, Shape,
+    Text, Turn, line_corners,
 };
 use crate::font::Font;
 use crate::outline::Outline;
@@ -35,24 +35,24 @@ pub fn hex([r, g, b]: Rgb) -> String {
 /// The style of drawings, which pages need too. Colours are written out: many programs that draw know no variables.
 #[must_use]
 pub fn style() -> String {
-    format!("{}@media(prefers-color-scheme:dark){{{}}}", light_style(), colours(|(_, dark)| dark))
+    format!("{}@media(prefers-color-scheme:dark){{{}}}", light_style(GROUND.0), colours(|(_, dark)| dark, GROUND.1))
 }
 
 /// The style on light ground.
-fn light_style() -> String {
+fn light_style(ground: Rgb) -> String {
     format!(
         ".chart{{font:12px system-ui,sans-serif}}.chart .dash{{stroke-dasharray:{} {}}}.chart .theirs,.chart .other{{stroke-width:{MARK_LINE}}}\
          .chart .pale{{opacity:{PALE}}}.chart .bar:hover{{opacity:.7}}{}",
         DASH.0,
         DASH.1,
-        colours(|(light, _)| light),
+        colours(|(light, _)| light, ground),
     )
 }
 
 /// The colours of the style.
-fn colours(pick: fn(Colours) -> Rgb) -> String {
+fn colours(pick: fn(Colours) -> Rgb, ground: Rgb) -> String {
     let [ink, soft, line] = [Ink::Text, Ink::Soft, Ink::Grid].map(|ink| hex(pick(ink.colours())));
-    let ground = hex(pick(GROUND));
+    let ground = hex(ground);
     let bar = |n| format!(".chart .b{n}{{fill:{}}}", hex(pick(Ink::Bar(n).colours())));
     format!(
         ".chart{{background:{ground}}}.chart text{{fill:{ink}}}.chart .soft{{fill:{soft}}}.chart .grid{{stroke:{line}}}\
@@ -64,7 +64,7 @@ fn colours(pick: fn(Colours) -> Rgb) -> String {
 /// A drawing as an `svg` element. With `alone` it is a whole file with its own style.
 #[must_use]
 pub fn svg(drawing: &Drawing, alone: bool) -> String {
-    let mut svg = start(drawing, alone.then(style));
+    let mut svg = start(drawing, alone.then(style), Medium::Screen);
     drawing.shapes.iter().for_each(|one| shape(&mut svg, one));
     svg + "</svg>"
 }
@@ -72,9 +72,14 @@ pub fn svg(drawing: &Drawing, alone: bool) -> String {
 /// A drawing as a file on light ground that says everything by filled shapes: letters are outlines, whatever fonts there
 /// are, and pale colours are mixed, as what is transparent is written in another order each time (`svg2pdf`).
 #[must_use]
-pub(crate) fn outlined(drawing: &Drawing) -> String {
+pub(crate) fn outlined(drawing: &Drawing, medium: Medium) -> String {
     let fonts = [Font::new(false), Font::new(true)];
-    let mut svg = start(drawing, Some(light_style()));
+    let ground = medium.ground();
+    let mut svg = start(drawing, Some(light_style(ground)), medium);
+    if medium == Medium::Print {
+        // Not every program draws the ground of a style.
+        let _ = write!(svg, "<rect fill=\"{}\" width=\"100%\" height=\"100%\"/>", hex(ground));
+    }
     for one in &drawing.shapes {
         let _ = match one {
             Shape::Text(text) => {
@@ -84,7 +89,7 @@ pub(crate) fn outlined(drawing: &Drawing) -> String {
             Shape::Rect { place: [x, y, width, height], ink, is_pale: true, .. } => write!(
                 svg,
                 "<rect fill=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>",
-                hex(pale(ink.colours().0))
+                hex(pale(ink.colours().0, ground))
             ),
             _ => {
                 shape(&mut svg, one);
@@ -96,20 +101,23 @@ pub(crate) fn outlined(drawing: &Drawing) -> String {
 }
 
 /// A pale colour on light ground.
-fn pale(colour: Rgb) -> Rgb {
-    std::array::from_fn(|n| (f64::from(colour[n]) * PALE + f64::from(GROUND.0[n]) * (1.0 - PALE)).round() as u8)
+fn pale(colour: Rgb, ground: Rgb) -> Rgb {
+    std::array::from_fn(|n| (f64::from(colour[n]) * PALE + f64::from(ground[n]) * (1.0 - PALE)).round() as u8)
 }
 
 /// The opening of an `svg` element; one with a style is a whole file.
-fn start(drawing: &Drawing, style: Option<String>) -> String {
+fn start(drawing: &Drawing, style: Option<String>, medium: Medium) -> String {
     let Drawing { width, height, title, .. } = drawing;
     let name = if style.is_some() { " xmlns=\"http://www.w3.org/2000/svg\"" } else { "" };
     let style = style.map_or(String::new(), |style| format!("<style>{style}</style>"));
-    format!(
-        "<svg{name} class=\"chart\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
-         role=\"img\" aria-label=\"{}\">{style}",
-        escape(title)
-    )
+    let size = match medium {
+        Medium::Screen => format!("viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\""),
+        Medium::Print => {
+            let [across, down] = [width, height].map(|side| side * POINTS / 72.0 * 25.4);
+            format!("viewBox=\"0 0 {width:.3} {height:.3}\" width=\"{across:.3}mm\" height=\"{down:.3}mm\"")
+        }
+    };
+    format!("<svg{name} class=\"chart\" {size} role=\"img\" aria-label=\"{}\">{style}", escape(title))
 }
 
 /// What the pointer shows.
@@ -147,8 +155,8 @@ fn shape(svg: &mut String, shape: &Shape) {
             let dash = if *is_dashed { " dash" } else { "" };
             write!(svg, "<line class=\"{class}{dash}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>")
         }
-        Shape::Mark { mark: Mark::Paper, middle: [x, y], hover } => {
-            let d = DIAMOND;
+        Shape::Mark { mark: Mark::Paper, scale, middle: [x, y], hover } => {
+            let d = (DIAMOND * scale * 100.0).round() / 100.0;
             let top = y - d;
             write!(
                 svg,
@@ -156,8 +164,9 @@ fn shape(svg: &mut String, shape: &Shape) {
                 tip(hover)
             )
         }
-        Shape::Mark { mark: Mark::Reading, middle: [x, y], hover } => {
-            write!(svg, "<circle class=\"other\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{CIRCLE}\">{}</circle>", tip(hover))
+        Shape::Mark { mark: Mark::Reading, scale, middle: [x, y], hover } => {
+            let r = (CIRCLE * scale * 100.0).round() / 100.0;
+            write!(svg, "<circle class=\"other\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\">{}</circle>", tip(hover))
         }
         Shape::Text(one) => {
             text(svg, one);

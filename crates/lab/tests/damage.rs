@@ -36,7 +36,7 @@ impl Calm {
         work::run(&grid.points, &mut results, Options { jobs: 2, cores: 2 }, &|_| {}).unwrap();
         let record = |key: &Key| (*key, results.result(key).unwrap().unwrap());
         let records = grid.points.iter().map(|point| record(&point.key)).collect();
-        let report = Report::new(&experiment, &grid, &results, "").unwrap().files;
+        let report = Report::new(&experiment, &grid, &results, "", None).unwrap().files;
         Self { experiment, grid, records, report }
     }
 
@@ -54,7 +54,7 @@ impl Calm {
     }
 
     fn report(&self, store: &Store) -> Vec<(String, Vec<u8>)> {
-        Report::new(&self.experiment, &self.grid, store, "").unwrap().files
+        Report::new(&self.experiment, &self.grid, store, "", None).unwrap().files
     }
 }
 

@@ -4,12 +4,14 @@ use super::StoreArgs;
 use super::keep::KeepArgs;
 use super::slurm::{self, SlurmArgs};
 use crate::exit::{Exit, Failure};
+use crate::figures::{FigureArgs, write_data};
 use crate::out;
 use crate::run::{cores, sizes};
 use raddle_lab::experiment::{BUILT_IN, Experiment};
 use raddle_lab::grid::Grid;
 use raddle_lab::keep::Keeping;
 use raddle_lab::numbers::{Counts, Number};
+use raddle_lab::picture::Width;
 use raddle_lab::point::Point;
 use raddle_lab::report::Report;
 use raddle_lab::work::{self, Options, Progress, Results};
@@ -69,6 +71,8 @@ pub struct ReportArgs {
     /// Folder to write to [default: report-NAME]
     #[arg(long, short, value_name = "FOLDER")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    figures: FigureArgs,
 }
 
 #[derive(clap::Args)]
@@ -86,6 +90,8 @@ pub struct ReproduceArgs {
     /// Folder to write the report to [default: report-NAME]
     #[arg(long, short, value_name = "FOLDER")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    figures: FigureArgs,
 }
 
 /// How many points are run at once.
@@ -290,7 +296,7 @@ fn without_result(progress: &Progress) -> String {
 pub fn report(args: &ReportArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     let (experiment, grid) = args.which.read(registry)?;
     let store = args.store.open()?;
-    write_report(&args.which.file, &experiment, &grid, &store, args.output.as_deref())
+    write_report(&args.which.file, &experiment, &grid, &store, Wanted::new(&args.output, &args.figures))
 }
 
 impl ReproduceArgs {
@@ -313,7 +319,7 @@ pub fn reproduce(args: &ReproduceArgs, registry: &Arc<Registry>) -> Result<Exit,
     if ran == Exit::Stopped {
         return Ok(ran);
     }
-    let written = write_report(&args.which.file, &experiment, &grid, &store, args.output.as_deref())?;
+    let written = write_report(&args.which.file, &experiment, &grid, &store, Wanted::new(&args.output, &args.figures))?;
     Ok(Exit::good_if(ran == Exit::Good && written == Exit::Good))
 }
 
@@ -358,7 +364,9 @@ fn reproduce_all(args: &ReproduceArgs, registry: &Arc<Registry>) -> Result<Exit,
     let folder = args.output.as_deref().unwrap_or(&default);
     for (experiment, grid) in &parts {
         let own = folder.join(&experiment.name);
-        good &= write_report(Path::new(ALL), experiment, grid, &store, Some(&own))? == Exit::Good;
+        let data = args.figures.data.as_ref().map(|data| data.join(&experiment.name));
+        let wanted = Wanted { folder: Some(&own), width: args.figures.width, data: data.as_deref() };
+        good &= write_report(Path::new(ALL), experiment, grid, &store, wanted)? == Exit::Good;
     }
     let command = format!("raddle reproduce {ALL} --size {size}");
     let report = raddle_lab::summary::summary(&parts, &store, &command)?;
@@ -367,20 +375,37 @@ fn reproduce_all(args: &ReproduceArgs, registry: &Arc<Registry>) -> Result<Exit,
     Ok(Exit::good_if(good))
 }
 
+/// What is written of an experiment: the folder of the report, how wide its figures are, and the folder of their numbers.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    folder: Option<&'a Path>,
+    width: Option<Width>,
+    data: Option<&'a Path>,
+}
+
+impl<'a> Wanted<'a> {
+    fn new(folder: &'a Option<PathBuf>, FigureArgs { width, data }: &'a FigureArgs) -> Self {
+        Self { folder: folder.as_deref(), width: *width, data: data.as_deref() }
+    }
+}
+
 fn write_report(
     file: &Path,
     experiment: &Experiment,
     grid: &Grid,
     results: &impl Results,
-    output: Option<&Path>,
+    wanted: Wanted<'_>,
 ) -> Result<Exit, Failure> {
     // Without its folder: a report does not depend on where things are.
     let file = Path::new(file.file_name().unwrap_or_default());
     let command = format!("raddle reproduce {} {}", file.display(), experiment.options().join(" "));
-    let report = Report::new(experiment, grid, results, &command)?;
+    let report = Report::new(experiment, grid, results, &command, wanted.width)?;
     let default = PathBuf::from(format!("report-{}", experiment.name));
-    let folder = output.unwrap_or(&default);
+    let folder = wanted.folder.unwrap_or(&default);
     report.write(folder)?;
+    if let Some(data) = wanted.data {
+        write_data(data, &report.tables)?;
+    }
     out::data(&format!("{}\n", folder.join("index.html").display()))?;
     tell_numbers(&report.numbers);
     if report.damaged > 0 {

@@ -433,3 +433,32 @@ fn points_are_run_by_tasks_of_job_arrays() {
     let list = folder.raddle(&["lab", "worker", "e.toml", "--points", "e.toml", "--task", "0"]);
     assert!(list.code == 2 && list.err.contains("e.toml is not a list of points"), "{}", list.err);
 }
+
+#[test]
+fn figures_are_drawn_for_papers() {
+    let folder = Folder::new().with("e.toml", EXPERIMENT);
+    let compare = |more: &[&str]| {
+        folder.raddle(
+            &[&["compare", "spmv", "walsh", "--issue", "lrr,gto", "--size", "tiny", "--store", "s"], more].concat(),
+        )
+    };
+    let read = |name: &str| std::fs::read_to_string(folder.0.join(name)).unwrap();
+    let ran = compare(&["--output", "a.svg", "--width", "acm", "--data", "d"]);
+    assert!(ran.code == 0 && ran.err.contains("a.svg: Cycles"), "{}", ran.err);
+    assert!(read("a.svg").contains("width=\"84.700mm\""));
+    assert!(read("d/cycles.csv").starts_with("figure,row,") && read("d/cycles.py").contains("speedup over lrr"));
+    let ran = compare(&["--output", "b.svg", "--metric", "cycles,thread-ipc"]);
+    assert!(ran.code == 0 && read("b-cycles.svg").contains("<svg") && read("b-thread-ipc.svg").contains("<svg"));
+    let refused = |more: &[&str], why: &str| {
+        let ran = compare(more);
+        assert!(ran.code == 2 && ran.err.contains(why), "{}", ran.err);
+    };
+    refused(&["--width", "ieee"], "--output FILE");
+    refused(&["--output", "a.svg", "--width", "wide"], "ieee-two, acm");
+    refused(&["--output", "a.jpeg"], ".svg, .png or .pdf");
+    let ran =
+        folder.raddle(&["reproduce", "e.toml", "--size", "tiny", "--output", "r", "--width", "100", "--data", "n"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(read("r/speedup.svg").contains("width=\"100.000mm\"") && !read("r/speedup.svg").contains("dark"));
+    assert!(read("r/index.html").contains("dark") && read("n/speedup.py").contains("matplotlib"));
+}

@@ -53,8 +53,10 @@ impl Chart<'_> {
         if cell.high > cell.low {
             self.whisker(middle, [y(cell.high), y(cell.low)]);
         }
+        // Marks of neighbours should not cover each other.
+        let scale = (self.bar / 12.0).clamp(0.5, 1.0);
         let mut put =
-            |mark, value: f64, hover| self.shapes.push(Shape::Mark { mark, middle: [middle, y(value)], hover });
+            |mark, value: f64, hover| self.shapes.push(Shape::Mark { mark, scale, middle: [middle, y(value)], hover });
         if let Some(other) = cell.by_other_reading() {
             put(Mark::Reading, other, over.clone());
         }

@@ -32,6 +32,13 @@ pub(super) struct Sizes {
 }
 
 const SCREEN: Sizes = Sizes { name: 12.0, small: 10.0, tick: 11.0, title: 15.0, line: 15.0 };
+/// On paper these are 7 to 8 points.
+const PRINT: Sizes = Sizes { name: 11.0, small: 10.0, tick: 10.5, title: 11.0, line: 13.0 };
+/// The narrowest bars and groups on paper. Stacked bars have names below, which need more.
+const NARROW_BARS: [f64; 2] = [3.2, 11.0];
+const NARROW_GROUP: f64 = 13.0;
+/// The widest bars on paper.
+const PRINT_BAR: f64 = 20.0;
 
 /// How a text looks: size, anchor, turn, whether it is bold, and colour.
 pub(super) type Look = (f64, Anchor, Turn, bool, Ink);
@@ -69,6 +76,8 @@ pub(super) struct Chart<'t> {
     pub(super) bar: f64,
     pub(super) gap: f64,
     fonts: [Font; 2],
+    /// How much wider letters may be than those of our font.
+    wider: f64,
     pub(super) sizes: Sizes,
     pub(super) shapes: Vec<Shape>,
     /// Width of a group of bars, with the gap after it.
@@ -100,9 +109,10 @@ impl<'t> Chart<'t> {
     /// A chart whose panels begin at `left` or where there is room.
     pub(super) fn new(table: &'t Table, layout: Layout, legend_of: &'t Table, left: f64) -> Self {
         let fonts = [Font::new(false), Font::new(true)];
-        let (bars, sizes, scale) = (shown(legend_of), SCREEN, scale(table));
-        let title = axis_title(&table.axis, layout.height, sizes.tick, &fonts[0]);
-        let ticks = [scale.0, scale.1].map(|value| fonts[0].width(&tick(value, scale.2), sizes.tick) * WIDER + 10.0);
+        let (bars, scale) = (shown(legend_of), scale(table));
+        let (sizes, wider) = if layout.is_print { (PRINT, 1.0) } else { (SCREEN, WIDER) };
+        let title = axis_title(&table.axis, layout.height / wider, sizes.tick, &fonts[0]);
+        let ticks = [scale.0, scale.1].map(|value| fonts[0].width(&tick(value, scale.2), sizes.tick) * wider + 10.0);
         let of_title = title.len() as f64 * (sizes.tick + 3.0) + 4.0;
         let left = (ticks.into_iter().fold(TICKS, f64::max) + of_title).max(left).min(layout.width / 2.0);
         let (has_legend, shapes) = (true, Vec::new());
@@ -116,6 +126,7 @@ impl<'t> Chart<'t> {
             bar,
             gap,
             fonts,
+            wider,
             sizes,
             shapes,
             group,
@@ -137,8 +148,11 @@ impl<'t> Chart<'t> {
         let widest_line =
             table.rows.iter().flat_map(|row| lines(&row.name).into_iter().map(move |line| width(row, &line)));
         // Other fonts than ours may be wider.
-        let widest_line = widest_line.fold(0.0, f64::max) * WIDER + 6.0;
+        let widest_line = widest_line.fold(0.0, f64::max) * self.wider + 6.0;
         let longest = table.rows.iter().map(|row| width(row, &short(&row.name))).fold(0.0, f64::max);
+        if layout.is_print {
+            return self.arrange_print(widest_line);
+        }
         if layout.has_own_means {
             let room = (layout.width - self.left - RIGHT) / rows as f64 - WIDE_GAP;
             (self.bar, self.gap) = ((room / count).clamp(BAR, WIDE_BAR), WIDE_GAP);
@@ -156,6 +170,22 @@ impl<'t> Chart<'t> {
         self.panels = rows.div_ceil(fit);
         let least = (NARROW.min(layout.width) - self.left - RIGHT) / self.in_panel() as f64;
         self.group = self.group.max(least);
+    }
+
+    /// The same for a picture of a given width, which panels fill: bars become narrow before there is another panel.
+    fn arrange_print(&mut self, widest_line: f64) {
+        let (rows, bars) = (self.table.rows.len().max(1), self.bars.len().max(1) as f64);
+        let narrow = NARROW_BARS[usize::from(!self.table.parts.is_empty())];
+        for panels in 1..=rows {
+            let group = (self.layout.width - self.left - RIGHT) / rows.div_ceil(panels) as f64;
+            let gap = (group * 0.22).clamp(3.0, GAP);
+            (self.panels, self.group, self.gap) = (panels, group, gap);
+            self.bar = ((group - gap) / bars).clamp(narrow / 2.0, PRINT_BAR);
+            if group >= NARROW_GROUP && self.bar >= narrow {
+                break;
+            }
+        }
+        self.turn = if widest_line <= self.group { Turn::Flat } else { Turn::Up };
     }
 
     /// The same below a chart that has the legend of both.
@@ -254,9 +284,9 @@ impl<'t> Chart<'t> {
         let (size, line) = (self.sizes.name, self.sizes.line);
         let (mut x, mut y, mut deep) = (self.left, top, 1);
         for (name, item) in self.items() {
-            let room = (width - self.left - item.width()) / WIDER;
+            let room = (width - self.left - item.width()) / self.wider;
             let names = wrapped(&name, room, size, &self.fonts[0]);
-            let widest = names.iter().map(|name| self.fonts[0].width(name, size) * WIDER).fold(0.0, f64::max);
+            let widest = names.iter().map(|name| self.fonts[0].width(name, size) * self.wider).fold(0.0, f64::max);
             if x > self.left && x + item.width() + widest > width {
                 (x, y, deep) = (self.left, y + line * f64::from(deep) + 3.0, 1);
             }
@@ -279,7 +309,7 @@ impl<'t> Chart<'t> {
         match item {
             Item::Bar(n) => self.shapes.push(Shape::Rect { place, ink: Ink::Bar(n), is_pale: false, hover }),
             Item::Pale(n) => self.shapes.push(Shape::Rect { place, ink: Ink::Bar(n), is_pale: true, hover }),
-            Item::Mark(mark) => self.shapes.push(Shape::Mark { mark, middle, hover }),
+            Item::Mark(mark) => self.shapes.push(Shape::Mark { mark, scale: 1.0, middle, hover }),
             Item::Whisker => self.whisker(middle[0], [y + 3.0, y + 14.0]),
             Item::Baseline => self.shapes.push(line([x, middle[1]], [x + 21.0, middle[1]], true)),
         }
@@ -352,7 +382,7 @@ impl<'t> Chart<'t> {
 
 /// The title of the axis of values, in lines no longer than a panel is high.
 fn axis_title(title: &str, height: f64, size: f64, font: &Font) -> Vec<String> {
-    let mut lines = wrapped(title, height / WIDER, size, font);
+    let mut lines = wrapped(title, height, size, font);
     if lines.len() > MOST_LINES {
         lines.truncate(MOST_LINES);
         lines[MOST_LINES - 1].push('…');

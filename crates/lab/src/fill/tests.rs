@@ -133,7 +133,7 @@ fn records_and_pages_have_the_machine() {
         assert_eq!(spec.number(&["clock", "dram"]), f64::from(dram_mhz));
         assert!(filled.fill.unwrap().waves() >= 1.0 || sms == 1 || filled.all_resident, "{filled:?}");
     }
-    let report = crate::report::Report::new(&experiment, &grid, &results, "raddle").unwrap();
+    let report = crate::report::Report::new(&experiment, &grid, &results, "raddle", None).unwrap();
     let page = String::from_utf8(report.files[0].1.clone()).unwrap();
     assert!(page.contains("Machines differ in size from row to row"), "{page}");
     assert!(page.contains("<th>slots without a warp</th>"), "{page}");
