@@ -5,7 +5,7 @@ use crate::figures::{FigureArgs, write_data};
 use crate::fill;
 use crate::lab::{Jobs, Watching};
 use crate::out;
-use crate::run::sizes;
+use crate::run::{cuda, sizes};
 use clap::ValueEnum;
 use raddle_lab::chart::{Layout, draw};
 use raddle_lab::drawing::Medium;
@@ -277,7 +277,7 @@ impl Args {
     /// The experiment they describe: one axis with every combination.
     fn experiment(&self, registry: &Arc<Registry>) -> Result<Experiment, Failure> {
         let words = self.workloads.iter().map(String::as_str);
-        let mut files = Files::default();
+        let mut files = Files::with_loader(Path::new(""), cuda::module);
         let chosen = workloads(words, &mut files).map_err(|(_, problem)| problem)?;
         let mut experiment = Experiment::new("compare", chosen, registry);
         (experiment.size, experiment.files) = (self.size(), files);

@@ -16,7 +16,6 @@ use raddle_sim::stats::{CounterInfo, Counters};
 use raddle_workloads::manifest::StandsFor;
 use serde::Serialize;
 use serde_json::json;
-use std::path::Path;
 use std::sync::Arc;
 
 /// The commands under `raddle list`.
@@ -223,7 +222,8 @@ fn workloads(json: bool, wide: bool) -> Result<(), Failure> {
 fn experiments(registry: &Arc<Registry>, json: bool) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (name, text) in raddle_lab::experiment::BUILT_IN {
-        let experiment = raddle_lab::Experiment::parse_with(registry, Path::new(""), name, text)?;
+        let experiment =
+            raddle_lab::Experiment::parse_with(registry, raddle_lab::experiment::Files::default(), name, text)?;
         if json {
             let figures: Vec<&str> = experiment.figures.iter().map(|f| f.name.as_str()).collect();
             let (title, about) = (&experiment.title, one_line(&experiment.about));

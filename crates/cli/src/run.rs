@@ -1,7 +1,7 @@
 //! `raddle run`.
 
 pub mod checkpoint;
-mod cuda;
+pub mod cuda;
 mod energy;
 pub mod execution;
 pub mod figures;
@@ -352,14 +352,14 @@ fn run_file(
 ) -> Result<Exit, Failure> {
     spec::refuse_launch_options(args)?;
     let path = args.file.display().to_string();
-    let (plan, text) = match Plan::from_file(&args.file) {
+    let (mut plan, text) = match Plan::from_file(&args.file) {
         Ok(read) => read,
         Err(error) => {
             let text = input::text(&args.file).unwrap_or_default();
             return Err(Failure::Runtime { error, file: Some(Box::new((path, text))) });
         }
     };
-    let ptx = args.virtualized(PtxFile::read(&plan.module)?)?;
+    let ptx = args.virtualized(cuda::module(&mut plan)?)?;
     execute(args, registry, &plan, &ptx, observer, then).map_err(|failure| match failure {
         Failure::Runtime { error, file: None } => Failure::Runtime { error, file: Some(Box::new((path, text))) },
         other => other,

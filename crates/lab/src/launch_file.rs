@@ -19,8 +19,28 @@ pub struct LaunchFile {
     plan: Plan,
     /// Its kernels.
     pub module: PtxFile,
+    /// Hash of its kernels.
+    pub(crate) kernels: Key,
     /// Hash of the file and of all data that it names.
     pub(crate) content: Key,
+}
+
+/// Reads the module of a plan, and gives the kernels of its launches the names they have there.
+pub type LoadModule = fn(&mut Plan) -> Result<PtxFile, Error>;
+
+/// A module in PTX.
+///
+/// # Errors
+/// When it cannot be read or has errors.
+pub fn ptx(plan: &mut Plan) -> Result<PtxFile, Error> {
+    PtxFile::read(&plan.module)
+}
+
+/// The hash of a module without what says where its sources are: the same file in another folder is the same.
+fn hash_of(module: &PtxFile) -> Key {
+    let is_place = |line: &str| line.starts_with(".file") || line.starts_with(".loc");
+    let lines: Vec<&str> = module.source.lines().filter(|line| !is_place(line.trim_start())).collect();
+    Key::of(lines.join("\n").as_bytes())
 }
 
 fn cannot_read(path: &Path, error: &io::Error) -> Problem {
@@ -57,18 +77,25 @@ impl LaunchFile {
     ///
     /// # Errors
     /// When one of them cannot be used; the message has the place in the launch file.
-    pub fn read(path: &Path) -> Result<Self, Problem> {
+    pub fn read(path: &Path, load: LoadModule) -> Result<Self, Problem> {
         let text = input::text(path).map_err(|error| cannot_read(path, &error))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut plan = Plan::from_toml(&text, folder).map_err(|problem| placed(path, &text, problem))?;
         // Runs at the same time would write the same files.
         plan.outputs.clear();
-        let module = PtxFile::read(&plan.module).map_err(|error| {
-            let help = format!("`raddle ptx check {}` says more", plan.module.display());
-            placed(path, &text, Problem::new(error.to_string()).help(help))
+        let module = load(&mut plan).map_err(|error| {
+            let problem = match error {
+                Error::Problem(problem) => problem,
+                Error::Ptx { .. } => {
+                    let help = format!("`raddle ptx check {}` says more", plan.module.display());
+                    Problem::new(error.to_string()).help(help)
+                }
+                other => Problem::new(other.to_string()),
+            };
+            placed(path, &text, problem)
         })?;
         let content = content(&text, &plan).map_err(|problem| placed(path, &text, problem))?;
-        Ok(Self { path: path.to_owned(), text, plan, module, content })
+        Ok(Self { path: path.to_owned(), text, plan, kernels: hash_of(&module), module, content })
     }
 
     /// The name of the file without its folder.

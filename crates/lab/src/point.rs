@@ -86,15 +86,14 @@ impl Program {
     /// A launch file, with its name in tables.
     #[must_use]
     pub fn of_file(name: &'static str, file: &Arc<LaunchFile>) -> Self {
-        let module = file.module.clone();
         Self {
             name,
             source: Source::File(Arc::clone(file)),
             class: None,
             warp_width: None,
             all_resident: false,
-            ptx: Key::of(module.source.as_bytes()),
-            module,
+            ptx: file.kernels,
+            module: file.module.clone(),
             driver: file.content,
             sizes: BTreeMap::new(),
         }

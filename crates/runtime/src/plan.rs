@@ -167,6 +167,14 @@ pub struct Output {
 }
 
 impl Plan {
+    /// All launches, those of loops too.
+    pub fn launches_mut(&mut self) -> impl Iterator<Item = &mut LaunchPlan> {
+        self.steps.iter_mut().flat_map(|step| match step {
+            Step::Launch(launch) => std::slice::from_mut(launch),
+            Step::Loop(rounds) => &mut rounds.body[..],
+        })
+    }
+
     /// The index of the buffer named `name`.
     ///
     /// # Errors

@@ -6,8 +6,8 @@ use super::slurm::{self, SlurmArgs};
 use crate::exit::{Exit, Failure};
 use crate::figures::{FigureArgs, write_data};
 use crate::out;
-use crate::run::{cores, sizes};
-use raddle_lab::experiment::{BUILT_IN, Experiment};
+use crate::run::{cores, cuda, sizes};
+use raddle_lab::experiment::{BUILT_IN, Experiment, Files};
 use raddle_lab::grid::Grid;
 use raddle_lab::keep::Keeping;
 use raddle_lab::numbers::{Counts, Number};
@@ -172,8 +172,8 @@ fn read_changed(
     change: impl FnOnce(&mut Experiment) -> Result<(), Problem>,
 ) -> Result<(Experiment, Grid), Failure> {
     let (name, path, text) = Experiment::text(file)?;
-    let folder = file.parent().unwrap_or(Path::new(""));
-    let read = Experiment::parse_with(registry, folder, &name, &text).map_err(Error::from);
+    let files = Files::with_loader(file.parent().unwrap_or(Path::new("")), cuda::module);
+    let read = Experiment::parse_with(registry, files, &name, &text).map_err(Error::from);
     let made = read.and_then(|mut experiment| {
         change(&mut experiment)?;
         let grid = Grid::new(&experiment)?;

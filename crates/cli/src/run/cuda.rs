@@ -1,14 +1,13 @@
-//! `raddle run FILE.cu`: device code compiled, and then as PTX.
+//! CUDA files where PTX files can be: device code compiled, and then as PTX.
 
 use crate::exec::library;
-use crate::exit::Failure;
 use raddle_cuda::clang::Clang;
 use raddle_cuda::{names, nvcc};
-use raddle_runtime::{Problem, PtxFile};
+use raddle_runtime::{Error, Plan, Problem, PtxFile};
 use std::path::Path;
 
 /// Compiles the kernels of a file.
-pub fn compile(path: &Path) -> Result<PtxFile, Failure> {
+pub fn compile(path: &Path) -> Result<PtxFile, Error> {
     let clang = Clang::find()?;
     let toolkit = library::toolkit(&clang)?;
     let file = path.display().to_string();
@@ -22,7 +21,19 @@ pub fn compile(path: &Path) -> Result<PtxFile, Failure> {
         return Err(Problem::new(format!("{file} does not compile:\n{}", text.trim_end())).into());
     }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    Ok(PtxFile::parse(&format!("{file} (as PTX)"), text)?)
+    PtxFile::parse(&format!("{file} (as PTX)"), text)
+}
+
+/// The module of a launch file, in PTX or CUDA. Launches may call the kernels of a CUDA file as its source does.
+pub fn module(plan: &mut Plan) -> Result<PtxFile, Error> {
+    if plan.module.extension().is_none_or(|ending| ending != "cu") {
+        return PtxFile::read(&plan.module);
+    }
+    let ptx = compile(&plan.module)?;
+    for name in plan.launches_mut().filter_map(|launch| launch.kernel.as_mut()) {
+        *name = kernel(&ptx, name);
+    }
+    Ok(ptx)
 }
 
 /// The kernel that is meant by a name as it stands in the source; other names stay as they are.

@@ -1,6 +1,7 @@
 //! Launch files as workloads of comparisons and experiments.
 
 use super::{Folder, raddle, root, saxpy};
+use std::path::Path;
 
 const LAUNCH: &str = "\
 module = \"saxpy.ptx\"
@@ -129,4 +130,32 @@ fn a_mistake_in_a_launch_file_has_both_places() {
     let ended = missing.raddle(&["compare", "sub/bfs.toml"]);
     assert_eq!(ended.code, 2);
     assert!(ended.err.starts_with("error: sub/bfs.toml: cannot read sub/other.ptx: "), "{}", ended.err);
+}
+
+#[test]
+fn the_module_of_a_launch_file_can_be_cuda() {
+    let read = |name: &str| std::fs::read_to_string(root().join("examples").join(name)).unwrap();
+    // The kernels have names of C++, and are called as in the source.
+    let source = read("bfs.cu").replace("extern \"C\" ", "");
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.0.join("sub")).unwrap();
+    let folder =
+        folder.with("sub/bfs.cu", &source).with("sub/own.toml", &read("bfs.toml").replace("bfs.ptx", "bfs.cu"));
+    let ended = folder.raddle(&["run", "sub/own.toml", "--quiet", "--print", "depth"]);
+    assert_eq!((ended.code, ended.out.as_str()), (0, "depth: 0 1 1 2 2 3 3 4\n"), "{}", ended.err);
+    let compare = |folder: &Path, file: &str, store: &str| {
+        let ended = raddle(folder, &["compare", file, "--issue", "lrr,gto", "--store", store]);
+        assert_eq!(ended.code, 0, "{}", ended.err);
+        raddle(folder, &["lab", "ls", "--store", store]).out
+    };
+    let first = compare(&folder.0, "sub/own.toml", "s");
+    assert_eq!(first.lines().count(), 3, "{first}");
+    // The key does not depend on where the files are.
+    assert_eq!(compare(&folder.0.join("sub"), "own.toml", "../s"), first);
+    let folder = folder.with("sub/bfs.cu", &source.replace("*more = 1", "*more = 2"));
+    assert_eq!(compare(&folder.0, "sub/own.toml", "s").lines().count(), 5, "other kernels are other points");
+    let folder = folder.with("sub/bfs.cu", "no program");
+    let wrong = folder.raddle(&["compare", "sub/own.toml"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.starts_with("error: sub/own.toml: sub/bfs.cu does not compile:\n"), "{}", wrong.err);
 }

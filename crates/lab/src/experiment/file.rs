@@ -158,9 +158,9 @@ fn machine_file(folder: &Path, name: Change) -> Result<Base, Problem> {
 }
 
 /// Reads a whole file.
-pub(super) fn parse(registry: &Arc<Registry>, folder: &Path, name: &str, text: &str) -> Result<Experiment, Problem> {
+pub(super) fn parse(registry: &Arc<Registry>, mut files: Files, name: &str, text: &str) -> Result<Experiment, Problem> {
     let raw: RawFile = toml::from_str(text).map_err(|e| toml_problem(&e))?;
-    let mut files = Files::new(folder);
+    let folder = &files.folder().to_owned();
     let chosen = raw.workloads.as_deref().map(|words| meant(words, &mut files)).transpose()?;
     let groups = groups(&raw.group, chosen.as_deref(), &mut files)?;
     let mut in_order: Vec<&'static str> = Vec::new();

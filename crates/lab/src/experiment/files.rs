@@ -1,6 +1,6 @@
 //! The launch files among the workloads of an experiment.
 
-use crate::launch_file::LaunchFile;
+use crate::launch_file::{self, LaunchFile, LoadModule};
 use raddle_runtime::Problem;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -8,17 +8,36 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Launch files by their names in tables: that of the file without its folder and ending, with the ending where that is
 /// taken, and with a number where that is taken too.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Files {
     folder: PathBuf,
+    load: LoadModule,
     list: Vec<(&'static str, PathBuf, Arc<LaunchFile>)>,
 }
 
+impl Default for Files {
+    fn default() -> Self {
+        Self::new(Path::new(""))
+    }
+}
+
 impl Files {
-    /// None yet; paths are relative to `folder`.
+    /// None yet; paths are relative to `folder`, and modules are PTX.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), list: Vec::new() }
+        Self::with_loader(folder, launch_file::ptx)
+    }
+
+    /// The same with modules of other kinds.
+    #[must_use]
+    pub fn with_loader(folder: &Path, load: LoadModule) -> Self {
+        Self { folder: folder.to_owned(), load, list: Vec::new() }
+    }
+
+    /// The folder that paths are relative to.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// The launch file of this name.
@@ -57,7 +76,7 @@ impl Files {
             let problem = Problem::new(format!("`{word}` is neither a workload nor a launch file"));
             return Err(problem.help("a launch file ends in .toml and says how the kernels of a PTX file are launched"));
         }
-        let file = LaunchFile::read(&path)?;
+        let file = LaunchFile::read(&path, self.load)?;
         let (stem, whole) = (path.file_stem().unwrap_or_default().to_string_lossy(), file.file_name());
         let numbered = (2..).map(|n| format!("{whole} {n}"));
         let mut names = [stem.into_owned(), whole.clone()].into_iter().chain(numbered);

@@ -277,12 +277,12 @@ impl Experiment {
     }
 
     /// Reads the text of an experiment file about mechanisms of the registry. The machine files it names are relative to
-    /// `folder`.
+    /// the folder of `files`, which has no launch file yet.
     ///
     /// # Errors
     /// At the first mistake, with its place.
-    pub fn parse_with(registry: &Arc<Registry>, folder: &Path, name: &str, text: &str) -> Result<Self, Problem> {
-        file::parse(registry, folder, name, text)
+    pub fn parse_with(registry: &Arc<Registry>, files: Files, name: &str, text: &str) -> Result<Self, Problem> {
+        file::parse(registry, files, name, text)
     }
 
     /// The same with the mechanisms that come with Raddle.
@@ -290,7 +290,7 @@ impl Experiment {
     /// # Errors
     /// At the first mistake, with its place.
     pub fn parse_in(folder: &Path, name: &str, text: &str) -> Result<Self, Problem> {
-        Self::parse_with(&Arc::new(raddle_mech::registry()), folder, name, text)
+        Self::parse_with(&Arc::new(raddle_mech::registry()), Files::new(folder), name, text)
     }
 
     /// The same where machine files are relative to the current folder.
