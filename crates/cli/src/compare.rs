@@ -229,12 +229,12 @@ impl Args {
         self.size.unwrap_or(Size::Small)
     }
 
-    /// What all runs have in common.
-    fn common(&self) -> String {
-        match &self.presets()[..] {
-            [preset] => format!("size {}, {preset}", self.size()),
-            _ => format!("size {}", self.size()),
-        }
+    /// What all runs have in common; launch files have no size to speak of.
+    fn common(&self, experiment: &Experiment) -> Vec<String> {
+        let has_size = experiment.workloads.iter().any(|name| experiment.files.get(name).is_none());
+        let size = has_size.then(|| format!("size {}", self.size()));
+        let preset = Some(self.presets()).filter(|presets| presets.len() == 1).and_then(|mut presets| presets.pop());
+        size.into_iter().chain(preset).collect()
     }
 
     /// What is varied: names and changes of each choice.
@@ -400,10 +400,12 @@ fn tables(args: &Args, experiment: &Experiment, grid: &Grid, results: &mut impl 
         out::json(&as_json(args, &tables, &troubles, &machines))?;
     } else if let [table] = &tables[..] {
         let about = if table.parts.is_empty() { table.about.clone() } else { heading(table) };
-        out::talk(&format!("{about}, {}", args.common()));
+        out::talk(&[vec![about], args.common(experiment)].concat().join(", "));
         out::data(&as_text(table))?;
     } else {
-        out::talk(&format!("{}; the baseline is {}", args.common(), tables[0].bars[0]));
+        let baseline = format!("the baseline is {}", tables[0].bars[0]);
+        let common = Some(args.common(experiment).join(", ")).filter(|common| !common.is_empty());
+        out::talk(&common.into_iter().chain([baseline]).collect::<Vec<_>>().join("; "));
         let texts: Vec<String> = tables.iter().map(|table| format!("{}\n{}", heading(table), as_text(table))).collect();
         out::data(&texts.join("\n"))?;
     }

@@ -108,11 +108,11 @@ fn a_loop_without_end_is_an_error_with_its_place() {
 
 #[test]
 fn a_loop_that_is_killed_resumes_in_its_round() {
-    let folder = folder(&LOOP.replace("[7]", "[3000]"));
+    let folder = folder(&LOOP.replace("[7]", "[1000]"));
     let command = ["run", "a.toml", "--json", "--set", "gpu.sms=1"];
     let whole = folder.raddle(&command);
     assert_eq!(whole.code, 0, "{}", whole.err);
-    let command = [&command[..], &["--checkpoint", "state", "--every", "5ms", "--resume"]].concat();
+    let command = [&command[..], &["--checkpoint", "state", "--every", "20ms", "--resume"]].concat();
     let mut child = start(&folder, &command);
     let begun = Instant::now();
     while !folder.0.join("state/last.checkpoint").exists() {

@@ -72,6 +72,8 @@ fn launch_files_are_compared_with_workloads() {
     let value: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
     let rows = value["tables"][0]["rows"].as_array().unwrap().iter().map(|row| row["row"].as_str().unwrap());
     assert_eq!(rows.collect::<Vec<_>>(), ["mean, all", "bfs", "spmv", "saxpy", "bfs.toml"]);
+    let own = raddle(&root(), &["compare", "examples/saxpy.toml"]);
+    assert_eq!(own.err, "speedup: baseline cycles / own cycles; means are geometric\n", "no size");
     let wrong = raddle(&root(), &["compare", "examples/saxpy.ptx"]);
     assert_eq!(wrong.code, 2);
     assert!(wrong.err.starts_with("error: `examples/saxpy.ptx` is neither a workload nor a launch file"));
