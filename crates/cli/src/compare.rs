@@ -10,7 +10,8 @@ use clap::ValueEnum;
 use raddle_lab::chart::{Layout, draw};
 use raddle_lab::drawing::Medium;
 use raddle_lab::experiment::{
-    Against, Axis, Base, Change, Experiment, Figure, Files, Mean, Part, Repeats, Rows, Variant, Vary, slots, workloads,
+    Against, Axis, Base, Change, ErrorBars, Experiment, Figure, Files, Kind, Mean, Part, Repeats, Rows, Variant, Vary,
+    slots, workloads,
 };
 use raddle_lab::figure::{Trouble, Values};
 use raddle_lab::fill::{Filled, machines};
@@ -305,6 +306,9 @@ impl Args {
             experiment.figures.push(Figure {
                 name,
                 title,
+                kind: if stack.is_empty() { Kind::Bars } else { Kind::Stacked },
+                error: ErrorBars::default(),
+                x: None,
                 metric,
                 stack,
                 against,

@@ -1,5 +1,5 @@
 //! Charts of tables: groups of bars with their spread, the paper's values as diamonds, those of our other reading as
-//! circles. [`frame`] has what surrounds the values, [`bars`] the values.
+//! circles. [`frame`] has what surrounds the values, [`bars`] has bars and boxes, [`points`] lines and scattered points.
 //!
 //! ```text
 //!  title, legend
@@ -11,9 +11,11 @@
 
 mod bars;
 mod frame;
+mod points;
 mod words;
 
 use crate::drawing::Drawing;
+use crate::experiment::Kind;
 use crate::picture::Width;
 use crate::table::{Cell, Table};
 use frame::Chart;
@@ -123,7 +125,8 @@ fn scale(table: &Table) -> (f64, f64, f64) {
         let own = table.rows.iter().flat_map(|row| row.cells.iter().flatten());
         own.flat_map(|cell| {
             let marks = [cell.paper, cell.by_other_reading()].map(|mark| mark.unwrap_or(cell.value));
-            [cell.low, cell.high, marks[0], marks[1]]
+            let [low, high] = cell.whisker().unwrap_or([cell.low, cell.high]);
+            [low.min(cell.value), high.max(cell.value), marks[0], marks[1]]
         })
     };
     let from = origin(table);
@@ -162,17 +165,42 @@ const MOST_PANELS: usize = 2;
 /// What stands at the top of a page: all rows where there is room for them, else the means.
 #[must_use]
 pub fn opening(table: &Table) -> Table {
+    if !has_bars(table) {
+        return table.clone();
+    }
     let (means, others) = (table.only(|row| row.is_mean), table.only(|row| !row.is_mean));
     let layout = Layout { has_own_means: false, ..Layout::OPENINGS[0] };
     let has_room = Chart::new(&others, layout, table, 0.0).panels <= MOST_PANELS;
     if has_room || means.rows.is_empty() { table.clone() } else { means }
 }
 
+/// Whether values are bars: other charts are small, and are drawn as a whole.
+fn has_bars(table: &Table) -> bool {
+    matches!(table.kind, Kind::Bars | Kind::Stacked)
+}
+
+/// The rows that a chart of its kind draws: points are no means, and boxes are over several rows.
+fn with_drawn_rows(table: &Table) -> Table {
+    match table.kind {
+        Kind::Bars | Kind::Stacked | Kind::Line => table.clone(),
+        Kind::Scatter => table.only(|row| !row.is_mean),
+        Kind::Box => {
+            let mut table = table.only(|row| row.cells.iter().flatten().any(|cell| !cell.samples.is_empty()));
+            for row in &mut table.rows {
+                // A box shows what a mean is over, not the mean.
+                row.name = row.name.strip_prefix("mean, ").unwrap_or(&row.name).to_owned();
+            }
+            table
+        }
+    }
+}
+
 /// A chart of a table.
 #[must_use]
 pub fn draw(table: &Table, layout: Layout) -> Drawing {
     let plain = Layout { has_own_means: false, ..layout };
-    if !layout.has_own_means {
+    if !layout.has_own_means || !has_bars(table) {
+        let table = &with_drawn_rows(table);
         return Chart::new(table, plain, table, 0.0).draw();
     }
     let (means, others) = (table.only(|row| row.is_mean), table.only(|row| !row.is_mean));

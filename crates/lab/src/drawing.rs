@@ -106,6 +106,15 @@ pub enum Shape {
         /// What the pointer shows over it; nothing when empty.
         hover: String,
     },
+    /// A filled shape with corners.
+    Area {
+        /// The corners, in order.
+        corners: Vec<[f64; 2]>,
+        /// The number of its colour, as of bars.
+        bar: usize,
+        /// What the pointer shows over it; nothing when empty.
+        hover: String,
+    },
     /// A text.
     Text(Text),
 }
@@ -180,6 +189,7 @@ impl Drawing {
                     to[1] += down;
                 }
                 Shape::Mark { middle, .. } => middle[1] += down,
+                Shape::Area { corners, .. } => corners.iter_mut().for_each(|corner| corner[1] += down),
                 Shape::Text(text) => text.y += down,
             }
             self.shapes.push(shape);
@@ -188,13 +198,13 @@ impl Drawing {
     }
 }
 
-/// The corners of a line of one unit's width, as a shape to fill.
+/// The corners of a line of some width, as a shape to fill.
 #[must_use]
-pub fn line_corners(from: [f64; 2], to: [f64; 2]) -> [[f64; 2]; 4] {
+pub fn line_corners(from: [f64; 2], to: [f64; 2], width: f64) -> [[f64; 2]; 4] {
     let (along, down) = (to[0] - from[0], to[1] - from[1]);
     // Square roots are exact on every host.
     let length = (along * along + down * down).sqrt().max(1e-6);
-    let (x, y) = (down / length / 2.0, along / length / 2.0);
+    let (x, y) = (down / length * width / 2.0, along / length * width / 2.0);
     [[from[0] + x, from[1] - y], [to[0] + x, to[1] - y], [to[0] - x, to[1] + y], [from[0] - x, from[1] + y]]
 }
 

@@ -6,6 +6,7 @@
 
 use crate::agreement::Class;
 use crate::error::{Error, writing};
+use crate::experiment::quartiles;
 use crate::key::Key;
 use crate::metric::counters;
 use crate::point::Program;
@@ -192,7 +193,7 @@ fn rows(store: &Store, keys: &[Key], layout: &Layout, written: &mut usize) -> Re
 }
 
 /// Columns of the values of figures.
-const OF_FIGURES: [(&str, Kind); 16] = [
+const OF_FIGURES: [(&str, Kind); 22] = [
     ("figure", Kind::Text),
     ("row", Kind::Text),
     ("is_mean", Kind::Flag),
@@ -209,6 +210,12 @@ const OF_FIGURES: [(&str, Kind); 16] = [
     ("class", Kind::Text),
     ("why", Kind::Text),
     ("other_reading", Kind::Number),
+    ("error_low", Kind::Number),
+    ("error_high", Kind::Number),
+    ("x", Kind::Number),
+    ("q1", Kind::Number),
+    ("median", Kind::Number),
+    ("q3", Kind::Number),
 ];
 
 fn columns_of_figures() -> Columns {
@@ -224,6 +231,8 @@ fn rows_of_figure(table: &Table) -> Vec<Row> {
             let mut line = |part: &str, value: Result<&Cell, &Gap>, is_within: bool, class: Option<Class>| {
                 let number = |pick: fn(&Cell) -> f64| Value::Number(value.ok().map(pick));
                 let over = |cell: &Cell| cell.over.map_or([1, 1], |over| [over.rows, over.of]);
+                let ends = |n: usize| Value::Number(value.ok().and_then(|cell| Some(cell.whisker()?[n])));
+                let of_box = |n: usize| Value::Number(value.ok().and_then(|cell| Some(quartiles(&cell.samples)?[n])));
                 let [over, of] = value.map_or([0, 0], over).map(|rows| Value::Whole(rows as i64));
                 lines.push(vec![
                     Value::text(&table.name),
@@ -242,6 +251,12 @@ fn rows_of_figure(table: &Table) -> Vec<Row> {
                     Value::text(class.map_or("", Class::name)),
                     Value::text(value.map_or("", |cell| &cell.why)),
                     Value::Number(value.ok().and_then(Cell::by_other_reading)),
+                    ends(0),
+                    ends(1),
+                    Value::Number(value.ok().and_then(|cell| cell.x)),
+                    of_box(0),
+                    of_box(1),
+                    of_box(2),
                 ]);
             };
             for (n, part) in table.parts.iter().enumerate() {
@@ -436,14 +451,14 @@ mod tests {
     fn figures_are_long_tables() {
         use crate::chart::tests::{stacked, table};
         let csv = figures_csv(&[table()]);
-        let head =
-            "figure,row,is_mean,bar,part,value,low,high,over,of,gap,within_spread,paper,class,why,other_reading\n";
-        assert!(csv.starts_with(&format!("{head}speedup,bfs,false,lrr,,1,1,1,1,1,,false,,,,\n")), "{csv}");
-        assert!(csv.contains("\nspeedup,spmv,false,gto,,,,,0,0,refused,false,,,,\n"), "{csv}");
+        let head = "figure,row,is_mean,bar,part,value,low,high,over,of,gap,within_spread,paper,class,why,other_reading,\
+             error_low,error_high,x,q1,median,q3\n";
+        assert!(csv.starts_with(&format!("{head}speedup,bfs,false,lrr,,1,1,1,1,1,,false,,,,,,,,,,\n")), "{csv}");
+        assert!(csv.contains("\nspeedup,spmv,false,gto,,,,,0,0,refused,false,,,,,,,,,,\n"), "{csv}");
         assert!(csv.contains("\nspeedup,\"mean, all\",true,gto,,1.005,0.99"), "{csv}");
-        assert!(csv.ends_with(",1,2,,true,,,,\n"), "{csv}");
+        assert!(csv.contains(",1,2,,true,,,,,0.99") && csv.ends_with(",,,,\n"), "{csv}");
         let csv = figures_csv(&[table(), stacked()]);
-        assert!(csv.contains("\nspeedup,bfs,false,gto,issued,0.25,0.25,0.25,1,1,,false,0.5,partly,,\n"), "{csv}");
+        assert!(csv.contains("\nspeedup,bfs,false,gto,issued,0.25,0.25,0.25,1,1,,false,0.5,partly,,,,,,,,\n"), "{csv}");
         assert_eq!(csv.lines().count(), 1 + 3 * 2 + 3 * 2 * 3);
 
         let path = std::env::temp_dir().join(format!("raddle-figures-{}.parquet", std::process::id()));

@@ -3,7 +3,7 @@
 mod words;
 
 use crate::error::Error;
-use crate::experiment::{Against, Experiment, Figure, Group, Mean, Row, Rows};
+use crate::experiment::{Against, Experiment, Figure, Group, Kind, Mean, Row, Rows};
 use crate::fill;
 use crate::grid::{self, Grid};
 use crate::key::Key;
@@ -55,6 +55,7 @@ impl<'g> Values<'g> {
         let mut metrics = experiment.metrics.clone();
         for figure in &experiment.figures {
             metrics.push(figure.metric.clone());
+            metrics.extend(figure.x.clone());
             metrics.extend(figure.stack.iter().map(|part| part.metric.clone()));
         }
         metrics.push(fill::empty_slots());
@@ -155,7 +156,14 @@ impl<'g> Values<'g> {
             }
         };
         let values = (0..self.grid.repeats()).map(of_repeat).collect::<Result<Vec<f64>, Gap>>()?;
-        Cell::new(&values).ok_or(Gap::Undefined)
+        let cell = Cell::new(&values).ok_or(Gap::Undefined)?;
+        Ok(Cell { error: at.figure.error.ends(&values), ..cell })
+    }
+
+    /// The value of a metric that is set against nothing.
+    fn plain(&self, at: &Place<'_>, metric: &Metric, subjects: &[Subject]) -> Result<f64, Gap> {
+        let figure = &Figure { against: Against::Nothing, ..at.figure.clone() };
+        Ok(self.cell(&Place { figure, choices: at.choices.clone() }, metric, subjects)?.value)
     }
 
     /// A bar without what the paper prints: of one subject, or the mean over those of several that have all their parts.
@@ -176,7 +184,12 @@ impl<'g> Values<'g> {
         }
         let over = is_mean.then_some(Over { rows: there.len(), of: subjects.len(), lacking });
         let parts = stack.iter().map(|part| Ok(Cell { over, ..self.cell(at, &part.metric, &there)? }));
-        Ok(Cell { over, parts: parts.collect::<Result<_, Gap>>()?, ..self.cell(at, metric, &there)? })
+        let parts = parts.collect::<Result<_, Gap>>()?;
+        let is_box = is_mean && at.figure.kind == Kind::Box;
+        let sample = |subject| Ok(self.cell(at, metric, std::slice::from_ref(subject))?.value);
+        let samples = there.iter().filter(|_| is_box).map(sample).collect::<Result<_, Gap>>()?;
+        let x = at.figure.x.as_ref().map(|metric| self.plain(at, metric, &there)).transpose()?;
+        Ok(Cell { over, parts, samples, x, ..self.cell(at, metric, &there)? })
     }
 
     /// A figure.
@@ -215,6 +228,7 @@ impl<'g> Values<'g> {
         Table {
             name: figure.name.clone(),
             title: figure.title.clone(),
+            kind: figure.kind,
             about: match figure.mean {
                 Mean::None => words::about(figure),
                 mean => format!("{}; means are {}{}", words::about(figure), mean.name(), words::over(figure)),
@@ -236,7 +250,7 @@ impl<'g> Values<'g> {
             reading: figure.reading.as_ref().map(|reading| reading.label.clone()).unwrap_or_default(),
             axis: words::axis(experiment, figure),
             x_axis: words::x_axis(experiment, figure),
-            whiskers: words::whiskers(self.grid.repeats()),
+            whiskers: words::whiskers(figure, self.grid.repeats()),
             rows,
         }
     }

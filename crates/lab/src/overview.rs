@@ -12,7 +12,7 @@
 use crate::agreement::Rule;
 use crate::chart::{number, round_scale, tick};
 use crate::drawing::{Anchor, Drawing, Ink, Mark, Shape, Text, Turn};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Kind};
 use crate::font::{Font, WIDER};
 use crate::numbers::row_of;
 use crate::table::{Cell, Gap, Table, TableRow};
@@ -85,6 +85,7 @@ impl Overview {
         Table {
             name: "overview".to_owned(),
             title: TITLE.to_owned(),
+            kind: Kind::Bars,
             about: self.axis(),
             source: "each paper's own mean".to_owned(),
             bars: vec!["Raddle".to_owned()],

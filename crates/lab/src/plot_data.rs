@@ -1,5 +1,6 @@
 //! The numbers of a figure as CSV, and a script for matplotlib that draws them, for those who draw figures their own way.
 
+use crate::experiment::Kind;
 use crate::export::figures_csv;
 use crate::table::Table;
 use std::fmt::Write as _;
@@ -28,8 +29,8 @@ for n, bar in enumerate(bars):
     at = [rows.index(row[\"row\"]) + (n - (len(bars) - 1) / 2) * wide for row in own]
     value = [float(row[\"value\"]) for row in own]
     spread = [
-        [float(row[\"value\"]) - float(row[\"low\"]) for row in own],
-        [float(row[\"high\"]) - float(row[\"value\"]) for row in own],
+        [float(row[\"value\"]) - float(row[\"error_low\"] or row[\"value\"]) for row in own],
+        [float(row[\"error_high\"] or row[\"value\"]) - float(row[\"value\"]) for row in own],
     ]
     axes.bar(at, [v - origin for v in value], wide, bottom=origin, label=bar, yerr=spread, error_kw={\"lw\": 0.8})
 axes.set_xticks(range(len(rows)), rows, rotation=90)
@@ -49,6 +50,38 @@ for n, part in enumerate(parts):
         below[row[\"row\"], row[\"bar\"], part] = float(row[\"value\"])
 axes.set_xticks(range(len(rows)), rows, rotation=90)
 axes.set_xlabel(\"bars from the left: \" + \", \".join(bars))
+";
+
+/// Lines, or points without them over another metric.
+const POINTS: &str = "\
+for bar in bars:
+    own = [row for row in values if row[\"bar\"] == bar and (row[\"x\"] or not scattered)]
+    own = [row for row in own if not (scattered and row[\"is_mean\"] == \"true\")]
+    at = [float(row[\"x\"]) if scattered else rows.index(row[\"row\"]) for row in own]
+    value = [float(row[\"value\"]) for row in own]
+    spread = [
+        [float(row[\"value\"]) - float(row[\"error_low\"] or row[\"value\"]) for row in own],
+        [float(row[\"error_high\"] or row[\"value\"]) - float(row[\"value\"]) for row in own],
+    ]
+    axes.errorbar(at, value, spread, fmt=\"o\" if scattered else \"o-\", ms=3, lw=1, elinewidth=0.8, label=bar)
+if not scattered:
+    axes.set_xticks(range(len(rows)), rows)
+";
+
+/// Boxes over the rows of means.
+const BOXES: &str = "\
+values = [row for row in values if row[\"median\"]]
+rows = list(dict.fromkeys(row[\"row\"] for row in values))
+wide = 0.8 / len(bars)
+for n, bar in enumerate(bars):
+    own = [row for row in values if row[\"bar\"] == bar]
+    at = [rows.index(row[\"row\"]) + (n - (len(bars) - 1) / 2) * wide for row in own]
+    names = {\"med\": \"median\", \"q1\": \"q1\", \"q3\": \"q3\", \"whislo\": \"error_low\", \"whishi\": \"error_high\"}
+    boxes = [{key: float(row[column]) for key, column in names.items()} for row in own]
+    axes.bxp(boxes, positions=at, widths=0.8 * wide, showfliers=False, patch_artist=True,
+             boxprops={\"facecolor\": f\"C{n}\"}, medianprops={\"color\": \"black\"})
+    axes.plot([], [], color=f\"C{n}\", lw=6, label=bar)
+axes.set_xticks(range(len(rows)), rows)
 ";
 
 /// The name of a figure as part of the name of a file.
@@ -72,7 +105,16 @@ pub fn script(table: &Table) -> String {
     let mut text = String::from("# Draws the figure from the CSV file of the same name, and writes a PDF beside it.\n");
     text += READ;
     let _ = writeln!(text, "origin = {}", table.neutral.unwrap_or(0.0));
-    text += if table.parts.is_empty() { BARS } else { STACKED };
+    text += match table.kind {
+        Kind::Bars => BARS,
+        Kind::Stacked => STACKED,
+        Kind::Line => "scattered = False\n",
+        Kind::Scatter => "scattered = True\n",
+        Kind::Box => BOXES,
+    };
+    if matches!(table.kind, Kind::Line | Kind::Scatter) {
+        text += POINTS;
+    }
     if table.neutral.is_some() {
         text += "axes.axhline(origin, color=\"black\", lw=0.8, ls=\"--\")\n";
     }
@@ -102,7 +144,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::tests::{stacked, table};
+    use crate::chart::tests::{of_kind, stacked, table};
 
     #[test]
     fn a_script_reads_the_file_beside_it() {
@@ -111,6 +153,9 @@ mod tests {
         assert!(csv.1.starts_with("figure,row,is_mean,bar,part,value,low,high,"));
         assert!(python.1.contains("origin = 1\n") && python.1.contains("axes.set_ylabel(\"times as fast\")"));
         assert!(script(&stacked()).contains("parts = "));
+        assert!(
+            script(&of_kind(Kind::Scatter)).contains("scattered = True") && script(&of_kind(Kind::Box)).contains("bxp")
+        );
     }
 
     #[test]

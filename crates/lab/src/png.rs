@@ -48,7 +48,7 @@ impl Canvas {
             Shape::Line { from, to, ink, is_dashed } => {
                 let colour = ink.colours().0;
                 if matches!(ink, Ink::Bar(_)) {
-                    self.polygon(&line_corners(*from, *to), colour, 1.0);
+                    self.polygon(&line_corners(*from, *to, 1.0), colour, 1.0);
                 } else if *is_dashed {
                     let mut x = from[0];
                     while x < to[0] {
@@ -67,6 +67,7 @@ impl Canvas {
                 self.circle(*middle, CIRCLE * scale + MARK_LINE / 2.0, Ink::Text.colours().0);
                 self.circle(*middle, CIRCLE * scale - MARK_LINE / 2.0, self.medium.ground());
             }
+            Shape::Area { corners, bar, .. } => self.polygon(corners, Ink::Bar(*bar).colours().0, 1.0),
             Shape::Text(text) => self.text(text),
         }
     }

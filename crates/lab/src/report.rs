@@ -326,6 +326,9 @@ fn section(table: &Table) -> String {
         let _ =
             write!(html, " Circles and numbers with ○ are our other reading of the paper: {}.", escape(&table.reading));
     }
+    if !table.whiskers.is_empty() {
+        let _ = write!(html, " {}.", escape(&capital(&table.whiskers)));
+    }
     let links = ["svg", "png", "pdf", "csv"].map(|end| format!("<a href=\"{name}.{end}\">{}</a>", end.to_uppercase()));
     let _ = writeln!(html, " {}</p>", links.join(", "));
     if table.missing() > 0 {

@@ -143,7 +143,7 @@ fn shape(svg: &mut String, shape: &Shape) {
         }
         // The style has colours of bars to fill shapes with, not for lines.
         Shape::Line { from, to, ink: Ink::Bar(n), .. } => {
-            let [[x1, y1], [x2, y2], [x3, y3], [x4, y4]] = line_corners(*from, *to);
+            let [[x1, y1], [x2, y2], [x3, y3], [x4, y4]] = line_corners(*from, *to, 1.0);
             let n = n % Ink::BARS;
             write!(
                 svg,
@@ -167,6 +167,12 @@ fn shape(svg: &mut String, shape: &Shape) {
         Shape::Mark { mark: Mark::Reading, scale, middle: [x, y], hover } => {
             let r = (CIRCLE * scale * 100.0).round() / 100.0;
             write!(svg, "<circle class=\"other\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r}\">{}</circle>", tip(hover))
+        }
+        Shape::Area { corners, bar, hover } => {
+            let is_first = |n: usize| if n == 0 { 'M' } else { 'L' };
+            let path: String =
+                corners.iter().enumerate().map(|(n, [x, y])| format!("{}{x:.2} {y:.2}", is_first(n))).collect();
+            write!(svg, "<path class=\"b{}\" d=\"{path}z\">{}</path>", bar % Ink::BARS, tip(hover))
         }
         Shape::Text(one) => {
             text(svg, one);

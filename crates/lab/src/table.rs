@@ -2,6 +2,7 @@
 
 use crate::agreement::{Class, Rule};
 use crate::chart::number;
+use crate::experiment::Kind;
 
 /// A value over all repetitions.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +23,12 @@ pub struct Cell {
     pub parts: Vec<Self>,
     /// What it is the mean of; nothing where it is no mean.
     pub over: Option<Over>,
+    /// Where its error bar ends, if that is not the range.
+    pub error: Option<[f64; 2]>,
+    /// Its place, where points are scattered.
+    pub x: Option<f64>,
+    /// The values it is the mean of, where boxes are drawn.
+    pub samples: Vec<f64>,
 }
 
 /// The workloads or kernels a mean is over: those that have a value.
@@ -87,6 +94,16 @@ impl Cell {
         (self.high - self.low) / 2.0
     }
 
+    /// Where the line at the value ends; of a box, the least and the most. Nothing where there is none.
+    #[must_use]
+    pub fn whisker(&self) -> Option<[f64; 2]> {
+        let range = || (self.high > self.low).then_some([self.low, self.high]);
+        match Self::new(&self.samples) {
+            Some(Self { low, high, .. }) => Some([low, high]),
+            None => self.error.or_else(range),
+        }
+    }
+
     /// The value by our other reading of the paper.
     #[must_use]
     pub fn by_other_reading(&self) -> Option<f64> {
@@ -134,6 +151,8 @@ pub struct Table {
     pub name: String,
     /// Title.
     pub title: String,
+    /// The kind of its chart.
+    pub kind: Kind,
     /// What the values are.
     pub about: String,
     /// Where the paper's values are printed.

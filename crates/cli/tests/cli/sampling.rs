@@ -92,7 +92,7 @@ fn counters_of_a_part_are_named_so_and_do_not_depend_on_threads() {
     }
     let value = |table: &str, what: &str| -> u64 {
         let row = table.lines().find(|row| row.contains(what)).unwrap_or_else(|| panic!("no {what}"));
-        row.rsplit(',').next().unwrap().parse().unwrap()
+        row.split(',').nth(6).unwrap().parse().unwrap()
     };
     let cycles = value(&whole, ",launch,0,cycles,");
     let [low, estimate, high] =

@@ -2,8 +2,9 @@
 
 use super::frame::Chart;
 use super::words::short;
-use super::{hover, origin, part_hover};
+use super::{hover, number, origin, part_hover};
 use crate::drawing::{Anchor, Ink, Mark, Shape, Turn};
+use crate::experiment::{Kind, quartiles};
 use crate::table::Cell;
 
 impl Chart<'_> {
@@ -15,6 +16,7 @@ impl Chart<'_> {
             let x = left + room / 2.0 + self.bar * n as f64;
             let middle = x + self.bar / 2.0;
             match &row.cells[bar] {
+                Ok(cell) if self.table.kind == Kind::Box => self.boxed(&row.name, bar, cell, middle, y),
                 Ok(cell) => self.bar(&row.name, bar, cell, middle, y),
                 Err(_) => {
                     let at = y(origin(self.table)) - 2.0;
@@ -50,19 +52,13 @@ impl Chart<'_> {
             }
             below += part.value;
         }
-        if cell.high > cell.low {
-            self.whisker(middle, [y(cell.high), y(cell.low)]);
+        if let Some([low, high]) = cell.whisker() {
+            self.whisker(middle, [y(high), y(low)]);
         }
-        // Marks of neighbours should not cover each other.
-        let scale = (self.bar / 12.0).clamp(0.5, 1.0);
+        self.marks(cell, middle, y, &over);
+        let scale = self.mark_scale();
         let mut put =
             |mark, value: f64, hover| self.shapes.push(Shape::Mark { mark, scale, middle: [middle, y(value)], hover });
-        if let Some(other) = cell.by_other_reading() {
-            put(Mark::Reading, other, over.clone());
-        }
-        if let Some(paper) = cell.paper {
-            put(Mark::Paper, paper, over);
-        }
         let mut below = 0.0;
         for (n, part) in cell.parts.iter().enumerate() {
             // A part of the paper's starts where ours starts.
@@ -70,6 +66,49 @@ impl Chart<'_> {
                 put(Mark::Paper, below + paper, part_hover(row, name, &table.parts[n], part, cell));
             }
             below += part.value;
+        }
+    }
+
+    /// A box over the rows of a mean, with a line at their median.
+    fn boxed(&mut self, row: &str, bar: usize, cell: &Cell, middle: f64, y: &dyn Fn(f64) -> f64) {
+        let (Some([low, high]), Some([first, median, third])) = (cell.whisker(), quartiles(&cell.samples)) else {
+            return;
+        };
+        let over = hover(self.table, row, &self.table.bars[bar], cell);
+        self.whisker(middle, [y(high), y(low)]);
+        let width = self.bar * 0.8;
+        let left = middle - width / 2.0;
+        let place = [left, y(third), width, (y(first) - y(third)).max(0.6)];
+        let [high, low] = [y(third), y(first)];
+        self.shapes.push(Shape::Rect {
+            place,
+            ink: Ink::Bar(bar),
+            is_pale: false,
+            hover: format!("{over}; median {}", number(median)),
+        });
+        for (from, to) in [
+            ([left, y(median)], [left + width, y(median)]),
+            ([left, high], [left + width, high]),
+            ([left, low], [left + width, low]),
+            ([left, high], [left, low]),
+            ([left + width, high], [left + width, low]),
+        ] {
+            self.shapes.push(Shape::Line { from, to, ink: Ink::Text, is_dashed: false });
+        }
+    }
+
+    /// Marks of neighbours should not cover each other.
+    fn mark_scale(&self) -> f64 {
+        (self.bar / 12.0).clamp(0.5, 1.0)
+    }
+
+    /// The marks of a value: the paper's, and that of our other reading.
+    pub(super) fn marks(&mut self, cell: &Cell, middle: f64, y: &dyn Fn(f64) -> f64, over: &str) {
+        let scale = self.mark_scale();
+        let marks = [(Mark::Reading, cell.by_other_reading()), (Mark::Paper, cell.paper)];
+        for (mark, value) in marks.into_iter().filter_map(|(mark, value)| Some((mark, value?))) {
+            let middle = [middle, y(value)];
+            self.shapes.push(Shape::Mark { mark, scale, middle, hover: over.to_owned() });
         }
     }
 }

@@ -1,8 +1,10 @@
 //! What surrounds the values of a chart: title, legend, panels with their scale, names of rows and titles of axes.
 
+use super::points::point;
 use super::words::{lines, short, wrapped};
 use super::{Layout, scale, tick};
 use crate::drawing::{Anchor, Drawing, Ink, Mark, SLANT, Shape, Text, Turn};
+use crate::experiment::Kind;
 use crate::font::Font;
 use crate::table::{Cell, Table, TableRow};
 
@@ -18,6 +20,8 @@ const RIGHT: f64 = 4.0;
 const NARROW: f64 = 340.0;
 /// How much wider the letters of other fonts than ours may be, where an SVG is shown.
 const WIDER: f64 = 1.1;
+/// The widest picture of lines or points on screens.
+const POINTS_WIDTH: f64 = 560.0;
 /// Lines that the title of an axis may have.
 const MOST_LINES: usize = 3;
 
@@ -50,6 +54,8 @@ enum Item {
     Bar(usize),
     /// The same, pale.
     Pale(usize),
+    /// A point, by the number of its colour.
+    Point(usize),
     /// A mark.
     Mark(Mark),
     /// The lines that show how far values spread.
@@ -86,6 +92,8 @@ pub(super) struct Chart<'t> {
     pub(super) left: f64,
     /// How many panels it takes.
     pub(super) panels: usize,
+    /// Rows in each of them.
+    in_panel: usize,
     /// How names of rows are turned; flat ones have one or two lines.
     turn: Turn,
     pub(super) scale: (f64, f64, f64),
@@ -132,6 +140,7 @@ impl<'t> Chart<'t> {
             group,
             left,
             panels,
+            in_panel: 1,
             turn,
             scale,
             title,
@@ -144,12 +153,20 @@ impl<'t> Chart<'t> {
     fn arrange(&mut self) {
         let (table, layout, count) = (self.table, self.layout, self.bars.len().max(1) as f64);
         let rows = table.rows.len().max(1);
+        self.in_panel = rows;
         let width = |row: &TableRow, text: &str| self.fonts[usize::from(row.is_mean)].width(text, self.sizes.name);
         let widest_line =
             table.rows.iter().flat_map(|row| lines(&row.name).into_iter().map(move |line| width(row, &line)));
         // Other fonts than ours may be wider.
         let widest_line = widest_line.fold(0.0, f64::max) * self.wider + 6.0;
         let longest = table.rows.iter().map(|row| width(row, &short(&row.name))).fold(0.0, f64::max);
+        if matches!(table.kind, Kind::Line | Kind::Scatter) {
+            let width = if layout.is_print { layout.width } else { layout.width.min(POINTS_WIDTH) };
+            self.in_panel = if table.kind == Kind::Line { rows } else { 1 };
+            self.group = (width - self.left - RIGHT) / self.in_panel as f64;
+            self.turn = if widest_line <= self.group { Turn::Flat } else { Turn::Up };
+            return;
+        }
         if layout.is_print {
             return self.arrange_print(widest_line);
         }
@@ -168,7 +185,8 @@ impl<'t> Chart<'t> {
         }
         let fit = (((layout.width - self.left - RIGHT) / self.group).floor() as usize).max(1);
         self.panels = rows.div_ceil(fit);
-        let least = (NARROW.min(layout.width) - self.left - RIGHT) / self.in_panel() as f64;
+        self.in_panel = rows.div_ceil(self.panels);
+        let least = (NARROW.min(layout.width) - self.left - RIGHT) / self.in_panel as f64;
         self.group = self.group.max(least);
     }
 
@@ -180,6 +198,7 @@ impl<'t> Chart<'t> {
             let group = (self.layout.width - self.left - RIGHT) / rows.div_ceil(panels) as f64;
             let gap = (group * 0.22).clamp(3.0, GAP);
             (self.panels, self.group, self.gap) = (panels, group, gap);
+            self.in_panel = rows.div_ceil(panels);
             self.bar = ((group - gap) / bars).clamp(narrow / 2.0, PRINT_BAR);
             if group >= NARROW_GROUP && self.bar >= narrow {
                 break;
@@ -193,11 +212,6 @@ impl<'t> Chart<'t> {
         Self { has_legend: false, ..self }
     }
 
-    /// Rows in each panel.
-    fn in_panel(&self) -> usize {
-        self.table.rows.len().max(1).div_ceil(self.panels)
-    }
-
     pub(super) fn text(&mut self, x: f64, y: f64, text: &str, look: Look) {
         let (size, anchor, turn, is_bold, ink) = look;
         self.shapes.push(Shape::Text(Text { x, y, text: text.to_owned(), size, anchor, turn, is_bold, ink }));
@@ -205,6 +219,9 @@ impl<'t> Chart<'t> {
 
     /// Names below the bars take this much room.
     fn below(&self) -> (f64, f64) {
+        if self.table.kind == Kind::Scatter {
+            return (0.0, self.sizes.line + 14.0);
+        }
         let rows = &self.table.rows;
         let names = rows.iter().map(|row| {
             let width = || self.fonts[usize::from(row.is_mean)].width(&short(&row.name), self.sizes.name);
@@ -221,7 +238,7 @@ impl<'t> Chart<'t> {
 
     pub(super) fn draw(mut self) -> Drawing {
         let (table, sizes) = (self.table, self.sizes);
-        let in_panel = self.in_panel();
+        let in_panel = self.in_panel;
         let width = self.left + self.group * in_panel as f64 + RIGHT;
         let mut y = 8.0;
         if self.layout.has_title {
@@ -253,17 +270,19 @@ impl<'t> Chart<'t> {
     fn items(&self) -> Vec<(String, Item)> {
         let table = self.legend_of;
         let mut items: Vec<(String, Item)> = if table.parts.is_empty() {
-            self.bars.iter().map(|bar| (table.bars[*bar].clone(), Item::Bar(*bar))).collect()
+            let is_point = matches!(table.kind, Kind::Line | Kind::Scatter);
+            let item = |bar: usize| if is_point { Item::Point(bar) } else { Item::Bar(bar) };
+            self.bars.iter().map(|bar| (table.bars[*bar].clone(), item(*bar))).collect()
         } else {
             table.parts.iter().enumerate().map(|(n, part)| (part.clone(), Item::Bar(n))).collect()
         };
         let cells =
             || table.rows.iter().flat_map(|row| self.bars.iter().filter_map(|bar| row.cells[*bar].as_ref().ok()));
-        if table.parts.is_empty() && cells().any(|cell| table.is_within_spread(cell)) {
+        if table.kind == Kind::Bars && cells().any(|cell| table.is_within_spread(cell)) {
             let first = self.bars.first().copied().unwrap_or_default();
             items.push(("pale: smaller than its spread".to_owned(), Item::Pale(first)));
         }
-        if !table.whiskers.is_empty() && cells().any(|cell| cell.high > cell.low) {
+        if !table.whiskers.is_empty() && cells().any(|cell| cell.whisker().is_some()) {
             items.push((table.whiskers.clone(), Item::Whisker));
         }
         let has_paper = |cell: &Cell| cell.paper.is_some() || cell.parts.iter().any(|part| part.paper.is_some());
@@ -309,6 +328,7 @@ impl<'t> Chart<'t> {
         match item {
             Item::Bar(n) => self.shapes.push(Shape::Rect { place, ink: Ink::Bar(n), is_pale: false, hover }),
             Item::Pale(n) => self.shapes.push(Shape::Rect { place, ink: Ink::Bar(n), is_pale: true, hover }),
+            Item::Point(bar) => self.shapes.push(Shape::Area { corners: point(bar, middle), bar, hover }),
             Item::Mark(mark) => self.shapes.push(Shape::Mark { mark, scale: 1.0, middle, hover }),
             Item::Whisker => self.whisker(middle[0], [y + 3.0, y + 14.0]),
             Item::Baseline => self.shapes.push(line([x, middle[1]], [x + 21.0, middle[1]], true)),
@@ -341,7 +361,11 @@ impl<'t> Chart<'t> {
             let x = 4.0 + self.sizes.tick + (self.sizes.tick + 3.0) * f64::from(n);
             self.text(x, top + height / 2.0, &line, (self.sizes.tick, Anchor::Middle, Turn::Up, false, Ink::Text));
         }
-        for row in from..to {
+        if self.table.kind == Kind::Scatter {
+            self.scattered([top, width - RIGHT], height, &y);
+        }
+        let rows = if self.table.kind == Kind::Scatter { 0..0 } else { from..to };
+        for row in rows {
             // A line between the means and what they are over.
             if row > from && self.table.rows[row - 1].is_mean && !self.table.rows[row].is_mean {
                 let x = self.left + self.group * (row - from) as f64;
@@ -349,7 +373,10 @@ impl<'t> Chart<'t> {
                 self.shapes.push(Shape::Line { from, to, ink: Ink::Grid, is_dashed: false });
             }
             let left = self.left + self.group * (row - from) as f64;
-            self.row(row, left, &y);
+            match self.table.kind {
+                Kind::Line => self.points(row, left + self.group / 2.0, &y),
+                _ => self.row(row, left, &y),
+            }
             self.row_name(row, left + self.group / 2.0, top + height + of_bars);
         }
         if let Some(neutral) = self.table.neutral {

@@ -7,7 +7,7 @@ fn cell(value: f64, paper: Option<f64>, over: Option<Over>) -> Result<Cell, Gap>
     let other = Cell { value: value + 0.05, ..Cell::default() };
     let why = if paper.is_some() { "fewer warps".to_owned() } else { String::new() };
     let reading = paper.map(|_| Ok(Box::new(other)));
-    Ok(Cell { value, low: value - 0.01, high: value + 0.01, paper, why, reading, parts: Vec::new(), over })
+    Ok(Cell { value, low: value - 0.01, high: value + 0.01, paper, why, reading, over, ..Cell::default() })
 }
 
 pub(crate) fn table() -> Table {
@@ -16,6 +16,7 @@ pub(crate) fn table() -> Table {
     Table {
         name: "speedup".to_owned(),
         title: "Speedup <of all>".to_owned(),
+        kind: Kind::Bars,
         about: "speedup".to_owned(),
         source: String::new(),
         bars: vec!["lrr".to_owned(), "gto".to_owned()],
@@ -39,7 +40,7 @@ pub(crate) fn table() -> Table {
 
 /// The same with bars of two parts.
 pub(crate) fn stacked() -> Table {
-    let mut table = Table { parts: vec!["issued".to_owned(), "empty".to_owned()], ..table() };
+    let mut table = Table { kind: Kind::Stacked, parts: vec!["issued".to_owned(), "empty".to_owned()], ..table() };
     for cell in table.rows.iter_mut().flat_map(|row| row.cells.iter_mut().flatten()) {
         let over = cell.over;
         let part = |value, paper| Cell { value, low: value, high: value, paper, over, ..Cell::default() };
@@ -137,9 +138,11 @@ fn scales_are_round() {
 
 /// The texts of a drawing, each with its place and how it is turned.
 fn texts(drawing: &Drawing) -> Vec<(&str, f64, Turn)> {
-    let text =
-        |shape| if let &Shape::Text(ref text) = shape { Some((text.text.as_str(), text.x, text.turn)) } else { None };
-    drawing.shapes.iter().filter_map(text).collect()
+    let texts = drawing.shapes.iter().filter_map(|shape| match shape {
+        Shape::Text(text) => Some((text.text.as_str(), text.x, text.turn)),
+        _ => None,
+    });
+    texts.collect()
 }
 
 #[test]
@@ -167,4 +170,49 @@ fn a_legend_wraps_and_does_not_set_the_width() {
         let is_left = *x < 60.0 || text.len() < 12 || x + font.width(text, 12.0) <= many.width;
         is_left && *x >= 0.0
     }));
+}
+
+/// A chart of each kind that has no bars.
+pub(crate) fn of_kind(kind: Kind) -> Table {
+    let bars = ["lrr", "gto", "two-level", "pro"].map(str::to_owned).to_vec();
+    let row = |(n, name): (usize, &&str)| {
+        let cell = |bar: usize| {
+            let value = 1.0 + 0.1 * bar as f64 + 0.07 * n as f64;
+            let samples =
+                if kind == Kind::Box { (0..9).map(|i| value + 0.02 * f64::from(i * i)).collect() } else { Vec::new() };
+            let error = (kind != Kind::Box).then_some([value - 0.04, value + 0.04]);
+            Ok(Cell { value, low: value, high: value, x: Some(value * value), samples, error, ..Cell::default() })
+        };
+        TableRow { name: (*name).to_owned(), is_mean: false, cells: (0..4).map(cell).collect() }
+    };
+    let rows = ["16", "32", "64", "128", "256"].iter().enumerate().map(row).collect();
+    Table { kind, bars, rows, baseline: None, neutral: None, x_axis: "sets of the data cache".to_owned(), ..table() }
+}
+
+#[test]
+fn lines_points_and_boxes_have_their_shapes() {
+    let areas = |drawing: &Drawing| drawing.shapes.iter().filter(|shape| matches!(shape, Shape::Area { .. })).count();
+    for layout in [Layout::FILE, Layout::PHONE, Layout::print("ieee".parse().unwrap())] {
+        let [line, scatter, boxes] = [Kind::Line, Kind::Scatter, Kind::Box].map(|kind| draw(&of_kind(kind), layout));
+        assert_eq!(areas(&line), 4 + 4 * 5 + 4 * 4, "points in the legend, points, lines between them");
+        assert_eq!(areas(&scatter), 4 + 4 * 5);
+        assert_eq!((areas(&boxes), rects(&boxes).len()), (0, 4 * 5));
+        assert!(rects(&boxes)[0].2.ends_with("; median 1.320"), "{}", rects(&boxes)[0].2);
+        for drawing in [line, scatter, boxes] {
+            assert!(has_text(&drawing, "sets of the data cache"));
+            let is_inside = |[x, y]: &[f64; 2]| (0.0..=drawing.width).contains(x) && (0.0..=drawing.height).contains(y);
+            assert!(drawing.shapes.iter().all(|shape| match shape {
+                Shape::Area { corners, .. } => corners.iter().all(is_inside),
+                Shape::Line { from, to, .. } => is_inside(from) && is_inside(to),
+                Shape::Text(text) => is_inside(&[text.x, text.y]),
+                _ => true,
+            }));
+        }
+    }
+}
+
+#[test]
+fn kinds_keep_the_rows_they_can_draw() {
+    let rows = |kind| with_drawn_rows(&Table { kind, ..table() }).rows.len();
+    assert_eq!([Kind::Bars, Kind::Line, Kind::Scatter, Kind::Box].map(rows), [3, 3, 2, 0]);
 }

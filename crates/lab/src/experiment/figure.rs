@@ -1,6 +1,6 @@
 //! What an experiment draws: figures with their rows, bars and parts, and what a paper prints of them.
 
-use super::Group;
+use super::{ErrorBars, Group, Kind};
 use crate::agreement::Rule;
 use crate::metric::{self, Metric};
 use serde::Deserialize;
@@ -143,6 +143,12 @@ pub struct Figure {
     pub name: String,
     /// Title.
     pub title: String,
+    /// The kind of its chart.
+    pub kind: Kind,
+    /// What lines at values show.
+    pub error: ErrorBars,
+    /// What the places of points show, where they are scattered.
+    pub x: Option<Metric>,
     /// What is measured; of stacked bars, the sum of their parts.
     pub metric: Metric,
     /// Parts of stacked bars, from the bottom; none when bars are not stacked.

@@ -1,6 +1,6 @@
 //! What figures say of their values in words: below their title, and at their axes.
 
-use crate::experiment::{Against, Experiment, Figure, Rows};
+use crate::experiment::{Against, Experiment, Figure, Kind, Rows};
 use crate::metric::Metric;
 
 /// What the values of a figure are, in words.
@@ -50,15 +50,23 @@ pub(super) fn axis(experiment: &Experiment, figure: &Figure) -> String {
 
 /// The title of the axis of rows; nothing where rows are workloads, which need none.
 pub(super) fn x_axis(experiment: &Experiment, figure: &Figure) -> String {
-    match figure.rows {
-        Rows::Axis(axis) => experiment.axes[axis].name.clone(),
-        Rows::Workloads | Rows::Kernels => String::new(),
+    match (&figure.x, figure.rows) {
+        (Some(metric), _) => {
+            let (name, unit) = metric.quantity();
+            with_unit(&name, unit)
+        }
+        (None, Rows::Axis(axis)) => experiment.axes[axis].name.clone(),
+        (None, Rows::Workloads | Rows::Kernels) => String::new(),
     }
 }
 
-/// What the lines at values show, where runs are repeated.
-pub(super) fn whiskers(repeats: usize) -> String {
-    if repeats > 1 { format!("whiskers: least and most of {repeats} runs") } else { String::new() }
+/// What the lines at values show: the rows of a box, or the spread where runs are repeated.
+pub(super) fn whiskers(figure: &Figure, repeats: usize) -> String {
+    match (figure.kind, repeats) {
+        (Kind::Box, _) => "boxes: quartiles; whiskers: least and most".to_owned(),
+        (_, 0 | 1) => String::new(),
+        _ => format!("whiskers: {} of {repeats} runs", figure.error.name()),
+    }
 }
 
 fn with_unit(name: &str, unit: &str) -> String {

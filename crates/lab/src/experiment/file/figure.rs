@@ -2,7 +2,8 @@
 
 use super::{Files, RawBaseline, Word, axis_named, baseline, variant_named};
 use crate::experiment::{
-    Against, Experiment, Figure, Group, Headline, Large, Mean, PaperValue, Part, Reading, Row, Rows, slots, workloads,
+    Against, ErrorBars, Experiment, Figure, Group, Headline, Kind, Large, Mean, PaperValue, Part, Reading, Row, Rows,
+    slots, workloads,
 };
 use crate::metric::Metric;
 use raddle_ptx::diag::closest;
@@ -18,6 +19,9 @@ use toml::Spanned;
 pub(super) struct RawFigure {
     name: Spanned<String>,
     title: String,
+    kind: Option<Spanned<Kind>>,
+    error: Option<Spanned<ErrorBars>>,
+    x: Option<Spanned<String>>,
     metric: Option<Spanned<String>>,
     #[serde(default)]
     stack: Vec<Spanned<String>>,
@@ -124,6 +128,7 @@ pub(super) fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, 
         Some(rows) => Rows::Axis(axis_named(experiment, rows)?),
     };
     let mean = mean(&raw, &metric, &stack, rows)?;
+    let (kind, error, x) = drawn(&raw, experiment, (&stack, rows, mean))?;
     let baseline = baseline_of_figure(&raw, experiment)?;
     let group = raw.group.as_ref().map(|name| group_named(name, experiment)).transpose()?;
     let mut fixed: Vec<usize> = baseline.iter().map(|base| base.unwrap_or(0)).collect();
@@ -153,6 +158,9 @@ pub(super) fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, 
     Ok(Figure {
         name,
         title,
+        kind,
+        error,
+        x,
         metric,
         stack,
         against,
@@ -168,6 +176,56 @@ pub(super) fn figure(raw: RawFigure, experiment: &Experiment) -> Result<Figure, 
         why,
         reading,
     })
+}
+
+/// How a figure is drawn: the kind of its chart, its error bars, and what is on the axis of scattered points.
+fn drawn(
+    raw: &RawFigure,
+    experiment: &Experiment,
+    (stack, rows, mean): (&[Part], Rows, Mean),
+) -> Result<(Kind, ErrorBars, Option<Metric>), Problem> {
+    let at = || raw.kind.as_ref().map(Spanned::span);
+    let wrong = |message: &str, help: &str| Err(Problem::new(message).help(help).at(at()));
+    let default = if stack.is_empty() { Kind::Bars } else { Kind::Stacked };
+    let kind = raw.kind.as_ref().map_or(default, |kind| *kind.get_ref());
+    let is_axis = matches!(rows, Rows::Axis(_));
+    if (kind == Kind::Stacked) == stack.is_empty() {
+        let help = "`stack` in place of `metric` names the parts of bars; no other kind of chart has parts";
+        return wrong("stacked bars and a stack of parts go together", help);
+    }
+    match kind {
+        Kind::Line if !is_axis => {
+            return wrong("lines need an axis to run along", "`rows` names an axis of the experiment");
+        }
+        Kind::Scatter if is_axis => {
+            return wrong("points are workloads or kernels", "leave `rows` out, or take `kernels`");
+        }
+        Kind::Scatter if raw.x.is_none() => {
+            return wrong("points need a second metric", "`x` names it, as in x = \"simd-efficiency\"");
+        }
+        Kind::Box if mean == Mean::None => {
+            return wrong("boxes are over the rows of means", "`mean` says which it should have");
+        }
+        _ => {}
+    }
+    if let Some(x) = raw.x.as_ref().filter(|_| kind != Kind::Scatter) {
+        let problem = Problem::new("only scattered points have a second metric").at(Some(x.span()));
+        return Err(problem.help("kind = \"scatter\" draws them"));
+    }
+    if let Some(error) = &raw.error {
+        let at = Some(error.span());
+        if experiment.repeats.count < 2 {
+            let help = "[repeats] says how often each run is made, and what changes";
+            return Err(Problem::new("error bars need runs that are repeated").help(help).at(at));
+        }
+        if kind == Kind::Box {
+            return Err(Problem::new("boxes have no error bars").help("their whiskers show the rows of a mean").at(at));
+        }
+    }
+    let parse =
+        |x: &Spanned<String>| Metric::parse_with(&experiment.registry, x.get_ref()).map_err(|p| p.at(Some(x.span())));
+    let error = raw.error.as_ref().map_or(ErrorBars::default(), |error| *error.get_ref());
+    Ok((kind, error, raw.x.as_ref().map(parse).transpose()?))
 }
 
 /// Our other reading of the paper: choices on axes that are neither bars nor rows.

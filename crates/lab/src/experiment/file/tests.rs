@@ -1,5 +1,5 @@
 use super::*;
-use crate::experiment::{Against, Mean, PaperValue, Row, Rows};
+use crate::experiment::{Against, ErrorBars, Kind, Mean, PaperValue, Row, Rows};
 use raddle_ptx::source::LineIndex;
 
 const GOOD: &str = r#"title = "T"
@@ -299,4 +299,30 @@ fn the_largest_has_no_mean() {
     assert!(
         changed("rows = \"sets\"", "rows = \"sets\"\nmean = 'none'").starts_with("46:8: rows of an axis are means")
     );
+}
+
+#[test]
+fn figures_have_kinds_and_error_bars() {
+    let with = |more: &str| GOOD.replace("rows = \"sets\"\n", &format!("rows = \"sets\"\n{more}"));
+    let e = Experiment::parse("x", &with("kind = \"line\"\nerror = \"interval-95\"\n")).unwrap();
+    assert_eq!((e.figures[1].kind, e.figures[1].error), (Kind::Line, ErrorBars::Interval95));
+    assert_eq!((e.figures[0].kind, e.figures[0].error), (Kind::Bars, ErrorBars::MinMax));
+    let scatter = GOOD.replace("rows = \"sets\"", "kind = \"scatter\"\nx = \"simd-efficiency\"");
+    assert!(Experiment::parse("x", &scatter).unwrap().figures[1].x.is_some());
+    for (more, why) in [
+        ("kind = \"stacked\"", "go together"),
+        ("kind = \"scatter\"\nx = \"cycles\"", "points are workloads"),
+        ("x = \"cycles\"", "only scattered points"),
+        ("kind = \"box\"\nerror = \"standard-error\"", "no error bars"),
+        ("kind = \"pie\"", "unknown variant"),
+    ] {
+        let problem = Experiment::parse("x", &with(&format!("{more}\n"))).unwrap_err();
+        assert!(problem.at.is_some() && problem.message.contains(why), "{more}: {}", problem.message);
+    }
+    let line = GOOD.replace("mean = \"harmonic\"", "kind = \"line\"");
+    assert!(Experiment::parse("x", &line).unwrap_err().message.contains("lines need an axis"));
+    let once = GOOD
+        .replace("count = 2", "count = 1")
+        .replace("title = \"Speedup\"", "title = \"Speedup\"\nerror = \"min-max\"");
+    assert!(Experiment::parse("x", &once).unwrap_err().message.contains("repeated"));
 }
