@@ -88,7 +88,7 @@ pub fn hover(table: &Table, row: &str, bar: &str, cell: &Cell) -> String {
         text += &format!(", mean over {note}");
     }
     if table.is_within_spread(cell) {
-        text += ", smaller than its spread";
+        text += ", not distinguishable from noise";
     }
     if let (Some(paper), Some(class)) = (cell.paper, table.class(cell)) {
         text += &format!("; paper {}: {class}", number(paper));

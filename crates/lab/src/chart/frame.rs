@@ -5,7 +5,7 @@ use super::words::{lines, short, wrapped};
 use super::{Layout, scale, tick};
 use crate::drawing::{Anchor, Drawing, Ink, Mark, SLANT, Shape, Text, Turn};
 use crate::experiment::Kind;
-use crate::font::Font;
+use crate::font::{Font, WIDER};
 use crate::table::{Cell, Table, TableRow};
 
 const BAR: f64 = 15.0;
@@ -18,8 +18,6 @@ const TICKS: f64 = 34.0;
 const RIGHT: f64 = 4.0;
 /// The narrowest picture, where there is room for it: legends wrap below that.
 const NARROW: f64 = 340.0;
-/// How much wider the letters of other fonts than ours may be, where an SVG is shown.
-const WIDER: f64 = 1.1;
 /// The widest picture of lines or points on screens.
 const POINTS_WIDTH: f64 = 560.0;
 /// Lines that the title of an axis may have.
@@ -280,7 +278,7 @@ impl<'t> Chart<'t> {
             || table.rows.iter().flat_map(|row| self.bars.iter().filter_map(|bar| row.cells[*bar].as_ref().ok()));
         if table.kind == Kind::Bars && cells().any(|cell| table.is_within_spread(cell)) {
             let first = self.bars.first().copied().unwrap_or_default();
-            items.push(("pale: smaller than its spread".to_owned(), Item::Pale(first)));
+            items.push(("pale: not distinguishable from noise".to_owned(), Item::Pale(first)));
         }
         if !table.whiskers.is_empty() && cells().any(|cell| cell.whisker().is_some()) {
             items.push((table.whiskers.clone(), Item::Whisker));
