@@ -261,14 +261,14 @@ pub fn run_kept<R: Results>(
 /// The thread-instructions of each point, if the census of launches has all of them.
 fn insts(points: &[&Point]) -> Option<Vec<u64>> {
     let mut known = BTreeMap::new();
-    let mut of = |point: &&Point| {
+    let of = |point: &&Point| {
         let insts = known.entry((point.program.name, point.size)).or_insert_with(|| {
             let launches = point.program.launches(point.size);
             (!launches.is_empty()).then(|| launches.iter().map(|l| l.thread_insts).sum::<u64>())
         });
         *insts
     };
-    points.iter().map(|point| of(point)).collect()
+    points.iter().map(of).collect()
 }
 
 struct State<'r, R> {

@@ -288,6 +288,12 @@ impl Plan {
 pub fn toml_problem(error: &toml::de::Error) -> Problem {
     let at = error.span();
     let message = error.message();
+    if let Some(found) =
+        message.strip_prefix("invalid type: ").and_then(|rest| rest.strip_suffix(", expected a sequence"))
+    {
+        let value = found.split_once(' ').map_or("...", |(_, value)| value.trim_matches('`'));
+        return Problem::new(format!("a list must be here, not the {found}")).help(format!("write [{value}]")).at(at);
+    }
     let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
     let Some((word, rest)) = unknown else { return Problem::new(message.to_owned()).at(at) };
     let known: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
@@ -543,6 +549,11 @@ raw = "b.bin"
     fn misspelt_keys_are_found_with_their_place() {
         assert_eq!(changed("fill =", "fil ="), "7:1: unknown key `fil` [did you mean `fill`?]");
         assert_eq!(changed("repeat", "repeats"), "18:1: unknown key `repeats` [did you mean `repeat`?]");
+        let list = "args = [\"a\", \"b\", 256, \"u32:5\", 1.5]";
+        let one = changed(list, "args = \"a\"");
+        assert!(one.ends_with(": a list must be here, not the string \"a\" [write [\"a\"]]"), "{one}");
+        let one = changed(list, "args = 5");
+        assert!(one.ends_with(": a list must be here, not the integer `5` [write [5]]"), "{one}");
         assert_eq!(changed("[[launch]]", "[[launches]]"), "13:3: unknown key `launches` [did you mean `launch`?]");
         assert_eq!(
             changed("ulp = 1", "exactly = 1"),
