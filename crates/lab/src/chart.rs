@@ -1,5 +1,5 @@
 //! Charts of tables: groups of bars with their spread, the paper's values as diamonds, those of our other reading as
-//! circles. [`frame`] has what surrounds the values, [`bars`] has bars and boxes, [`points`] lines and scattered points.
+//! circles. `frame` has what surrounds the values, `bars` has bars and boxes, `points` lines and scattered points.
 //!
 //! ```text
 //!  title, legend
