@@ -1,14 +1,12 @@
 //! `raddle` as one file: with the library inside that CUDA programs call.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Result;
 use crate::files::{cargo, root, run_cargo, run_command, target};
-use crate::pages::{What, lines_match, steps};
+use crate::pages::{What, lines_match, shell, steps};
 
 /// What a first result may take after the installation.
 const FIRST_RESULT: Duration = Duration::from_secs(60);
@@ -71,16 +69,7 @@ pub fn check() -> Result {
 
 /// Does a step in a folder, with the installed program first in the path. What it prints.
 fn follow(step: &str, here: &Path, bin: &Path) -> Result<String> {
-    let mut path = OsString::from(bin);
-    path.push(":");
-    path.push(std::env::var_os("PATH").unwrap_or_default());
-    let output = Command::new("sh")
-        .args(["-c", &format!("exec 2>&1\n{step}")])
-        .env("PATH", path)
-        .env("XDG_CACHE_HOME", here.join("cache"))
-        .current_dir(here)
-        .stdin(Stdio::null())
-        .output()?;
+    let output = shell(step, here, bin).env("XDG_CACHE_HOME", here.join("cache")).output()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     match output.status.success() {
         true => Ok(text),

@@ -12,6 +12,7 @@
 //!
 //! Building in the copy is cheap: it starts from what has been built for the work tree.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -178,16 +179,9 @@ impl Follower<'_> {
             return Ok(None);
         }
         let start = Instant::now();
-        let mut path = std::ffi::OsString::from(self.copy.join("target/debug"));
-        path.push(":");
-        path.push(std::env::var_os("PATH").unwrap_or_default());
-        let output = Command::new("sh")
-            .args(["-c", &format!("exec 2>&1\n{}{command}", self.exports)])
-            .env("PATH", path)
+        let output = shell(&format!("{}{command}", self.exports), self.copy, &self.copy.join("target/debug"))
             .env_remove("CARGO_TARGET_DIR")
             .env("CARGO_TERM_COLOR", "never")
-            .current_dir(self.copy)
-            .stdin(Stdio::null())
             .output()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         println!("pages: {:5.1} s  $ {command}", start.elapsed().as_secs_f64());
@@ -209,6 +203,16 @@ impl Follower<'_> {
                 .into())
         }
     }
+}
+
+/// A script of the shell in a folder, with the programs of `bin` first in its path and all output in one.
+pub fn shell(script: &str, folder: &Path, bin: &Path) -> Command {
+    let mut path = OsString::from(bin);
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("exec 2>&1\n{script}")]).env("PATH", path).current_dir(folder).stdin(Stdio::null());
+    shell
 }
 
 /// Whether a line only says how far work has come.

@@ -1,14 +1,13 @@
 //! `raddle compare`: a grid from the command line, and tables at once.
 
 use crate::exit::{Exit, Failure};
-use crate::figures::{FigureArgs, write_data};
+use crate::figure_export::{FigureArgs, write_data};
 use crate::fill;
 use crate::lab::{Jobs, Watching};
 use crate::out;
 use crate::run::{cuda, sizes};
 use clap::ValueEnum;
 use raddle_lab::chart::{Layout, draw};
-use raddle_lab::drawing::Medium;
 use raddle_lab::experiment::{
     Against, Axis, Base, Change, ErrorBars, Experiment, Figure, Files, Kind, Mean, Part, Repeats, Rows, Variant, Vary,
     slots, workloads,
@@ -420,9 +419,7 @@ fn tables(args: &Args, experiment: &Experiment, grid: &Grid, results: &mut impl 
     for table in &tables {
         let Some(path) = &args.output else { break };
         let own = if tables.len() == 1 { path.clone() } else { with_name(path, table) };
-        let width = args.figures.width;
-        let layout = width.map_or(Layout::FILE, Layout::print);
-        let medium = if width.is_some() { Medium::Print } else { Medium::Screen };
+        let (layout, medium) = Layout::exported(args.figures.width);
         out::Picture::new(&own)?.write(&draw(table, layout), medium, &table.title)?;
     }
     if let Some(folder) = &args.figures.data {

@@ -4,8 +4,10 @@ mod keep;
 mod look;
 mod run;
 mod slurm;
+mod watching;
 
-pub use run::{Jobs, ReproduceArgs, Watching, reproduce};
+pub use run::{Jobs, ReproduceArgs, reproduce};
+pub use watching::Watching;
 
 use crate::exit::{Exit, Failure};
 use clap::Subcommand;

@@ -21,7 +21,7 @@ mod cost;
 mod doctor;
 pub mod exec;
 mod exit;
-mod figures;
+mod figure_export;
 mod fill;
 mod gangs;
 mod lab;
@@ -142,8 +142,8 @@ enum Command {
     Lab(lab::Command),
     /// Run an experiment and make its report
     #[command(after_help = "\
-The same as `raddle lab run` followed by `raddle lab report`, with inputs of size small unless --size says
-otherwise. `raddle list experiments` lists the experiments that come with Raddle.
+The same as `raddle lab run` followed by `raddle lab report`. `raddle list experiments` lists the experiments
+that come with Raddle.
 
 With `all`, every experiment that comes with Raddle is run, and index.html in the folder is one page about
 all of them. The page shows what each mechanism does, where it wins and loses, and our values beside those

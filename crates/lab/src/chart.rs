@@ -14,7 +14,7 @@ mod frame;
 mod points;
 mod words;
 
-use crate::drawing::Drawing;
+use crate::drawing::{Drawing, Medium};
 use crate::experiment::Kind;
 use crate::picture::Width;
 use crate::table::{Cell, Table};
@@ -48,6 +48,12 @@ impl Layout {
     ];
     /// On a page on a small screen.
     pub const PHONE: Self = Self { width: 358.0, height: 150.0, ..Self::PAGE };
+
+    /// For a file: as wide as a column of a paper, or for screens, with where it is shown.
+    #[must_use]
+    pub fn exported(width: Option<Width>) -> (Self, Medium) {
+        width.map_or((Self::FILE, Medium::Screen), |width| (Self::print(width), Medium::Print))
+    }
 
     /// For a paper, without its title, which the caption has.
     #[must_use]

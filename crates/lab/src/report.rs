@@ -70,7 +70,7 @@ impl Report {
             files.extend(figure_files(table, width));
         }
         for (timeline, drawn) in &timelines {
-            files.extend(drawn.iter().flat_map(|drawing| picture_files(&timeline.name, drawing)));
+            files.extend(drawn.iter().flat_map(|drawing| picture_files(&timeline.name, drawing, Medium::Screen)));
         }
         files.push(("points.csv".to_owned(), points(experiment, grid, &values).into_bytes()));
         let missing = tables.iter().map(Table::missing).sum();
@@ -256,18 +256,15 @@ fn drawings(table: &Table, wide: Layout) -> String {
 
 /// The files of a figure.
 fn figure_files(table: &Table, width: Option<Width>) -> Vec<(String, Vec<u8>)> {
-    let (layout, medium) = width.map_or((Layout::FILE, Medium::Screen), |width| (Layout::print(width), Medium::Print));
-    let drawing = draw(table, layout);
-    let mut files: Vec<_> = Format::ALL
-        .map(|format| (format!("{}.{}", table.name, format.ending()), format.file(&drawing, medium)))
-        .to_vec();
+    let (layout, medium) = Layout::exported(width);
+    let mut files = picture_files(&table.name, &draw(table, layout), medium).to_vec();
     files.push((format!("{}.csv", table.name), figures_csv(std::slice::from_ref(table)).into_bytes()));
     files
 }
 
 /// The files of a picture.
-pub(crate) fn picture_files(name: &str, drawing: &Drawing) -> [(String, Vec<u8>); 3] {
-    Format::ALL.map(|format| (format!("{name}.{}", format.ending()), format.file(drawing, Medium::Screen)))
+pub(crate) fn picture_files(name: &str, drawing: &Drawing, medium: Medium) -> [(String, Vec<u8>); 3] {
+    Format::ALL.map(|format| (format!("{name}.{}", format.ending()), format.file(drawing, medium)))
 }
 
 /// Lines under a heading; nothing when there are none.

@@ -3,6 +3,7 @@
 //! What is said of an experiment comes from its `[headline]` and its figures; those without a headline are only linked.
 
 use crate::agreement::Class;
+use crate::drawing::Medium;
 use crate::error::Error;
 use crate::experiment::{Experiment, Headline};
 use crate::export::figures_csv;
@@ -67,7 +68,7 @@ pub fn summary(parts: &[(Experiment, Grid)], results: &impl Results, command: &s
     html += "</body>\n</html>\n";
     let mut files = vec![("index.html".to_owned(), html.into_bytes())];
     let (picture, table) = (overview.drawing(WIDTHS[0]), overview.table());
-    files.extend(picture_files("overview", &picture));
+    files.extend(picture_files("overview", &picture, Medium::Screen));
     files.push(("overview.csv".to_owned(), figures_csv(&[table]).into_bytes()));
     let missing = chapters.iter().flat_map(|chapter| &chapter.tables).map(Table::missing).sum();
     let numbers = chapters.into_iter().flat_map(|chapter| chapter.numbers).collect();

@@ -33,8 +33,10 @@
 //! npy = "out.npy"
 //! ```
 //!
-//! Paths count from the folder of the file. The text is parsed into types that mirror it, then
+//! Paths count from the folder of the file. The text is parsed into types that mirror it (`raw`), then
 //! resolved into a plan; both steps know where in the text a mistake is.
+
+mod raw;
 
 use crate::arg;
 use crate::condition::Condition;
@@ -47,193 +49,12 @@ use crate::plan::{Arg, ArgValue, Buffer, Expect, LaunchPlan, LoopPlan, Output, P
 use crate::texture::Format;
 use raddle_exec::texture::{AddressMode, Channel, Filter};
 use raddle_ptx::diag::closest;
-use serde::Deserialize;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
-use std::collections::BTreeMap;
-use std::fmt;
+use raw::{Address, FilterName, RawBuffer, RawExpect, RawFile, RawLaunch, RawLoop, RawTexture, Word};
 use std::path::Path;
 use toml::Spanned;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawFile {
-    module: String,
-    #[serde(default)]
-    pack_buffers: bool,
-    #[serde(default)]
-    buffers: BTreeMap<Spanned<String>, RawBuffer>,
-    #[serde(default)]
-    textures: BTreeMap<Spanned<String>, RawTexture>,
-    #[serde(default)]
-    launch: Vec<Spanned<RawLaunch>>,
-    #[serde(default)]
-    r#loop: Vec<Spanned<RawLoop>>,
-    #[serde(default)]
-    expect: Vec<Spanned<RawExpect>>,
-    #[serde(default)]
-    output: Vec<Spanned<RawOutput>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawBuffer {
-    r#type: Spanned<String>,
-    len: Option<u64>,
-    fill: Option<Spanned<String>>,
-    values: Option<Vec<Spanned<Word>>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawTexture {
-    buffer: Spanned<String>,
-    #[serde(default = "one")]
-    channels: u32,
-    width: Option<u32>,
-    #[serde(default = "one")]
-    height: u32,
-    address: Option<Address>,
-    #[serde(default)]
-    filter: FilterName,
-    #[serde(default)]
-    normalized: bool,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Address {
-    Clamp,
-    Wrap,
-    Mirror,
-    Border,
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum FilterName {
-    #[default]
-    Point,
-    Linear,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawLaunch {
-    kernel: Option<String>,
-    grid: Shape,
-    block: Shape,
-    #[serde(default)]
-    shared: u32,
-    #[serde(default)]
-    args: Vec<Spanned<Word>>,
-    #[serde(default = "one")]
-    repeat: u32,
-    r#if: Option<Spanned<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawLoop {
-    r#while: Spanned<String>,
-    #[serde(default)]
-    reset: Vec<Spanned<String>>,
-    #[serde(default = "rounds")]
-    max_rounds: u32,
-    #[serde(default)]
-    launch: Vec<Spanned<RawLaunch>>,
-}
-
 /// What each launch did is kept.
 const MAX_REPEAT: u32 = 100_000;
-
-fn rounds() -> u32 {
-    10_000
-}
-
-fn one() -> u32 {
-    1
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawExpect {
-    buffer: Spanned<String>,
-    npy: Option<String>,
-    raw: Option<String>,
-    values: Option<Vec<Spanned<Word>>>,
-    ulp: Option<u64>,
-    tolerance: Option<f64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct RawOutput {
-    buffer: Spanned<String>,
-    npy: Option<String>,
-    raw: Option<String>,
-}
-
-/// A number or string, as text.
-struct Word {
-    text: String,
-    is_string: bool,
-}
-
-impl<'de> Deserialize<'de> for Word {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct WordVisitor;
-        impl Visitor<'_> for WordVisitor {
-            type Value = Word;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number or a string")
-            }
-            fn visit_i64<E: de::Error>(self, v: i64) -> Result<Word, E> {
-                Ok(Word { text: v.to_string(), is_string: false })
-            }
-            fn visit_u64<E: de::Error>(self, v: u64) -> Result<Word, E> {
-                Ok(Word { text: v.to_string(), is_string: false })
-            }
-            fn visit_f64<E: de::Error>(self, v: f64) -> Result<Word, E> {
-                Ok(Word { text: format!("{v:?}"), is_string: false })
-            }
-            fn visit_str<E: de::Error>(self, v: &str) -> Result<Word, E> {
-                Ok(Word { text: v.to_owned(), is_string: true })
-            }
-        }
-        deserializer.deserialize_any(WordVisitor)
-    }
-}
-
-/// One to three dimensions; a number alone is x.
-struct Shape([u32; 3]);
-
-impl<'de> Deserialize<'de> for Shape {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ShapeVisitor;
-        impl<'de> Visitor<'de> for ShapeVisitor {
-            type Value = Shape;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a size such as 256, or one to three of them such as [16, 16]")
-            }
-            fn visit_i64<E: de::Error>(self, v: i64) -> Result<Shape, E> {
-                let x = u32::try_from(v).map_err(|_| E::invalid_value(de::Unexpected::Signed(v), &self))?;
-                Ok(Shape([x, 1, 1]))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Shape, A::Error> {
-                let mut shape = [1; 3];
-                let mut given = 0;
-                while let Some(size) = seq.next_element()? {
-                    *shape.get_mut(given).ok_or_else(|| de::Error::invalid_length(given + 1, &self))? = size;
-                    given += 1;
-                }
-                if given == 0 { Err(de::Error::invalid_length(0, &self)) } else { Ok(Shape(shape)) }
-            }
-        }
-        deserializer.deserialize_any(ShapeVisitor)
-    }
-}
 
 impl Plan {
     /// Reads a launch file's text. Paths in it count from `folder`.

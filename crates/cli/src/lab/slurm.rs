@@ -1,6 +1,7 @@
 //! `--slurm`: experiments on a cluster.
 
-use super::run::{Watching, tell_end};
+use super::run::tell_end;
+use super::watching::Watching;
 use crate::exit::{Exit, Failure};
 use crate::out;
 use raddle_lab::Store;

@@ -1,12 +1,12 @@
 //! An experiment: what is varied, what is measured, what is drawn.
 
-mod drawn;
+mod chart_kind;
 mod figure;
 mod file;
 mod files;
 mod shown;
 
-pub use drawn::{ErrorBars, Kind, quartiles};
+pub use chart_kind::{ErrorBars, Kind, quartiles};
 pub use figure::{Against, Figure, Mean, PaperValue, Part, Reading, Row, Rows, slots};
 pub use files::Files;
 pub use shown::Large;
