@@ -14,7 +14,7 @@ use raddle_runtime::timing::Watch;
 use raddle_runtime::{Engine, EngineOptions};
 
 /// The file, whose first line is [`HEAD`].
-pub const CENSUS: &str = include_str!("../launches.csv");
+pub static CENSUS: &str = include_str!("../launches.csv");
 
 /// The names of its columns.
 pub const HEAD: &str = "workload,size,kernel,blocks,threads,shared,launches,thread_insts";

@@ -28,7 +28,8 @@ macro_rules! workloads {
         $(#[path = $path]
         mod $module;)*
 
-        const ALL: &[Workload] = &[$(Workload {
+        // A constant would be in the program once for each unit of code that uses it.
+        static ALL: &[Workload] = &[$(Workload {
             name: $name,
             source: include_str!(concat!("../suite/", $name, "/", $name, ".cu")),
             ptx: include_str!(concat!("../suite/", $name, "/", $name, ".ptx")),

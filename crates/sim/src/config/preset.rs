@@ -12,7 +12,7 @@ pub struct Preset {
 }
 
 /// Every preset.
-pub const PRESETS: &[Preset] = &[
+pub static PRESETS: &[Preset] = &[
     Preset {
         name: "gtx480",
         about: "GeForce GTX 480 (Fermi), as GPGPU-Sim 4 models it",
