@@ -39,9 +39,8 @@ use raddle_sim::config::Machine;
 use raddle_sim::seam::Registry;
 use raddle_workloads::Size;
 use spec::{Printed, Shape};
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use trace::TraceArgs;
 
@@ -390,12 +389,12 @@ fn execute(
     let profile = start.elapsed();
     let setup = Setup::with_registry(args.options(machine.as_ref(), sampling), Arc::clone(registry));
     let setup = setup.with_checkpoints(args.checkpoints.start());
-    let line = RefCell::new(args.line());
-    let mut progress = |number, progress| line.borrow_mut().show(number, progress);
+    let line = Mutex::new(args.line());
+    let mut progress = |number, progress| line.lock().unwrap_or_else(PoisonError::into_inner).show(number, progress);
     let mut session = Session::new(plan, ptx, &setup)?;
     let observer = observer.map(|o| o as &mut dyn LaunchObserver);
     let outcome = session.run(Watch { observer, progress: Some(&mut progress) });
-    line.borrow_mut().clear();
+    line.lock().unwrap_or_else(PoisonError::into_inner).clear();
     let outcome = outcome?;
     if let Some((path, format)) = stats {
         stats_table::write(path, format, &stats_table::rows(&outcome))?;

@@ -42,6 +42,8 @@ pub enum FaultKind {
     Deadlock(String),
     /// The instruction limit was reached; the text lists where threads are.
     InstructionLimit(String),
+    /// The launch was ended from outside ([`crate::Interrupt`]).
+    Interrupted,
 }
 
 /// A fault: what, who, where.
@@ -125,6 +127,7 @@ impl fmt::Display for FaultKind {
             Self::BadTarget(text) | Self::Undefined(text) => write!(f, "{text}"),
             Self::Deadlock(text) => write!(f, "deadlock: no thread can continue\n{text}"),
             Self::InstructionLimit(text) => write!(f, "instruction limit reached\n{text}"),
+            Self::Interrupted => write!(f, "interrupted"),
         }
     }
 }

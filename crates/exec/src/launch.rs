@@ -1,6 +1,7 @@
 //! What to run, and what came out of it.
 
 use crate::image::KernelLayout;
+use crate::interrupt::Interrupt;
 use crate::outside::OutsideReads;
 use crate::sanitize::{Checks, Finding};
 use crate::texture::{Objects, Texture};
@@ -24,6 +25,8 @@ pub struct Launch {
     pub objects: Arc<Objects>,
     /// Ends the run after this many thread-instructions.
     pub max_thread_insts: Option<u64>,
+    /// Asked now and then whether the run is to end.
+    pub interrupt: Option<Interrupt>,
     /// Report reads of registers and shared or local memory never written. Device memory has its
     /// own switch.
     pub report_uninitialised: bool,

@@ -6,6 +6,7 @@ use crate::key::Key;
 use crate::launch_file::LaunchFile;
 use crate::record::{Failure, Identity, KernelCounts, MachineSpec, Record, SCHEMA};
 use crate::virtualize::Virtualize;
+use raddle_exec::Interrupt;
 use raddle_runtime::checkpoint::Checkpoints;
 use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::measure::Recorder;
@@ -195,16 +196,23 @@ impl Point {
     /// When the machine refuses it, it does not complete, its results are wrong or the simulator has a bug.
     pub fn run(&self, threads: usize) -> Result<Record, Failure> {
         // Without checkpoints nobody stops it.
-        self.run_kept(threads, None).unwrap_or_else(|| Err(self.failure(&RunError::Wrong("it was stopped".to_owned()))))
+        self.run_until(threads, None, None)
+            .unwrap_or_else(|| Err(self.failure(&RunError::Wrong("it was stopped".to_owned()))))
     }
 
-    /// The same with checkpoints; `None` when it was stopped.
-    pub(crate) fn run_kept(&self, threads: usize, keeping: Option<&Keeping>) -> Option<Result<Record, Failure>> {
-        let ran = catch_unwind(AssertUnwindSafe(|| self.simulate(threads, keeping))).unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
-            Err(RunError::Wrong(format!("the simulator panicked: {text}")))
-        });
+    /// The same with checkpoints, until somebody asks for the end; `None` when it was stopped.
+    pub(crate) fn run_until(
+        &self,
+        threads: usize,
+        keeping: Option<&Keeping>,
+        interrupt: Option<&Interrupt>,
+    ) -> Option<Result<Record, Failure>> {
+        let ran =
+            catch_unwind(AssertUnwindSafe(|| self.simulate(threads, keeping, interrupt))).unwrap_or_else(|panic| {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
+                Err(RunError::Wrong(format!("the simulator panicked: {text}")))
+            });
         match ran {
             Err(RunError::Runtime(raddle_runtime::Error::Interrupted { .. })) => None,
             ran => Some(ran.map_err(|error| self.failure(&error))),
@@ -220,8 +228,13 @@ impl Point {
         }
     }
 
-    fn simulate(&self, threads: usize, keeping: Option<&Keeping>) -> Result<Record, RunError> {
-        let ran = self.launched(threads, None, keeping.map(|keeping| keeping.of(&self.key)))?;
+    fn simulate(
+        &self,
+        threads: usize,
+        keeping: Option<&Keeping>,
+        interrupt: Option<&Interrupt>,
+    ) -> Result<Record, RunError> {
+        let ran = self.launched(threads, None, keeping.map(|keeping| keeping.of(&self.key)), interrupt)?;
         match ran.wrong {
             Some(wrong) => Err(wrong),
             None => {
@@ -239,6 +252,7 @@ impl Point {
         threads: usize,
         recorder: Option<&mut Recorder>,
         checkpoints: Option<Checkpoints>,
+        interrupt: Option<&Interrupt>,
     ) -> Result<Ran, raddle_workloads::Error> {
         let machine = self.target.config.clone();
         let virtualized = self.virtualize.map(|virtualize| virtualize.apply(&self.program.module, &machine));
@@ -246,7 +260,13 @@ impl Point {
         let module = virtualized.as_ref().unwrap_or(&self.program.module);
         let engine = EngineOptions { engine: Engine::Timing, warp_width: machine.sm.warp_width };
         let timing = Some(Box::new(TimingOptions { threads, ..TimingOptions::new(machine) }));
-        let options = RunOptions { engine, timing, heap_offset: self.heap_offset, ..RunOptions::default() };
+        let options = RunOptions {
+            engine,
+            timing,
+            heap_offset: self.heap_offset,
+            interrupt: interrupt.cloned(),
+            ..RunOptions::default()
+        };
         let request = Request { seed: self.seed, ..Request::new(self.size) };
         let setup = Setup::with_registry(options, Arc::clone(&self.target.registry)).with_checkpoints(checkpoints);
         let observer = recorder.map(|recorder| recorder as &mut dyn LaunchObserver);

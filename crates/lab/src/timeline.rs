@@ -53,7 +53,7 @@ impl Timeline {
     /// When it does not run, or has no such blocks.
     pub fn draw(&self, point: &Point) -> Result<Drawing, String> {
         let mut recorder = Recorder::without_stalls();
-        let ran = point.launched(1, Some(&mut recorder), None).map_err(|error| error.to_string())?;
+        let ran = point.launched(1, Some(&mut recorder), None, None).map_err(|error| error.to_string())?;
         let launch = ran.launches.iter().position(|launched| launched.kernel == self.kernel);
         let blocks = launch.and_then(|launch| recorder.launches.get(launch)).map_or(&[][..], |launch| &launch.blocks);
         let shown: Vec<&BlockRecord> = match &self.blocks {

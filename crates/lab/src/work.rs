@@ -6,6 +6,7 @@ use crate::key::Key;
 use crate::point::Point;
 use crate::record::{Failure, Record};
 use crate::store::Store;
+use raddle_exec::Interrupt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -211,7 +212,34 @@ pub fn run<R: Results>(
     options: Options,
     tell: &(dyn Fn(Progress) + Sync),
 ) -> Result<Progress, Error> {
-    run_kept(points, results, options, None, tell)
+    start(points, results, options, Ends::default(), tell)
+}
+
+/// The same until somebody asks for the end: points that are being run then have no result.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_until<R: Results>(
+    points: &[Point],
+    results: &mut R,
+    options: Options,
+    interrupt: &Interrupt,
+    tell: &(dyn Fn(Progress) + Sync),
+) -> Result<Progress, Error> {
+    start(points, results, options, Ends { interrupt: Some(interrupt), keeping: None }, tell)
+}
+
+/// What may end the work before all points have been run.
+#[derive(Clone, Copy, Default)]
+struct Ends<'r> {
+    keeping: Option<&'r Keeping>,
+    interrupt: Option<&'r Interrupt>,
+}
+
+impl Ends<'_> {
+    fn are_wanted(&self) -> bool {
+        self.keeping.is_some_and(Keeping::is_stopping) || self.interrupt.is_some_and(Interrupt::is_wanted)
+    }
 }
 
 /// The same with checkpoints, from which points that were stopped or killed before go on.
@@ -223,6 +251,16 @@ pub fn run_kept<R: Results>(
     results: &mut R,
     options: Options,
     keeping: Option<&Keeping>,
+    tell: &(dyn Fn(Progress) + Sync),
+) -> Result<Progress, Error> {
+    start(points, results, options, Ends { keeping, interrupt: None }, tell)
+}
+
+fn start<R: Results>(
+    points: &[Point],
+    results: &mut R,
+    options: Options,
+    ends: Ends<'_>,
     tell: &(dyn Fn(Progress) + Sync),
 ) -> Result<Progress, Error> {
     let mut seen = BTreeSet::new();
@@ -246,7 +284,7 @@ pub fn run_kept<R: Results>(
         next: AtomicUsize::new(0),
         begun: Instant::now(),
         state: Mutex::new(State { progress: start, results, error: None }),
-        keeping,
+        ends,
         tell,
     };
     std::thread::scope(|scope| (0..workers).for_each(|_| drop(scope.spawn(|| shared.work(threads)))));
@@ -284,7 +322,7 @@ struct Shared<'r, R> {
     next: AtomicUsize,
     begun: Instant,
     state: Mutex<State<'r, R>>,
-    keeping: Option<&'r Keeping>,
+    ends: Ends<'r>,
     tell: &'r (dyn Fn(Progress) + Sync),
 }
 
@@ -297,11 +335,11 @@ impl<'r, R: Results> Shared<'r, R> {
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(point) = self.missing.get(number) else { return };
-            if self.lock().error.is_some() || self.keeping.is_some_and(Keeping::is_stopping) {
+            if self.lock().error.is_some() || self.ends.are_wanted() {
                 return;
             }
             self.note(|progress| progress.running += 1);
-            let Some(result) = point.run_kept(threads, self.keeping) else {
+            let Some(result) = point.run_until(threads, self.ends.keeping, self.ends.interrupt) else {
                 self.note(|progress| progress.running -= 1);
                 return;
             };
@@ -311,7 +349,7 @@ impl<'r, R: Results> Shared<'r, R> {
                 Ok(record) => (state.results.keep(record), None),
                 Err(failure) => (state.results.fail(failure.clone()), Some(failure)),
             };
-            match (kept, self.keeping) {
+            match (kept, self.ends.keeping) {
                 (Err(error), _) => drop(state.error.get_or_insert(error)),
                 (Ok(()), Some(keeping)) => keeping.end(&point.key),
                 (Ok(()), None) => {}

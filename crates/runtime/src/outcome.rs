@@ -55,6 +55,7 @@ impl Stop {
             Self::Fault(fault) => match fault.kind {
                 FaultKind::Deadlock(_) => "deadlock",
                 FaultKind::InstructionLimit(_) => "instruction limit",
+                FaultKind::Interrupted => "interrupted",
                 _ => "fault",
             },
             Self::Deadlock(_) => "deadlock",

@@ -61,7 +61,7 @@ impl TimingOptions {
 }
 
 /// Listens to the events of all launches.
-pub trait LaunchObserver: Observer {
+pub trait LaunchObserver: Observer + Send {
     /// A launch starts; it is told of at most once per launch, before its first event.
     fn launch(&mut self, number: usize, residency: &Residency);
 
@@ -92,7 +92,7 @@ pub struct Watch<'w> {
     /// Listens to events.
     pub observer: Option<&'w mut dyn LaunchObserver>,
     /// Told now and then how far a launch has come; its number comes first.
-    pub progress: Option<&'w mut dyn FnMut(usize, Progress)>,
+    pub progress: Option<&'w mut (dyn FnMut(usize, Progress) + Send)>,
 }
 
 /// What the timing model measured of a launch.
@@ -292,6 +292,7 @@ impl<'m> Timer<'m> {
         let run = RunOptions {
             max_cycles: options.max_cycles,
             max_thread_insts: launch.max_thread_insts,
+            interrupt: launch.interrupt.as_ref(),
             registers: options.registers,
             never_skip: options.never_skip,
             threads: options.threads,

@@ -14,8 +14,7 @@ use raddle_runtime::{Error, Outcome};
 use raddle_sim::seam::Registry;
 use raddle_workloads::{Request, Size};
 use serde_json::json;
-use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// Runs a workload, with somebody who listens; `then` is done instead of reporting the run.
@@ -47,12 +46,12 @@ pub fn run(
     let setup = Setup::with_registry(args.options(machine, sampling), Arc::clone(registry));
     let setup = setup.with_checkpoints(args.checkpoints.start());
 
-    let line = RefCell::new(args.line());
-    let mut progress = |number, progress| line.borrow_mut().show(number, progress);
+    let line = Mutex::new(args.line());
+    let mut progress = |number, progress| line.lock().unwrap_or_else(PoisonError::into_inner).show(number, progress);
     let observer = observer.map(|o| o as &mut dyn LaunchObserver);
     let watch = Watch { observer, progress: Some(&mut progress) };
     let ran = workload.run(&module, &setup, watch, &request);
-    line.borrow_mut().clear();
+    line.lock().unwrap_or_else(PoisonError::into_inner).clear();
     let ran = ran?;
 
     let raddle_workloads::Ran { launches, checked, wrong, memory, .. } = ran;

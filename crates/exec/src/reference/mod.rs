@@ -41,7 +41,7 @@ mod tests;
 use crate::fault::place;
 use crate::image::{Image, KernelLayout};
 use crate::memory::DeviceMemory;
-use crate::{Fault, FaultKind, Launch, Report, ThreadId};
+use crate::{Fault, FaultKind, Interrupt, Launch, Report, ThreadId};
 use barrier::Barrier;
 pub use order::Order;
 use raddle_ptx::ir::{InstId, Module};
@@ -175,6 +175,9 @@ impl Machine<'_> {
     fn turn(&mut self, cta: &mut Cta) -> Result<(), Fault> {
         let Options { quantum, order, .. } = self.env.options;
         self.turns += 1;
+        if self.env.launch.interrupt.as_ref().is_some_and(Interrupt::is_wanted) {
+            return Err(Fault { kind: FaultKind::Interrupted, thread: None, at: None, output: String::new() });
+        }
         for thread in &mut cta.threads {
             thread.budget = order.budget(quantum, self.turns, thread.index);
         }

@@ -11,6 +11,7 @@ mod warp;
 use crate::core::{Arrival, Core, Effect, Home, Lanes};
 use crate::decode::Program;
 use crate::fault::{Fault, FaultKind};
+use crate::interrupt::Interrupt;
 use crate::lanes::ROW_THREADS;
 use crate::launch::{Launch, Report};
 use crate::memory::DeviceMemory;
@@ -215,6 +216,9 @@ impl Runner<'_, '_> {
             }
             if self.launch.max_thread_insts.is_some_and(|most| self.report.thread_insts >= most) {
                 return Err(Box::new(self.limit(block)));
+            }
+            if self.launch.interrupt.as_ref().is_some_and(Interrupt::is_wanted) {
+                return Err(Box::new(self.stopped(block, FaultKind::Interrupted)));
             }
             if block.warps.iter().all(|w| w.parts.is_done()) {
                 return Ok(true);

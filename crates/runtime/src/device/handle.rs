@@ -1,5 +1,6 @@
 //! What programs hold of a device: buffers, and arguments of launches.
 
+use crate::element::Element;
 use crate::plan::ArgValue;
 use crate::value::Value;
 use std::marker::PhantomData;
@@ -43,6 +44,18 @@ impl Arg {
     #[must_use]
     pub fn bytes(bytes: Vec<u8>) -> Self {
         Self(ArgValue::Bytes(bytes))
+    }
+
+    /// A number as text, of whatever type the parameter has.
+    #[must_use]
+    pub fn number(text: String) -> Self {
+        Self(ArgValue::Number(text))
+    }
+
+    /// A number of this type, as bits. A pointer is one of 64 bits.
+    #[must_use]
+    pub fn bits(element: Element, bits: u64) -> Self {
+        Self(ArgValue::Scalar(element, bits))
     }
 }
 

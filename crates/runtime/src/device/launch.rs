@@ -6,7 +6,7 @@ use crate::error::{Error, Problem};
 use crate::outcome::{Launched, Stop, timeless};
 use crate::params;
 use crate::plan::ArgValue;
-use crate::timing::{Asked, Made};
+use crate::timing::{Asked, Made, Watch};
 use crate::virtual_blocks;
 use raddle_exec::{KernelLayout, Launch, Logical};
 use raddle_sim::config::MachineConfig;
@@ -63,6 +63,7 @@ impl Device<'_> {
             textures: self.textures(module).clone(),
             objects: self.objects.clone(),
             max_thread_insts: self.setup.options.max_thread_insts,
+            interrupt: self.setup.options.interrupt.clone(),
             report_uninitialised: self.setup.options.report_uninitialised,
             checks: self.setup.options.checks,
             outside_reads: self.setup.options.warn_of_reads.then(Arc::default),
@@ -83,13 +84,28 @@ impl Device<'_> {
         shared: u32,
         args: &[Arg],
     ) -> Result<(), Error> {
-        let mut launch = self.shape(ModuleId::FIRST, Shape { grid, block, shared });
-        let sizes = self.virtualize(kernel, &mut launch)?;
-        let layout = self.check_launch(kernel, &launch)?.clone();
+        self.launch_in(ModuleId::FIRST, kernel, Shape { grid, block, shared }, args, None)
+    }
+
+    /// The same for a kernel of any module; `watch` is told what happens in place of who watches the device.
+    ///
+    /// # Errors
+    /// As [`Device::launch`].
+    pub fn launch_in(
+        &mut self,
+        module: ModuleId,
+        kernel: &str,
+        shape: Shape,
+        args: &[Arg],
+        watch: Option<&mut Watch<'_>>,
+    ) -> Result<(), Error> {
+        let mut launch = self.shape(module, shape);
+        let sizes = if module == ModuleId::FIRST { self.virtualize(kernel, &mut launch)? } else { Vec::new() };
+        let layout = self.check_in(module, kernel, &launch)?.clone();
         let args: Vec<_> = args.iter().map(|a| &a.0).chain(&sizes).map(|value| (value, &None)).collect();
-        let module = &self.modules[0].image.module;
-        launch.params = params::encode(module, &layout, &args, &|index| self.allocation(index))?;
-        self.start(kernel, &launch)
+        let declared = &self.module(module).image.module;
+        launch.params = params::encode(declared, &layout, &args, &|index| self.allocation(index))?;
+        self.make(module, kernel, &launch, true, watch)
     }
 
     /// Launches a kernel of any module with its parameters as bytes, laid out as [`Device::layout`] says, and waits for
@@ -107,7 +123,7 @@ impl Device<'_> {
     ) -> Result<(), Error> {
         let launch = Launch { params, ..self.shape(module, shape) };
         self.check_in(module, kernel, &launch)?;
-        self.make(module, kernel, &launch, in_time)
+        self.make(module, kernel, &launch, in_time, None)
     }
 
     /// Blocks of a kernel that an SM of a machine holds at once.
@@ -150,10 +166,17 @@ impl Device<'_> {
 
     /// Makes a launch that has been checked.
     pub(crate) fn start(&mut self, name: &str, launch: &Launch) -> Result<(), Error> {
-        self.make(ModuleId::FIRST, name, launch, true)
+        self.make(ModuleId::FIRST, name, launch, true, None)
     }
 
-    fn make(&mut self, module: ModuleId, name: &str, launch: &Launch, in_time: bool) -> Result<(), Error> {
+    fn make(
+        &mut self,
+        module: ModuleId,
+        name: &str,
+        launch: &Launch,
+        in_time: bool,
+        watch: Option<&mut Watch<'_>>,
+    ) -> Result<(), Error> {
         let loaded = &mut self.modules[module.0];
         let ptx = loaded.ptx;
         let prepared = loaded.prepare(name, &self.setup.options)?;
@@ -169,9 +192,10 @@ impl Device<'_> {
                     return Err(Problem::new("a run whose events are recorded cannot have checkpoints").into());
                 }
                 let asked = Asked { number: self.launches.len(), kernel: name, program, launch, ptx };
-                match in_time {
-                    true => timer.make(&asked, &mut self.memory, &mut self.watch, self.keep.as_mut())?,
-                    false => timer.execute(&asked, &mut self.memory)?,
+                match (in_time, watch) {
+                    (true, Some(watch)) => timer.make(&asked, &mut self.memory, watch, self.keep.as_mut())?,
+                    (true, None) => timer.make(&asked, &mut self.memory, &mut self.watch, self.keep.as_mut())?,
+                    (false, _) => timer.execute(&asked, &mut self.memory)?,
                 }
             }
             _ => {

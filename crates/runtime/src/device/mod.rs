@@ -17,6 +17,7 @@
 //! # Ok::<(), raddle_runtime::Error>(())
 //! ```
 
+mod by_address;
 mod handle;
 mod launch;
 mod module;

@@ -3,6 +3,7 @@
 use crate::checkpoint::Checkpoints;
 use crate::engine::{Engine, EngineOptions};
 use crate::timing::TimingOptions;
+use raddle_exec::Interrupt;
 use raddle_exec::sanitize::Checks;
 use raddle_sim::seam::Registry;
 use std::sync::Arc;
@@ -14,6 +15,9 @@ pub struct RunOptions {
     pub engine: EngineOptions,
     /// Ends a launch after this many thread-instructions.
     pub max_thread_insts: Option<u64>,
+    /// Asked now and then, by the thread that launches, whether a launch is to end at once. A device cannot launch
+    /// anything after that.
+    pub interrupt: Option<Interrupt>,
     /// Report reads of registers and memory never written.
     pub report_uninitialised: bool,
     /// What to look for in what threads do to each other; only the functional machine does.

@@ -33,7 +33,7 @@ pub use checkpoint::{Keeper, Wish, WriteState};
 use gaps::Gaps;
 use profiling::Profiling;
 use raddle_exec::memory::DeviceMemory;
-use raddle_exec::{Launch, Program};
+use raddle_exec::{Interrupt, Launch, Program};
 use raddle_ptx::num::fit;
 use run::{Run, Scratch};
 pub use sampling::{PartitionSample, Sample, SmSample};
@@ -128,6 +128,8 @@ pub struct RunOptions<'o> {
     pub max_cycles: Option<Cycle>,
     /// Ends the run after this many thread-instructions.
     pub max_thread_insts: Option<u64>,
+    /// Asked now and then whether the run is to end; it then ends with [`GpuError::Stopped`].
+    pub interrupt: Option<&'o Interrupt>,
     /// Registers per thread, when they are known better than from the PTX.
     pub registers: Option<u32>,
     /// Runs every cycle instead of skipping those in which nothing moves.

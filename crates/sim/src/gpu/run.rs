@@ -13,6 +13,7 @@ use crate::result::{Ending, LaunchResult};
 use crate::seam::{Assignment, DispatchView, Dispatcher};
 use crate::sm::Occupancy;
 use crate::sm::build::Build;
+use raddle_exec::Interrupt;
 use raddle_exec::memory::{DeviceMemory, Merge};
 use raddle_exec::printf::{self, MAX_KEPT};
 use std::sync::{PoisonError, RwLock};
@@ -114,6 +115,9 @@ impl<B: Build> Run<'_, '_, '_, '_, B> {
             if windows.is_multiple_of(PROGRESS_WINDOWS) {
                 let progress = self.progress();
                 self.options.progress.iter_mut().for_each(|tell| tell(progress));
+                if self.options.interrupt.is_some_and(Interrupt::is_wanted) {
+                    return None;
+                }
             }
             match self.next_move() {
                 None => return Some(Ending::Deadlock(self.blocked())),

@@ -98,8 +98,11 @@ macro_rules! registrations {
         /// # Panics
         /// When there is one of this name.
         #[track_caller]
-        pub fn $method<C, T>(&mut self, info: MechanismInfo, make: fn(C, &MachineConfig) -> T)
-        where
+        pub fn $method<C, T>(
+            &mut self,
+            info: MechanismInfo,
+            make: impl Fn(C, &MachineConfig) -> T + Send + Sync + 'static,
+        ) where
             C: DeserializeOwned + Default + serde::Serialize + JsonSchema + 'static,
             T: $role + 'static,
         {

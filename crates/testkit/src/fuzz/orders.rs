@@ -91,6 +91,7 @@ fn ending(kind: &FaultKind) -> Ending {
         FaultKind::Undefined(_) => "undefined",
         FaultKind::Deadlock(_) => "deadlock",
         FaultKind::InstructionLimit(_) => return Ending::Limit,
+        FaultKind::Interrupted => "interrupted",
     })
 }
 
