@@ -14,8 +14,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use crate::files::{cargo, run_cargo, run_command};
 use crate::{
-    Result, book, codegen, deny, deps, docs, fmt, fuzz, host_instructions, install, pages, programs, results, slurm,
-    tidy, traces, workloads,
+    Result, book, codegen, deny, deps, docs, fmt, fuzz, host_instructions, install, pages, programs, python, results,
+    slurm, tidy, traces, workloads,
 };
 
 /// What a step is for, and with which others it shares a budget of time.
@@ -79,6 +79,7 @@ const STEPS: &[Step] = &[
     Step("traces",  Group::Rest,  "timelines are what runs counted", |_| traces::run()),
     Step("pages",   Group::Rest,  "pages do what they say",         |_| pages::run(false)),
     Step("install", Group::Rest,  "an installed program works",     |_| install::check()),
+    Step("python",  Group::Rest,  "the Python package works",       |_| python::check()),
     Step("fuzz",    Group::Rest,  "short fuzzing samples pass",     |_| fuzz::samples()),
     Step("slurm",   Group::Rest,  "experiments run over Slurm",     |_| slurm::run()),
     Step("cost",    Group::Rest,  "simulating costs what it did",   |_| host_instructions::run(true)),

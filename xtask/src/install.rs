@@ -1,7 +1,7 @@
 //! `raddle` as one file: with the library inside that CUDA programs call.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::Result;
@@ -14,12 +14,18 @@ const FIRST_RESULT: Duration = Duration::from_secs(60);
 /// The program of the first result.
 const PROGRAM: &str = "examples/cuda/mandelbrot.cu";
 
-/// Installs the program as README says, but for a quick compilation.
-fn install(folder: &Path) -> Result {
+/// The library that goes into one file with the program, quickly compiled.
+pub fn embedded_library() -> Result<PathBuf> {
     run_cargo(&["build", "--quiet", "--locked", "-p", "raddle-cudart"])?;
     // Compiling the program again builds the library again, too: another file stays as it is.
     let library = target().join("install/libcudart.so");
     replace_if_different(&target().join("debug/libcudart.so"), &library)?;
+    Ok(library)
+}
+
+/// Installs the program as README says, but for a quick compilation.
+fn install(folder: &Path) -> Result {
+    let library = embedded_library()?;
     let mut install = cargo(&["install", "--quiet", "--locked", "--debug", "--path", "crates/cli", "--root"]);
     // The workspace's build folder: what has been compiled is not compiled again.
     install.arg(folder).env("RADDLE_EMBED_CUDART", &library).env("CARGO_TARGET_DIR", target());

@@ -31,6 +31,7 @@ mod page_checks;
 mod page_sample;
 mod pages;
 mod programs;
+mod python;
 mod registers;
 mod results;
 mod sampling;
@@ -40,6 +41,7 @@ mod slurm;
 mod suites;
 mod tidy;
 mod traces;
+mod venv;
 mod virtualized_table;
 mod wording;
 mod workload_table;
@@ -126,6 +128,8 @@ enum Command {
     },
     /// Install `raddle` to an empty folder and follow the first steps away from the clone
     Install,
+    /// Build the Python package, install it into an empty environment and test it
+    Python(python::Args),
     /// Count what every workload launches at every size and write the census
     Launches {
         /// Write nothing; fail if the census is another one
@@ -170,6 +174,7 @@ fn main() -> ExitCode {
         Command::HostInstructions { filled: true, .. } => host_instructions::filled(),
         Command::HostInstructions { check, .. } => host_instructions::run(check),
         Command::Install => install::check(),
+        Command::Python(args) => python::run(&args),
         Command::Launches { check } => launches::run(check),
         Command::Long => long(),
         Command::MeasureWorkloads { table, check } => workload_table::measure(&table, check),

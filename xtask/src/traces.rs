@@ -9,6 +9,7 @@ use std::process::Command;
 
 use crate::Result;
 use crate::files::{root, run_cargo, run_command, target};
+use crate::venv;
 
 /// Where the programs in Python are, and what they need.
 const SCRIPTS: &str = "tests/trace";
@@ -59,17 +60,7 @@ pub fn draw(folder: &Path, trace: &Path, [from, to]: [&str; 2], page: &Path, tra
     run_command(&mut command)
 }
 
-/// Python with the package, which is installed in a folder of its own at first use.
+/// Python with the package.
 fn python(folder: &Path) -> Result<PathBuf> {
-    let (needs, place) = (fs::read_to_string(root().join(NEEDS))?, folder.join("python"));
-    let (python, mark) = (place.join("bin/python"), place.join("installed"));
-    if fs::read_to_string(&mark).is_ok_and(|installed| installed == needs) {
-        return Ok(python);
-    }
-    run_command(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&place))?;
-    let mut install = Command::new(&python);
-    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]).arg(root().join(NEEDS));
-    run_command(&mut install)?;
-    fs::write(&mark, needs)?;
-    Ok(python)
+    venv::with(&folder.join("python"), &root().join(NEEDS))
 }

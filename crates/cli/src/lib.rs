@@ -19,6 +19,7 @@ mod compare;
 mod config;
 mod cost;
 mod doctor;
+pub mod embed;
 pub mod exec;
 mod exit;
 mod figure_export;
@@ -40,6 +41,7 @@ mod sources;
 mod workloads;
 
 use clap::{Parser, Subcommand};
+use exit::Exit;
 use raddle_sim::seam::Registry;
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
@@ -77,7 +79,8 @@ impl From<Color> for anstream::ColorChoice {
 }
 
 /// The version with what decides which cycles come out: the commit and the epoch of the timing model.
-fn version() -> &'static str {
+#[must_use]
+pub fn version() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let commit = option_env!("RADDLE_COMMIT").map_or_else(String::new, |commit| format!("commit {commit}, "));
         format!("{} ({commit}epoch {} of the timing model)", env!("CARGO_PKG_VERSION"), raddle_sim::EPOCH)
@@ -187,8 +190,24 @@ enum Plot {
 /// Does what the command line says, with the mechanisms of the registry.
 #[must_use]
 pub fn main_with(registry: Registry) -> ExitCode {
+    run_command(registry, Cli::parse()).into()
+}
+
+/// Does what these words say, of which the first is the name of the program, and gives the exit code.
+#[must_use]
+pub fn main_from(registry: Registry, words: Vec<String>) -> u8 {
+    match Cli::try_parse_from(words) {
+        Ok(cli) => run_command(registry, cli).code(),
+        Err(error) => {
+            // Where it cannot be said, nothing can.
+            let _ = error.print();
+            error.exit_code() as u8
+        }
+    }
+}
+
+fn run_command(registry: Registry, Cli { color, command }: Cli) -> Exit {
     let registry = Arc::new(registry);
-    let Cli { color, command } = Cli::parse();
     anstream::ColorChoice::from(color).write_global();
     let result = match command {
         Command::Run(args) => run::run(&args, &registry),
@@ -216,14 +235,13 @@ pub fn main_with(registry: Registry) -> ExitCode {
         Command::Completions(args) => shell::completions::<Cli>(&args),
         Command::Man(args) => shell::man::<Cli>(&args),
     };
-    let exit = result.unwrap_or_else(|failure| {
+    result.unwrap_or_else(|failure| {
         let exit = failure.exit();
         if let Some(text) = render::failure(&failure) {
             out::talk(&text);
         }
         exit
-    });
-    exit.into()
+    })
 }
 
 #[cfg(test)]

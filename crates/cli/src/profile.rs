@@ -158,6 +158,11 @@ impl Profiled {
     pub fn json(&self) -> Value {
         json!({"warp_width": self.warp_width, "kernels": data::kernels(self)})
     }
+
+    /// For people, so many lines of each kernel.
+    pub fn top(&self, lines: u32) -> String {
+        View { top: lines, ptx: false, html: None }.text(self, false)
+    }
 }
 
 impl View {

@@ -1,5 +1,6 @@
 //! Where the library is that programs call.
 
+use raddle_cuda::clang::Clang;
 use raddle_cuda::toolkit;
 use raddle_runtime::Problem;
 use std::path::{Path, PathBuf};
@@ -48,13 +49,27 @@ pub fn folder() -> Result<PathBuf, Problem> {
     Ok(folder)
 }
 
+/// The variable that names the program where another one, such as Python, has this one inside.
+const PROGRAM_VARIABLE: &str = "RADDLE_PROGRAM";
+
 /// This program, which the tools of a toolkit call.
 pub fn program() -> Result<PathBuf, Problem> {
+    if let Some(path) = std::env::var_os(PROGRAM_VARIABLE) {
+        return Ok(PathBuf::from(path));
+    }
     std::env::current_exe().map_err(|e| Problem::new(format!("cannot find this program: {e}")))
 }
 
 /// The toolkit of this user.
-pub fn toolkit(clang: &raddle_cuda::clang::Clang) -> Result<PathBuf, Problem> {
-    let (raddle, library) = (program()?, file()?);
-    toolkit::cached(&toolkit::Parts { raddle: &raddle, library: Path::new(&library), clang })
+pub fn toolkit(clang: &Clang) -> Result<PathBuf, Problem> {
+    toolkit_with(&file()?, clang)
+}
+
+/// A toolkit to compile kernels with; programs can be linked with it only where the library is there.
+pub fn toolkit_for_kernels(clang: &Clang) -> Result<PathBuf, Problem> {
+    toolkit_with(&file().unwrap_or_else(|_| PathBuf::from(FILE)), clang)
+}
+
+fn toolkit_with(library: &Path, clang: &Clang) -> Result<PathBuf, Problem> {
+    toolkit::cached(&toolkit::Parts { raddle: &program()?, library, clang })
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 /// Compiles the kernels of a file.
 pub fn compile(path: &Path) -> Result<PtxFile, Error> {
     let clang = Clang::find()?;
-    let toolkit = library::toolkit(&clang)?;
+    let toolkit = library::toolkit_for_kernels(&clang)?;
     let file = path.display().to_string();
     let plan = nvcc::translate(&["-ptx", "-lineinfo", &file, "-o", "-"].map(str::to_owned))?;
     let mut command = clang.command();

@@ -1,0 +1,174 @@
+"""Ctrl-C, fork and threads. Each test has a process of its own, which must end by itself."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+def start(code: str) -> subprocess.Popen:
+    head = "import os, signal, threading, time\nimport numpy as np\nimport raddle\nfrom conftest import *\n"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
+    program = [sys.executable, "-c", head + textwrap.dedent(code)]
+    return subprocess.Popen(program, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process: subprocess.Popen) -> str:
+    try:
+        out, err = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 0, err
+    return out.strip()
+
+
+@pytest.mark.parametrize("engine", ["timing", "fast", "reference"])
+@pytest.mark.parametrize("scheduler", ["'gto'", "Oldest"])
+def test_ctrl_c_ends_a_launch(engine, scheduler):
+    process = start(f"""
+        class Oldest:
+            def pick(self, view, among):
+                return min(among, key=view.age)
+        gpu = raddle.Machine("gtx480", issue={scheduler}).device(engine="{engine}", lanes=0)
+        kernel = gpu.compile(ENDLESS).endless[1, 32]
+        print("ready", flush=True)
+        try:
+            kernel()
+        except KeyboardInterrupt:
+            try:
+                kernel()
+            except raddle.Error as error:
+                print("interrupted,", "make a new one" in str(error))
+        """)
+    assert process.stdout.readline().strip() == "ready"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    assert finish(process) == "interrupted, True"
+
+
+def test_ctrl_c_ends_a_sweep():
+    process = start("""
+        print("ready", flush=True)
+        try:
+            raddle.sweep(["matmul"], {"gpu.sms": list(range(1, 16))}, size="paper", progress=False)
+        except KeyboardInterrupt:
+            print("interrupted")
+        """)
+    assert process.stdout.readline().strip() == "ready"
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    assert finish(process) == "interrupted"
+
+
+def test_a_fork_makes_devices_of_its_own():
+    process = start("""
+        gpu = raddle.Machine("gtx480").device(threads=2)
+        module = gpu.compile(TWICE)
+        words = np.ones(64, np.uint32)
+        module.twice[1, 64](words, 64)
+        child = os.fork()
+        if child == 0:
+            try:
+                module.twice[1, 64](words, 64)
+            except RuntimeError as error:
+                refused = "forked" in str(error)
+            own = raddle.Machine("gtx480").device(threads=2)
+            own.compile(TWICE).twice[1, 64](words, 64)
+            os._exit(0 if refused and words[0] == 4 else 1)
+        _, status = os.waitpid(child, 0)
+        module.twice[1, 64](words, 64)
+        print(os.waitstatus_to_exitcode(status), words[0])
+        """)
+    assert finish(process) == "0 4"
+
+
+def test_multiprocessing():
+    process = start("""
+        import multiprocessing
+
+        def cycles(sms):
+            return raddle.Machine("gtx480", set={"gpu.sms": sms}).run("bfs", size="tiny").cycles
+
+        here = [cycles(n) for n in (1, 2, 3)]
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            print(pool.map(cycles, (1, 2, 3)) == here)
+        """)
+    assert finish(process) == "True"
+
+
+def test_threads_share_a_device_and_have_their_own():
+    process = start("""
+        shared = raddle.Machine("gtx480", issue="gto").device()
+        kernel = shared.compile(TWICE).twice
+        wrong = []
+
+        def work(n):
+            own = raddle.Machine("gtx480", set={"gpu.sms": 1 + n}).device(engine="timing" if n % 2 else "fast")
+            mine = own.compile(TWICE).twice
+            for _ in range(20):
+                for one in (kernel, mine):
+                    words = np.arange(100, dtype=np.uint32) + n
+                    one[1, 128](words, 100)
+                    if (words != 2 * (np.arange(100) + n)).any():
+                        wrong.append(n)
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        print(len(wrong))
+        """)
+    assert finish(process) == "0"
+
+
+def test_a_thread_with_a_scheduler_in_python_leaves_the_interpreter_to_others():
+    process = start("""
+        class Oldest:
+            def pick(self, view, among):
+                return min(among, key=view.age)
+
+        def run():
+            raddle.Machine("gtx480", issue=Oldest).run("reduction", size="tiny", threads=2)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        beats = 0
+        while thread.is_alive():
+            beats += 1
+            time.sleep(0.001)
+        print(beats > 3)
+        """)
+    assert finish(process) == "True"
+
+
+def test_objects_may_die_in_any_order():
+    process = start("""
+        import gc
+        gpu = raddle.Machine("gtx480").device()
+        array, module = gpu.zeros(100, np.uint32), gpu.compile(TWICE)
+        kernel = module.twice
+        run = kernel[1, 64](array, 64)
+        del gpu, module
+        gc.collect()
+        kernel[1, 64](array, 64)
+        del kernel, array
+        gc.collect()
+        print(run.cycles > 0, len(run.lines()) > 0)
+        """)
+    assert finish(process) == "True True"
+
+
+def test_the_interpreter_ends_while_a_launch_runs():
+    process = start("""
+        kernel = raddle.Machine("gtx480").device(lanes=0).compile(ENDLESS).endless[1, 32]
+        threading.Thread(target=kernel, daemon=True).start()
+        time.sleep(0.3)
+        print("end", flush=True)
+        """)
+    assert finish(process) == "end"
