@@ -21,8 +21,8 @@ const ORDER: &[&[&str]] = &[
     &["workloads"],
     &["lab"],
     &["cuda"],
-    &["cli", "py"],
-    &["cudart"],
+    &["cli"],
+    &["py", "cudart"],
 ];
 
 /// What every package name of the product starts with.
@@ -173,8 +173,8 @@ mod tests {
     fn crates_in_one_row_may_not_use_each_other() {
         expect(
             "py",
-            "[dependencies]\nraddle-cli.workspace = true",
-            "crates/py/Cargo.toml: py -> cli: a crate may use only those to its left in ORDER in xtask/src/deps.rs",
+            "[dependencies]\nraddle-cudart.workspace = true",
+            "crates/py/Cargo.toml: py -> cudart: a crate may use only those to its left in ORDER in xtask/src/deps.rs",
         );
     }
 

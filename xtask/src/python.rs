@@ -32,7 +32,7 @@ pub struct Args {
     /// Run the notebooks, and write the pages that show them
     #[arg(long)]
     write_notebooks: bool,
-    /// Measure launches and sweeps with a release build, for the chapter
+    /// Measure launches and sweeps with a build as it is released, for the chapter
     #[arg(long)]
     measure: bool,
 }
@@ -45,8 +45,8 @@ pub fn run(args: &Args) -> Result {
     let wheel = wheel(&tools, &folder, args.measure)?;
     install_again(&tools, &wheel)?;
     if args.measure {
-        run_cargo(&["build", "--release", "--quiet", "--locked", "-p", "raddle-cli"])?;
-        let program = target().join("release/raddle");
+        run_cargo(&["build", "--profile", "dist", "--quiet", "--locked", "-p", "raddle-cli"])?;
+        let program = target().join("dist/raddle");
         return run_command(Command::new(&tools).arg(root().join("crates/py/tests/measure.py")).arg(program));
     }
     if args.write_notebooks {
@@ -66,14 +66,14 @@ pub fn check() -> Result {
 }
 
 /// Builds the wheel, with the library for CUDA programs inside.
-fn wheel(tools: &Path, folder: &Path, release: bool) -> Result<PathBuf> {
+fn wheel(tools: &Path, folder: &Path, is_final: bool) -> Result<PathBuf> {
     let wheels = folder.join("wheels");
     if wheels.exists() {
         fs::remove_dir_all(&wheels)?;
     }
     let mut build = Command::new(tools);
     build.args(["-m", "maturin", "build", "--quiet", "--locked", "--compatibility", "linux"]);
-    build.args(["--profile", if release { "release" } else { "dev" }, "--out"]).arg(&wheels);
+    build.args(["--profile", if is_final { "dist" } else { "dev" }, "--out"]).arg(&wheels);
     build.arg("--manifest-path").arg(root().join("crates/py/Cargo.toml"));
     run_command(build.env("RADDLE_EMBED_CUDART", embedded_library()?).env("CARGO_TARGET_DIR", target()))?;
     let mut made = fs::read_dir(&wheels)?;
@@ -151,13 +151,22 @@ fn run_notebooks(tools: &Path) -> Result {
 /// Runs the notebooks and writes the pages of the book with what they print.
 fn write_pages(tools: &Path) -> Result {
     let pages = root().join(PAGES);
+    let executed = target().join("python/notebooks");
     for notebook in notebooks()? {
-        let mut convert = Command::new(tools);
-        convert.args(["-m", "nbconvert", "--to", "markdown", "--execute", "--log-level", "WARN", "--output-dir"]);
-        run_command(convert.arg(&pages).arg(&notebook).current_dir(root().join(NOTEBOOKS)))?;
+        let name = notebook.file_name().unwrap_or_default();
+        convert(tools, &notebook, &["notebook", "--execute"], &executed)?;
+        // What one cell prints in several pieces is one output.
+        convert(tools, &executed.join(name), &["markdown", "--CoalesceStreamsPreprocessor.enabled=True"], &pages)?;
     }
     let mut tidy = Command::new(tools);
     run_command(tidy.arg(root().join("crates/py/tests/pages.py")).arg(&pages))
+}
+
+/// Calls nbconvert with a format and options.
+fn convert(tools: &Path, notebook: &Path, to: &[&str], folder: &Path) -> Result {
+    let mut convert = Command::new(tools);
+    convert.args(["-m", "nbconvert", "--log-level", "ERROR", "--to"]).args(to).arg("--output-dir").arg(folder);
+    run_command(convert.arg(notebook).current_dir(root().join(NOTEBOOKS)))
 }
 
 /// The text of a cell.

@@ -69,6 +69,14 @@ pub fn compile(path: &Path) -> Result<PtxFile, Error> {
     cuda::compile(path)
 }
 
+/// The same for a file in a folder that errors and listings are not to name, such as a temporary one.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_in(folder: &Path, path: &Path) -> Result<PtxFile, Error> {
+    cuda::compile_in(Some(folder), path)
+}
+
 /// Launches with what they ran.
 pub struct Shown<'a> {
     /// The module of their kernels.

@@ -47,7 +47,7 @@ pub struct Args {
 pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     args.run.need_timing()?;
     let picture = out::Picture::new(&args.output)?;
-    let mut record = IssueRecord::new(args.sm, args.launch as usize - 1, args.columns as usize);
+    let mut record = IssueRecord::new(Some(args.sm), args.launch as usize - 1, args.columns as usize);
     let (mut width, mut labels) = (32, BTreeMap::new());
     let mut keep = |done: &run::Ran<'_>| {
         width = done.machine.map_or(32, |m| m.config.sm.warp_width);

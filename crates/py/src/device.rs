@@ -225,16 +225,24 @@ impl Device {
         Ok(Self { inner, machine, trouble, is_timed, columns, process: std::process::id() })
     }
 
-    /// Loads the kernels of PTX text, or of the CUDA file at a path.
-    #[pyo3(signature = (name, ptx, cuda))]
-    fn load(slf: Py<Self>, py: Python<'_>, name: &str, ptx: Option<String>, cuda: Option<String>) -> PyResult<Module> {
+    /// Loads the kernels of PTX text, or of the CUDA file at a path, which may be in a folder that nobody needs to know.
+    #[pyo3(signature = (name, ptx, cuda, folder=None))]
+    fn load(
+        slf: Py<Self>,
+        py: Python<'_>,
+        name: &str,
+        ptx: Option<String>,
+        cuda: Option<String>,
+        folder: Option<&str>,
+    ) -> PyResult<Module> {
         let this = slf.get();
         this.check()?;
         let (ptx, id) = py
             .detach(|| {
-                let file = match ptx {
-                    Some(text) => PtxFile::parse(name, text)?,
-                    None => embed::compile(Path::new(name))?,
+                let file = match (ptx, folder) {
+                    (Some(text), _) => PtxFile::parse(name, text)?,
+                    (None, Some(folder)) => embed::compile_in(Path::new(folder), Path::new(name))?,
+                    (None, None) => embed::compile(Path::new(name))?,
                 };
                 let file = Arc::new(file);
                 let mut inner = this.lock();
@@ -372,7 +380,7 @@ impl Module {
             let mut inner = device.lock();
             let Inner { seat, broken, modules } = &mut *inner;
             let mut asked = Asked { module: modules[self.id], kernel, shape, args: values, arrays, same };
-            let mut record = (device.columns > 0 && device.is_timed).then(|| IssueRecord::new(0, 0, device.columns));
+            let mut record = (device.columns > 0 && device.is_timed).then(|| IssueRecord::new(None, 0, device.columns));
             if let Some(why) = broken {
                 let problem = Problem::new(format!("{why} on this device before; make a new one"));
                 return (Err(problem.into()), Vec::new(), None, asked.arrays);

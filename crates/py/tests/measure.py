@@ -26,6 +26,8 @@ def launches() -> None:
 
 def mechanism() -> None:
     class Oldest:
+        name = "my-oldest"
+
         def pick(self, view, among):
             return min(among, key=view.age)
 

@@ -77,7 +77,6 @@ def test_numbers_have_the_types_of_the_kernel(fast):
 @pytest.mark.parametrize(
     "args, text",
     [
-        ((1, 2), "a number was given for a pointer"),
         ((np.zeros(3, np.uint32),), "too few arguments"),
         ((np.zeros(3, np.uint32), 3, 4), "arguments"),
         ((np.zeros(3, np.uint32), 1.5), "not an integer"),
@@ -200,8 +199,8 @@ def test_faults_name_the_place_and_end_the_device(gpu):
 
 
 def test_errors_in_ptx_have_their_line(gpu):
-    with pytest.raises(raddle.CompileError, match=r"bad\.ptx:4"):
-        gpu.compile(TWICE.replace("\n.visible", "\n\nvisible").replace("\n\n\n", "\n\n"), name="bad.ptx")
+    with pytest.raises(raddle.CompileError, match=r"bad\.ptx:5"):
+        gpu.compile(TWICE.replace(".visible", "visible"), name="bad.ptx")
     with pytest.raises(FileNotFoundError):
         gpu.compile("there_is_no.ptx")
 

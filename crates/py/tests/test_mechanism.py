@@ -23,6 +23,8 @@ class Gto:
 
 
 class Oldest:
+    name = "my-oldest"
+
     def pick(self, view, among):
         return min(among, key=view.age)
 
@@ -133,7 +135,7 @@ def test_classes_that_cannot_be_used():
     with pytest.raises(raddle.Error, match="takes no class"):
         raddle.Machine("gtx480", gating=Oldest)
     with pytest.raises(raddle.Error, match="already"):
-        raddle.Machine("gtx480", issue=type("gto", (Oldest,), {}))
+        raddle.Machine("gtx480", issue=type("Mine", (Oldest,), {"name": "gto"}))
     with pytest.raises(TypeError, match="a name, a dict"):
         raddle.Machine("gtx480", issue=3)
     with pytest.raises(raddle.Error, match="did you mean `gto`"):

@@ -66,12 +66,12 @@ def test_what_cannot_be_run_is_a_row():
 @pytest.mark.parametrize(
     "workloads, axes, error, text",
     [
-        (["bsf"], {"issue": ["lrr"]}, raddle.Error, "did you mean `bfs`"),
+        (["bfss"], {"issue": ["lrr"]}, raddle.Error, "did you mean `bfs`"),
         (["bfs"], {"issue": ["lrrr"]}, raddle.Error, "did you mean"),
         (["bfs"], {"sm.l1d.way": [3]}, raddle.Error, "way"),
         ([], {"issue": ["lrr"]}, ValueError, "at least one"),
         (["bfs"], {}, ValueError, "at least one"),
-        (["bfs"], {"issue": []}, Exception, ""),
+        (["bfs"], {"issue": []}, ValueError, "one value"),
         (["there/is/no.toml"], {"issue": ["lrr"]}, raddle.Error, "cannot read"),
     ],
 )

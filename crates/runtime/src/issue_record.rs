@@ -36,7 +36,7 @@ pub struct Issued {
 /// Records the first instructions an SM issues in one launch.
 #[derive(Clone, Debug)]
 pub struct IssueRecord {
-    sm: u16,
+    sm: Option<u16>,
     launch: usize,
     most: usize,
     current: Option<usize>,
@@ -46,20 +46,21 @@ pub struct IssueRecord {
 }
 
 impl IssueRecord {
-    /// Of this SM, in launch number `launch`, `most` instructions at most.
+    /// Of this SM, or of the first one that gets threads, in launch number `launch`, `most` instructions at most.
     #[must_use]
-    pub fn new(sm: u16, launch: usize, most: usize) -> Self {
+    pub fn new(sm: Option<u16>, launch: usize, most: usize) -> Self {
         Self { sm, launch, most, current: None, lanes: BTreeMap::new(), issued: Vec::new() }
     }
 }
 
 impl Observer for IssueRecord {
     fn event(&mut self, event: &Event) {
-        if self.current != Some(self.launch) || event.sm != self.sm {
+        if self.current != Some(self.launch) || self.sm.is_some_and(|sm| sm != event.sm) {
             return;
         }
         match event.kind {
             EventKind::Thread { warp, lane, slot, thread } => {
+                self.sm = Some(event.sm);
                 self.lanes.insert((warp, lane), (slot, thread));
             }
             EventKind::Issue { warp, pc, at, lanes } if self.issued.len() < self.most => {

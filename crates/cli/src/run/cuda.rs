@@ -8,12 +8,20 @@ use std::path::Path;
 
 /// Compiles the kernels of a file.
 pub fn compile(path: &Path) -> Result<PtxFile, Error> {
+    compile_in(None, path)
+}
+
+/// The same for a file in a folder that is not named in errors and listings, such as a temporary one.
+pub fn compile_in(folder: Option<&Path>, path: &Path) -> Result<PtxFile, Error> {
     let clang = Clang::find()?;
     let toolkit = library::toolkit_for_kernels(&clang)?;
     let file = path.display().to_string();
     let plan = nvcc::translate(&["-ptx", "-lineinfo", &file, "-o", "-"].map(str::to_owned))?;
     let mut command = clang.command();
     command.arg(format!("--cuda-path={}", toolkit.display())).args(["-Wno-unknown-cuda-version"]).args(plan.line());
+    if let Some(folder) = folder {
+        command.arg(format!("-fdebug-prefix-map={}=", folder.display())).current_dir(folder);
+    }
     let cannot = |e| Problem::new(format!("cannot run {}: {e}", clang.path.display()));
     let output = command.output().map_err(cannot)?;
     if !output.status.success() {

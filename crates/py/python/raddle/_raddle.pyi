@@ -8,6 +8,31 @@ from typing import Any, final
 
 import numpy as np
 
+__all__ = [
+    "CompileError",
+    "Device",
+    "DispatchView",
+    "Error",
+    "FetchView",
+    "KernelError",
+    "Machine",
+    "Module",
+    "Run",
+    "SchedulerView",
+    "Sweep",
+    "command_line",
+    "counter_names",
+    "export_store",
+    "mechanisms",
+    "presets",
+    "run_launch_file",
+    "run_workload",
+    "store_records",
+    "version",
+    "workload",
+    "workload_names",
+]
+
 _Class = tuple[str, str, type, str]
 
 class Error(Exception):
@@ -34,7 +59,7 @@ class Device:
     ) -> Device: ...
     @property
     def machine(self) -> Machine: ...
-    def load(self, name: str, ptx: str | None, cuda: str | None) -> Module: ...
+    def load(self, name: str, ptx: str | None, cuda: str | None, folder: str | None = None) -> Module: ...
     def alloc(self, name: str, bytes: int) -> int: ...
     def free(self, address: int) -> bool: ...
     def write(self, address: int, bytes: np.ndarray) -> None: ...

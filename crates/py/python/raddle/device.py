@@ -65,19 +65,19 @@ class Device:
             return self._compile_text(text, name)
         if text.endswith(".cu"):
             return Module(self, self._native.load(text, None, None))
-        with open(text, encoding="utf-8", errors="replace") as file:
-            return Module(self, self._native.load(name or text, file.read(), None))
+        with open(text, encoding="utf-8", errors="replace") as ptx:
+            return Module(self, self._native.load(name or text, ptx.read(), None))
 
     def _compile_text(self, text: str, name: str | None) -> Module:
         if "__global__" not in text:
             return Module(self, self._native.load(name or "kernels.ptx", text, None))
+        name = os.path.basename(name or "kernels.cu")
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, name or "kernels.cu")
-            with open(path, "w", encoding="utf-8") as file:
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                 file.write(text)
-            return Module(self, self._native.load(path, None, text))
+            return Module(self, self._native.load(name, None, text, folder))
 
-    def array(self, values: Any, dtype: DTypeLike = None) -> DeviceArray:
+    def array(self, values: Any, dtype: DTypeLike | None = None) -> DeviceArray:
         """An array on the device with these values."""
         values = np.asarray(values if not hasattr(values, "__dlpack__") else as_array_of(values), dtype)
         array = self.empty(values.shape, values.dtype)
@@ -169,7 +169,7 @@ class DeviceArray:
         self._address = None
         self.device._native.free(address)
 
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("an array on a simulated device cannot be read without a copy")
         host = self.numpy()
@@ -247,7 +247,7 @@ class Module:
         self.device._native.read(at, data)
         return data.view(dtype)
 
-    def set_variable(self, name: str, values: Any, dtype: DTypeLike = None) -> None:
+    def set_variable(self, name: str, values: Any, dtype: DTypeLike | None = None) -> None:
         """Writes the start of a `__constant__` or `__device__` variable."""
         data = flat(np.ascontiguousarray(np.asarray(values, dtype)))[0]
         is_constant, at, size = self._native.variable(name)

@@ -126,7 +126,7 @@ class Machine:
         """A device with this machine.
 
         `engine` is `timing`, or, without time, `fast` or `reference`. `profile` charges time to source lines. `check`
-        runs every launch on the reference interpreter too, for `Device.check`. `lanes` is how many instructions of SM 0
+        runs every launch on the reference interpreter too, for `Device.check`. `lanes` is how many instructions of an SM
         each launch records for `Run.lanes`; 0 records none. Results do not depend on `threads`.
         """
         from raddle.device import Device

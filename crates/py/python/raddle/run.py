@@ -199,7 +199,7 @@ class Run:
         return Lines(json.loads(profile)["kernels"], text)
 
     def lanes(self) -> Picture:
-        """What the lanes of SM 0 did: a column for each of its first instructions."""
+        """What the lanes of an SM did, the first that got threads: a column for each of its first instructions."""
         svg = self._native.lanes()
         if svg is None:
             raise _raddle.Error("the run has no record of lanes; Machine.device(lanes=60) makes one of each launch")

@@ -47,5 +47,5 @@ def run_as_html(summary: str, slots: dict[str, int], lanes: str | None) -> str:
     head = summary.split("\n  issue slots:")[0] if slots else summary
     html = f'<pre style="line-height:1.25">{escape(head)}</pre>{stall_bars(slots)}'
     if lanes:
-        html += f'<details><summary>What the lanes of SM 0 did first</summary><div style="overflow-x:auto">{lanes}</div></details>'
+        html += f'<details><summary>What the lanes of an SM did first</summary><div style="overflow-x:auto">{lanes}</div></details>'
     return html

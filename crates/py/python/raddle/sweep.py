@@ -90,8 +90,8 @@ def sweep(
     >>> len(results)
     4
     """
-    if not workloads or not axes:
-        raise ValueError("a sweep needs at least one workload and one axis")
+    if not workloads or not axes or not all(axes.values()):
+        raise ValueError("a sweep needs at least one workload, one axis, and one value for each axis")
     parts, classes = [], []
     for name, values in axes.items():
         text, own = _axis(name, values)
