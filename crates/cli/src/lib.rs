@@ -38,6 +38,7 @@ mod render;
 mod run;
 mod shell;
 mod sources;
+mod status_line;
 mod workloads;
 
 use clap::{Parser, Subcommand};

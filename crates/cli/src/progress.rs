@@ -2,13 +2,13 @@
 
 use crate::exit::Exit;
 use crate::out::{self, grouped};
+use crate::status_line::StatusLine;
 use raddle_sim::gpu::Progress;
-use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A run shorter than this says nothing; a longer one redraws the line after this time.
-const EVERY: Duration = Duration::from_millis(250);
+/// A run shorter than this says nothing.
+const BEFORE: Duration = Duration::from_millis(250);
 
 /// Off a terminal a run says after this time that it is still running, and again after twice the time, and so on.
 const FIRST_NOTE: Duration = Duration::from_secs(60);
@@ -24,11 +24,9 @@ struct Reached {
 
 /// What is said while a run goes on.
 pub struct Line {
-    is_terminal: bool,
+    status: StatusLine,
     is_quiet: bool,
-    is_drawn: bool,
     begin: Instant,
-    last: Instant,
     next_note: Duration,
     reached: Arc<Mutex<Option<Reached>>>,
 }
@@ -38,11 +36,9 @@ impl Line {
     pub fn new(is_quiet: bool) -> Self {
         let now = Instant::now();
         Self {
-            is_terminal: std::io::stderr().is_terminal(),
+            status: StatusLine::of_text(is_quiet),
             is_quiet,
-            is_drawn: false,
             begin: now,
-            last: now,
             next_note: FIRST_NOTE,
             reached: Arc::default(),
         }
@@ -51,13 +47,13 @@ impl Line {
     /// One that says on Ctrl-C how far the run has come, and ends the process.
     pub fn stoppable(is_quiet: bool) -> Self {
         let line = Self::new(is_quiet);
-        let reached = Arc::clone(&line.reached);
-        let clear = if line.is_terminal { "\r\x1b[K" } else { "" };
+        let (reached, status) = (Arc::clone(&line.reached), line.status.clone());
         // Where signals cannot be caught the process ends without a word.
         let _ = ctrlc::set_handler(move || {
             let reached = *reached.lock().unwrap_or_else(PoisonError::into_inner);
             let place = reached.map_or_else(|| "before its first launch".to_owned(), |reached| place(&reached));
-            out::talk(&format!("{clear}stopped {place}"));
+            status.clear();
+            out::talk(&format!("stopped {place}"));
             std::process::exit(Exit::Stopped.code().into());
         });
         line
@@ -67,16 +63,12 @@ impl Line {
     pub fn show(&mut self, number: usize, progress: Progress) {
         let now = Instant::now();
         let reached = self.reach(number, progress, now);
-        if self.is_quiet {
+        if self.is_quiet || now - self.begin < BEFORE {
             return;
         }
-        if self.is_terminal && now - self.last >= EVERY {
-            (self.last, self.is_drawn) = (now, true);
-            let mut stderr = std::io::stderr().lock();
-            // Nobody is helped by an error about the progress line.
-            let _ = write!(stderr, "\r\x1b[K{}", text(&reached, now - reached.start));
-            let _ = stderr.flush();
-        } else if !self.is_terminal && now - self.begin >= self.next_note {
+        if self.status.is_visible() {
+            self.status.show(text(&reached, now - reached.start));
+        } else if now - self.begin >= self.next_note {
             self.next_note *= 2;
             let seconds = (now - self.begin).as_secs();
             out::talk(&format!("still running after {seconds} s: {}", text(&reached, now - reached.start)));
@@ -85,17 +77,17 @@ impl Line {
 
     fn reach(&self, launch: usize, progress: Progress, now: Instant) -> Reached {
         let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = reached.filter(|before| before.launch == launch).map_or(now, |before| before.start);
+        let start = match &*reached {
+            None => self.begin,
+            Some(before) if before.launch == launch => before.start,
+            Some(_) => now,
+        };
         *reached.insert(Reached { launch, progress, start })
     }
 
     /// Removes the line.
-    pub fn clear(&mut self) {
-        if std::mem::take(&mut self.is_drawn) {
-            let mut stderr = std::io::stderr().lock();
-            let _ = write!(stderr, "\r\x1b[K");
-            let _ = stderr.flush();
-        }
+    pub fn clear(&self) {
+        self.status.clear();
     }
 }
 
@@ -136,13 +128,12 @@ mod tests {
     }
 
     #[test]
-    fn a_launch_begins_when_it_is_first_seen() {
+    fn the_first_launch_begins_with_the_line_and_others_when_they_are_first_seen() {
         let line = Line::new(true);
         let progress = Progress { cycles: 1, ctas_done: 0, ctas: 1 };
-        let begin = Instant::now();
-        let later = begin + Duration::from_secs(5);
-        assert_eq!(line.reach(0, progress, begin).start, begin);
-        assert_eq!(line.reach(0, progress, later).start, begin);
+        let later = line.begin + Duration::from_secs(5);
+        assert_eq!(line.reach(0, progress, later).start, line.begin);
+        assert_eq!(line.reach(0, progress, later).start, line.begin);
         assert_eq!(line.reach(1, progress, later).start, later);
     }
 }

@@ -1,5 +1,8 @@
 """Mechanisms that are classes of Python."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from conftest import TWICE
@@ -50,6 +53,17 @@ class First:
 def test_the_same_scheduler_gives_the_same_cycles(workload, own, shipped):
     runs = [raddle.Machine("gtx480", issue=issue).run(workload, size="tiny") for issue in (own, shipped)]
     assert dict(runs[0].counters) == dict(runs[1].counters) and runs[0].checked > 0
+
+
+def test_the_scheduler_of_the_guide_gives_the_cycles_that_it_has_in_rust():
+    class Fullest:
+        def pick(self, view, among):
+            return min(among, key=lambda warp: (-view.lanes(warp), view.age(warp)))
+
+    page = Path(__file__).parents[3] / "docs/src/guide/your-scheduler.md"
+    shown = page.read_text(encoding="utf-8").split("$ raddle run scalar-prod --size tiny --issue fullest\n")[1]
+    cycles = int(re.search(r"cycles +([\d,]+)", shown)[1].replace(",", ""))
+    assert raddle.Machine("gtx480", issue=Fullest).run("scalar-prod", size="tiny").cycles == cycles
 
 
 def test_threads_change_nothing():

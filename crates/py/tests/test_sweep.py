@@ -44,6 +44,10 @@ def test_frames(tmp_path):
     exported = raddle.Store(tmp_path).to_pandas()
     assert isinstance(exported, pandas.DataFrame) and exported["cycles"].sum() == sum(row["cycles"] for row in results)
     run = raddle.Machine().run("bfs", size="tiny")
+    polars = pytest.importorskip("polars")
+    own, both = results.to_polars("thread-ipc", "l1d-hit-rate"), raddle.Store(tmp_path).to_polars()
+    assert isinstance(own, polars.DataFrame) and own.columns == list(frame.columns)
+    assert own["thread-ipc"].to_list() == list(frame["thread-ipc"]) and both["cycles"].sum() == exported["cycles"].sum()
     assert run.to_pandas()["cycles"].sum() == run.cycles
     assert run.counters.to_pandas()["cycles"] == run.cycles
     assert run.lines().to_pandas()["slots"].sum() > 0

@@ -2,16 +2,16 @@
 
 use crate::exit::Exit;
 use crate::out;
+use crate::status_line::StatusLine;
 use raddle_lab::keep::Keeping;
 use raddle_lab::work::{self, Progress};
-use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The line on stderr that says how far the work has come. Where stderr is a file, it is written once in a while.
 pub struct Watching {
     state: Mutex<State>,
-    is_terminal: bool,
+    status: StatusLine,
     /// Whether results outlive the process.
     keeps: bool,
 }
@@ -20,15 +20,14 @@ pub struct Watching {
 struct State {
     progress: Progress,
     last: Option<Instant>,
-    is_drawn: bool,
 }
 
-/// Between two lines on a terminal, and in a file.
-const EVERY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(30)];
+/// Between two lines in a file.
+const EVERY: Duration = Duration::from_secs(30);
 
 impl Default for Watching {
     fn default() -> Self {
-        Self { state: Mutex::default(), is_terminal: std::io::stderr().is_terminal(), keeps: true }
+        Self { state: Mutex::default(), status: StatusLine::with_bar(), keeps: true }
     }
 }
 
@@ -80,42 +79,27 @@ impl Watching {
     pub fn show(&self, progress: Progress) {
         let mut state = self.lock();
         state.progress = progress;
+        if self.status.is_visible() {
+            self.status.fill(progress.known + progress.ended(), progress.all);
+            return self.status.show(text(&progress));
+        }
         let now = Instant::now();
-        let every = if self.is_terminal { EVERY[0] } else { EVERY[1] };
         // In a file, the first line is of no use to anybody.
-        let last = *state.last.get_or_insert(if self.is_terminal { now - every } else { now });
-        if now - last < every {
-            return;
+        if now - *state.last.get_or_insert(now) >= EVERY {
+            state.last = Some(now);
+            out::talk(&text(&progress));
         }
-        state.last = Some(now);
-        let mut stderr = std::io::stderr().lock();
-        // Nobody is helped by an error about the progress line.
-        if self.is_terminal {
-            state.is_drawn = true;
-            let _ = write!(stderr, "\r\x1b[K{}", text(&progress));
-        } else {
-            let _ = writeln!(stderr, "{}", text(&progress));
-        }
-        let _ = stderr.flush();
     }
 
     /// Takes the line away.
     pub fn clear(&self) {
-        let mut state = self.lock();
-        if std::mem::take(&mut state.is_drawn) {
-            let mut stderr = std::io::stderr().lock();
-            let _ = write!(stderr, "\r\x1b[K");
-            let _ = stderr.flush();
-        }
+        self.status.clear();
     }
 }
 
 fn text(progress: &Progress) -> String {
     let Progress { all, known, done, running, queued, .. } = *progress;
-    let ended = known + progress.ended();
-    let filled = ended * 20 / all.max(1);
-    let bar = "#".repeat(filled) + &"-".repeat(20 - filled.min(20));
-    let mut text = format!("[{bar}] {} of {all} done, {running} running", known + done);
+    let mut text = format!("{} of {all} done, {running} running", known + done);
     if queued > 0 {
         text += &format!(", {queued} queued");
     }
@@ -145,10 +129,10 @@ mod tests {
     fn says_how_far_it_has_come() {
         let elapsed = Duration::from_secs(100);
         let progress = Progress { all: 40, known: 10, done: 9, failed: 1, running: 2, elapsed, ..Progress::default() };
-        assert_eq!(text(&progress), "[##########----------] 19 of 40 done, 2 running, 1 failed, about 3 min left");
+        assert_eq!(text(&progress), "19 of 40 done, 2 running, 1 failed, about 3 min left");
         let queued = Progress { queued: 18, ..progress };
         assert!(text(&queued).contains("2 running, 18 queued, 1 failed"));
         let start = Progress { all: 4, ..Progress::default() };
-        assert_eq!(text(&start), "[--------------------] 0 of 4 done, 0 running");
+        assert_eq!(text(&start), "0 of 4 done, 0 running");
     }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import tempfile
@@ -12,6 +13,7 @@ from raddle import _raddle
 
 if TYPE_CHECKING:
     import pandas
+    import polars
 
 
 class Store:
@@ -34,10 +36,20 @@ class Store:
         """The table that `raddle lab export` writes: a row for each kernel of each result."""
         import pandas
 
+        return pandas.read_csv(self._csv())
+
+    def to_polars(self) -> polars.DataFrame:
+        """The same table as a frame of polars."""
+        import polars
+
+        return polars.read_csv(self._csv(), infer_schema_length=None)
+
+    def _csv(self) -> io.BytesIO:
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "results.csv")
             self.export(path)
-            return pandas.read_csv(path)
+            with open(path, "rb") as file:
+                return io.BytesIO(file.read())
 
     def export(self, path: str | os.PathLike[str]) -> int:
         """Writes the table to a file that ends in .csv, .json or .parquet; gives the number of results."""

@@ -16,6 +16,7 @@ from raddle.workloads import Workload
 if TYPE_CHECKING:
     import matplotlib.axes
     import pandas
+    import polars
 
 #: Axes that are not parameters of a machine.
 _OTHER_AXES = ("preset", "machine", "size", "virtualize")
@@ -186,11 +187,24 @@ class Results:
         """A row for each point. Metrics are columns; without any, all counters are."""
         import pandas
 
-        frame = pandas.DataFrame(self.rows)
-        if metrics:
-            known = ["workload", "size", *self._native.axes, "repeat", "state"]
-            frame = frame[known].assign(**{name: self.metric(name) for name in metrics})
-        return frame
+        return pandas.DataFrame(self._table(metrics))
+
+    def to_polars(self, *metrics: str) -> polars.DataFrame:
+        """The same as a frame of polars."""
+        import polars
+
+        return polars.DataFrame(self._table(metrics), infer_schema_length=None)
+
+    def _table(self, metrics: Sequence[str]) -> list[dict[str, Any]]:
+        """A row for each point, with columns for these metrics or for all counters."""
+        if not metrics:
+            return self.rows
+        names = ["workload", "size", *self._native.axes, "repeat", "state"]
+        columns = {name: self.metric(name) for name in metrics}
+        return [
+            {name: row[name] for name in names} | {name: of[n] for name, of in columns.items()}
+            for n, row in enumerate(self.rows)
+        ]
 
     def figures(self) -> dict[str, Picture]:
         """The figures, drawn as reports have them."""
