@@ -103,7 +103,7 @@ impl Canvas<'_> {
         let mean = shares.iter().sum::<f64>() / shares.len().max(1) as f64;
         let share = percent(mean);
         let name =
-            format!("Block {} on SM {}: warps wait for {share} of a phase in the mean (RTRU)", block.cta, block.sm);
+            format!("Block {} on SM {}: warps wait for {share} of a phase on average (RTRU)", block.cta, block.sm);
         self.text(LEFT, y + 14.0, name, Anchor::Start, Ink::Text, true);
         let lines = if self.source_lines(block, &phases, y + HEAD) { Text::SMALL + 3.0 } else { 0.0 };
         let top = y + HEAD + lines;
@@ -234,7 +234,7 @@ mod tests {
             .collect();
         // RTRU of 10, 20, 30, 40 and of 40, 50, 60, 40.
         for wanted in [
-            "Block 3 on SM 1: warps wait for 29.2 % of a phase in the mean (RTRU)",
+            "Block 3 on SM 1: warps wait for 29.2 % of a phase on average (RTRU)",
             "phase 0: 37.5 %",
             "phase 1: 20.8 %",
             "warp 3",
