@@ -95,7 +95,8 @@ fn use_machine(loaded: std::result::Result<Machine, Vec<raddle_sim::config::Prob
 
 /// Experiment files.
 pub fn experiments() -> Result<Files> {
-    let files = text_files()?.into_iter().filter(|f| f.path.starts_with("experiments/") && f.has_extension("toml"));
+    let files =
+        text_files()?.into_iter().filter(|f| f.path.starts_with("crates/lab/experiments/") && f.has_extension("toml"));
     Ok(Files { name: "experiment-file", valid: files.map(|f| f.text.into_bytes()).collect(), read: read_experiment })
 }
 
@@ -104,7 +105,7 @@ const MAX_POINTS: usize = 2000;
 
 fn read_experiment(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    let Ok(experiment) = Experiment::parse_in(&root().join("experiments"), "fuzz", text) else { return };
+    let Ok(experiment) = Experiment::parse_in(&root().join("crates/lab/experiments"), "fuzz", text) else { return };
     let points = experiment.variants().saturating_mul(experiment.workloads.len());
     if points.saturating_mul(experiment.repeats.count as usize) <= MAX_POINTS {
         let _ = Grid::new(&experiment);

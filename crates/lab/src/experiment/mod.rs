@@ -31,14 +31,14 @@ pub type At = Option<Range<usize>>;
 
 /// The experiments that come with Raddle, those of papers first: name and text.
 pub const BUILT_IN: &[(&str, &str)] = &[
-    ("tbc", include_str!("../../../../experiments/tbc.toml")),
-    ("vtw", include_str!("../../../../experiments/vtw.toml")),
-    ("vws", include_str!("../../../../experiments/vws.toml")),
-    ("baws", include_str!("../../../../experiments/baws.toml")),
-    ("origami", include_str!("../../../../experiments/origami.toml")),
-    ("divergence", include_str!("../../../../experiments/divergence.toml")),
-    ("volta", include_str!("../../../../experiments/volta.toml")),
-    ("matrix", include_str!("../../../../experiments/matrix.toml")),
+    ("tbc", include_str!("../../experiments/tbc.toml")),
+    ("vtw", include_str!("../../experiments/vtw.toml")),
+    ("vws", include_str!("../../experiments/vws.toml")),
+    ("baws", include_str!("../../experiments/baws.toml")),
+    ("origami", include_str!("../../experiments/origami.toml")),
+    ("divergence", include_str!("../../experiments/divergence.toml")),
+    ("volta", include_str!("../../experiments/volta.toml")),
+    ("matrix", include_str!("../../experiments/matrix.toml")),
 ];
 
 /// A change to a machine, `key=value`, with its place in the file.
