@@ -5,10 +5,12 @@ use crate::exit::{Exit, Failure};
 use crate::out;
 use raddle_lab::metric::counters;
 use raddle_lab::record::SCHEMA;
+use raddle_lab::store::Versions;
 use raddle_lab::varied::{Varied, text};
 use raddle_lab::{Key, Record, Store, export as table};
 use raddle_runtime::Problem;
 use raddle_runtime::stats_table::Format;
+use raddle_sim::EPOCH;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -120,15 +122,27 @@ pub fn ls(args: &LsArgs) -> Result<Exit, Failure> {
     if !args.json {
         out::data(&out::columns(&rows))?;
     }
-    tell_unreadable(keys.len() - listed);
+    tell_unreadable(&store, keys.len() - listed)?;
     Ok(Exit::Good)
 }
 
-/// Says how many results there are that cannot be read.
-fn tell_unreadable(count: usize) {
-    if count > 0 {
-        out::talk(&format!("{} damaged or of another version and left out", out::count(count, "result")));
+/// Says of results that cannot be read why, and what to do.
+fn tell_unreadable(store: &Store, count: usize) -> Result<(), Failure> {
+    if count == 0 {
+        return Ok(());
     }
+    for (versions, count) in store.unreadable()? {
+        let results = out::count(count, "result");
+        out::talk(&match versions {
+            Some(Versions { schema, epoch }) => format!(
+                "{results} left out: written by another version of Raddle (schema {schema}, epoch {epoch}; this one \
+                 has schema {SCHEMA}, epoch {EPOCH}). `raddle lab run` runs points without a result; `raddle lab gc` \
+                 drops results of older versions"
+            ),
+            None => format!("{results} left out: damaged. `raddle lab run` runs damaged points again"),
+        });
+    }
+    Ok(())
 }
 
 /// The result whose key begins like this.
@@ -235,7 +249,7 @@ fn diff_stores(a: &Store, b: &Store) -> Result<Vec<Moved>, Failure> {
 /// `raddle lab gc`.
 pub fn gc(args: &GcArgs) -> Result<Exit, Failure> {
     let mut store = args.store.open()?;
-    let cleaned = store.clean(SCHEMA, raddle_sim::EPOCH, args.dry_run)?;
+    let cleaned = store.clean(SCHEMA, EPOCH, args.dry_run)?;
     let verb = if args.dry_run { "would be dropped" } else { "dropped" };
     out::data(&format!(
         "{} kept, {} of older versions {verb}, {} and failures {verb}\n",
@@ -269,6 +283,6 @@ pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let store = args.store.open()?;
     let count = table::export(&store, &args.file, format)?;
     out::talk(&format!("{} written to {}", out::count(count, "result"), args.file.display()));
-    tell_unreadable(store.len() - count);
+    tell_unreadable(&store, store.len() - count)?;
     Ok(Exit::Good)
 }

@@ -105,7 +105,7 @@ fn what_is_damaged_is_run_again() {
     let lab = |args: &[&str]| folder.raddle(&[&["lab"], args, &["--store", "calm"]].concat());
     let listed = lab(&["ls"]);
     assert_eq!((listed.code, listed.out.lines().count()), (0, POINTS));
-    assert_eq!(listed.err, "1 result damaged or of another version and left out\n");
+    assert_eq!(listed.err, "1 result left out: damaged. `raddle lab run` runs damaged points again\n");
     let early = lab(&["report", "e.toml", "--output", "early"]);
     assert!(early.code == 1 && early.err.contains("1 result damaged and treated as missing"), "{}", early.err);
     let planned = lab(&["gc", "--dry-run"]);
@@ -219,4 +219,29 @@ fn a_full_disk_is_not_cleaned_up() {
     assert!(cleaned.out.starts_with("24 results kept"), "{}", cleaned.err);
     assert_eq!((segments(&folder, "small/store").len(), results(&folder, "small/store")), (1, POINTS));
     assert!(report(&folder, "small/store") == undisturbed(&folder));
+}
+
+/// A store that Raddle 0.1.0 wrote, with the experiment `e.toml`: two workloads at size tiny under `lrr` and `gto`.
+const VERSION_0_1_0: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/store/0.1.0");
+
+#[test]
+fn a_store_of_an_older_version_is_read() {
+    let folder = Folder::new();
+    let from = Path::new(VERSION_0_1_0);
+    std::fs::create_dir_all(folder.0.join("store/segments")).unwrap();
+    for name in ["e.toml", "store/raddle-store.json", "store/segments/results.seg", "store/segments/results.idx"] {
+        std::fs::copy(from.join(name), folder.0.join(name)).unwrap();
+    }
+    let lab = |args: &[&str]| folder.raddle(&[&["lab"], args, &["--store", "store"]].concat());
+    let is_current = raddle_lab::record::SCHEMA == 6 && raddle_sim::EPOCH == 4;
+    let listed = lab(&["ls", "--json"]);
+    let is_left_out = listed.err.contains("written by another version of Raddle (schema 6, epoch 4;");
+    assert!(listed.code == 0 && (listed.out.lines().count() == 4 || is_left_out && !is_current), "{}", listed.err);
+    let ran = lab(&["run", "e.toml"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    // As long as the two workloads are what they were, too.
+    assert!(ran.err.contains("4 known, 0 run") || !is_current, "{}", ran.err);
+    let cleaned = lab(&["gc"]);
+    let stale = if is_current { 0 } else { 4 };
+    assert!(cleaned.out.starts_with(&format!("4 results kept, {stale} of older versions dropped")), "{}", cleaned.out);
 }

@@ -4,10 +4,9 @@
 //! looks at until it is complete, so a process that is killed or a disk that is full leaves the store as it was.
 
 use super::segment::{self, Kind};
-use super::{Place, SEGMENTS, Store, understood};
+use super::{Place, SEGMENTS, Store, Versions, understood};
 use crate::error::{Error, reading, writing};
 use raddle_runtime::numbers::grouped;
-use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -44,18 +43,6 @@ struct Plan {
     /// Pieces of segments that are no record.
     aside: Vec<(String, Range<u64>)>,
     cleaned: Cleaned,
-}
-
-/// The versions of a record, of whatever schema.
-#[derive(Deserialize)]
-struct Versioned {
-    identity: Versions,
-}
-
-#[derive(Deserialize)]
-struct Versions {
-    schema: u32,
-    epoch: u32,
 }
 
 impl Store {
@@ -119,8 +106,7 @@ impl Store {
             let (mut kept, mut stale) = (0, 0);
             for (place, body) in self.best(copies)? {
                 // What a later version has written may not be understood, and is not ours to drop.
-                let version = serde_json::from_slice::<Versioned>(&body).map(|record| record.identity);
-                if version.is_ok_and(|version| version.schema < schema || version.epoch < epoch) {
+                if Versions::of(&body).is_some_and(|version| version.schema < schema || version.epoch < epoch) {
                     stale += 1;
                 } else {
                     kept += 1;

@@ -20,8 +20,10 @@
 
 mod clean;
 mod segment;
+mod versions;
 
 pub use clean::Cleaned;
+pub use versions::Versions;
 
 use crate::error::{Error, reading, writing};
 use crate::key::Key;

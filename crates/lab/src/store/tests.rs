@@ -347,3 +347,18 @@ fn other_folders_are_left_alone() {
     let message = Store::open(&folder.0).err().unwrap().to_string();
     assert!(message.contains("is a store of format 99, this version of Raddle has format 1"), "{message}");
 }
+
+#[test]
+fn results_that_cannot_be_read_are_counted_by_version() {
+    let folder = Folder::new();
+    let mut store = folder.store();
+    store.put_all(&[record(1), record(2)]).unwrap();
+    let old = |n: u64, schema: u32| {
+        let text = format!(r#"{{"identity": {{"schema": {schema}, "epoch": 3, "was": true}}, "cycles": 7}}"#);
+        (Kind::Result, Key::of(&n.to_be_bytes()), text.into_bytes())
+    };
+    store.append(&[old(1, 5), old(2, 5), old(3, 7), (Kind::Result, Key::of(b"?"), b"{".to_vec())]).unwrap();
+    let by = |schema| Some(Versions { schema, epoch: 3 });
+    assert_eq!(store.unreadable().unwrap(), BTreeMap::from([(None, 1), (by(5), 2), (by(7), 1)]));
+    assert_eq!(Store::open(&folder.0).unwrap().unreadable().unwrap().len(), 3);
+}
