@@ -11,6 +11,9 @@ use crate::syntax::ast;
 
 type Checked<T> = Result<T, Diagnostic>;
 
+/// Accesses to memory, whose words compilers write in any order.
+const ANY_ORDER: [Opcode; 4] = [Opcode::Ld, Opcode::St, Opcode::Atom, Opcode::Red];
+
 pub(super) struct Checker<'m> {
     pub(super) module: &'m Module,
     pub(super) function: &'m Function,
@@ -35,8 +38,8 @@ impl Site<'_> {
 }
 
 impl Checker<'_> {
-    /// Finds the form the modifier words fit.
-    pub(super) fn words(&self, ast: &ast::Instruction) -> Checked<FormId> {
+    /// Finds the form the modifier words fit, and gives the words in the order of that form.
+    pub(super) fn words(&self, ast: &ast::Instruction) -> Checked<(FormId, Vec<Word>)> {
         if let Some(u) = isa::unsupported().iter().find(|u| u.opcode == ast.opcode) {
             let (major, minor) = u.since;
             let message = format!("`{}` is not supported: {} (PTX ISA {major}.{minor})", u.opcode, u.what);
@@ -47,28 +50,33 @@ impl Checker<'_> {
         let mut best: (usize, Vec<Word>) = (0, Vec::new());
         for form in isa::forms_of(ast.opcode) {
             match form.match_words(&words) {
-                Ok(()) => return Ok(form.id),
+                Ok(()) => return Ok((form.id, words)),
                 Err((fitted, expected)) if fitted > best.0 => best = (fitted, expected),
                 Err((fitted, expected)) if fitted == best.0 => best.1.extend(expected),
                 Err(_) => {}
             }
         }
-        let error = words_error(ast, best.0, best.1);
-        Err(match isa::forms_of(ast.opcode).find_map(|form| in_order(form, &words)) {
-            Some(order) => error.help(format!("did you mean `{}`?", spell(ast.opcode, &order))),
-            None => error,
-        })
+        let ordered = isa::forms_of(ast.opcode).find_map(|form| Some((form.id, in_order(form, &words)?)));
+        match ordered {
+            Some(found) if ANY_ORDER.contains(&ast.opcode) => Ok(found),
+            Some((_, order)) => {
+                let help = format!("did you mean `{}`?", spell(ast.opcode, &order));
+                Err(words_error(ast, best.0, best.1).help(help))
+            }
+            None => Err(words_error(ast, best.0, best.1)),
+        }
     }
 
-    /// Checks words and operands; normalises the operands of `call`.
+    /// Checks words and operands; normalises the order of words and the operands of `call`.
     pub(super) fn instruction(
         &self,
         ast: &ast::Instruction,
         operands: Vec<Operand>,
         spans: &[Span],
         warnings: &mut Collector,
-    ) -> Checked<(FormId, Vec<Operand>)> {
-        let form = self.of_operands(ast, self.words(ast)?, &operands).get();
+    ) -> Checked<(FormId, Vec<Word>, Vec<Operand>)> {
+        let (first, words) = self.words(ast)?;
+        let form = self.of_operands(ast, first, &operands).get();
         if form.since > self.module.version && self.module.version != (1, 0) {
             let (major, minor) = form.since;
             let message = format!("`{}` needs PTX ISA {major}.{minor}", mnemonic(ast));
@@ -77,7 +85,7 @@ impl Checker<'_> {
             warnings.push(warning.help(format!("the module begins with `.version {major}.{minor}`")));
         }
         if ast.opcode == Opcode::Call {
-            return Ok((form.id, self.call(ast, operands)?));
+            return Ok((form.id, words, self.call(ast, operands)?));
         }
         let operands = without_braces(form, operands);
         let used = self.match_operands(ast, form, &operands, spans)?;
@@ -85,7 +93,7 @@ impl Checker<'_> {
             return Err(self.count_error(ast, form, operands.len()));
         }
         self.particular(ast, &operands, spans)?;
-        Ok((form.id, operands))
+        Ok((form.id, words, operands))
     }
 
     /// The form that the operands fit, where several have the same words; else the first of them.

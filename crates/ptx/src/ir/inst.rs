@@ -122,7 +122,7 @@ pub struct Inst {
     pub guard: Option<Guard>,
     /// Opcode.
     pub opcode: Opcode,
-    /// Modifier words, in order.
+    /// Modifier words, in the order of the form.
     pub words: Vec<Word>,
     /// The form it was checked against.
     pub form: FormId,

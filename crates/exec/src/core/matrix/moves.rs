@@ -160,15 +160,17 @@ impl Core<'_> {
         issue: Issue<'_>,
         site: &MatrixSite,
     ) -> Result<(), LaneFault> {
-        for (n, dest) in site.dest.iter().enumerate() {
-            let mut matrix = [[0u64; 8]; 8];
-            for (row, values) in matrix.iter_mut().enumerate() {
-                let place = self.row(memory, issue, n * 8 + row)?;
-                for (column, value) in (0u64..).zip(values) {
-                    *value = self.peek(memory, place, column * 2, 2);
-                }
+        // All rows are read first: the register with the addresses may be one of those that are written.
+        let mut matrices = [[[0u64; 8]; 8]; 4];
+        let count = site.dest.len();
+        for (n, values) in matrices.iter_mut().take(count).flatten().enumerate() {
+            let place = self.row(memory, issue, n)?;
+            for (column, value) in (0u64..).zip(values) {
+                *value = self.peek(memory, place, column * 2, 2);
             }
-            self.deal(issue.lanes, *dest, &matrix, site.transposes);
+        }
+        for (dest, matrix) in site.dest.iter().zip(&matrices) {
+            self.deal(issue.lanes, *dest, matrix, site.transposes);
         }
         Ok(())
     }

@@ -276,16 +276,16 @@ impl Body<'_, '_> {
         let checker = check::Checker { module: &self.builder.module, function: self.builder.module.func(self.id) };
         let checked = if failed {
             // Without operands: those that could be read have not been checked, and analyses rely on that.
-            checker.words(ast).map(|form| (form, Vec::new()))
+            checker.words(ast).map(|(form, words)| (form, words, Vec::new()))
         } else {
             checker.instruction(ast, operands, &spans, self.builder.diagnostics)
         };
         match checked {
-            Ok((form, operands)) => {
+            Ok((form, words, operands)) => {
                 let inst = crate::ir::Inst {
                     guard,
                     opcode: ast.opcode,
-                    words: ast.words.iter().map(|(w, _)| *w).collect(),
+                    words,
                     form,
                     operands,
                     span: ast.span,
