@@ -7,13 +7,14 @@ from pathlib import Path
 
 import kernels
 import nvptx
-from numba import __version__, float32
+from numba import __version__, float32, uint32
 
 vector, matrix = float32[::1], float32[:, ::1]
 TYPES = {
     "saxpy": (float32, vector, vector),
     "total": (vector, vector),
     "matmul": (matrix, matrix, matrix),
+    "warps": (vector, vector, uint32[::1]),
 }
 
 if __name__ == "__main__":

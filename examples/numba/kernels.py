@@ -1,4 +1,4 @@
-"""Three kernels in numba.cuda."""
+"""Four kernels in numba.cuda."""
 
 from numba import cuda, float32
 
@@ -41,3 +41,15 @@ def matmul(a, b, c):
             tile += left[row, k] * right[k, column]
         cuda.syncthreads()
     c[y, x] = tile
+
+
+def warps(x, sums, positive):
+    """For each warp, the sum of its elements by shuffles, and by a vote how many are positive."""
+    i = cuda.grid(1)
+    value = x[i]
+    above = cuda.ballot_sync(0xFFFFFFFF, value > 0)
+    for step in (16, 8, 4, 2, 1):
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
+    if i % 32 == 0:
+        sums[i // 32] = value
+        positive[i // 32] = cuda.popc(above)
