@@ -14,6 +14,7 @@ impl Decoder<'_> {
             Opcode::Mov | Opcode::Raddle => return self.mov(f, inst),
             Opcode::Cvta => return self.cvta(f, inst),
             Opcode::Isspacep => return self.isspacep(f, inst),
+            Opcode::Createpolicy => return self.policy(f, inst),
             _ => {}
         }
         let bits = |operand: Option<&Operand>, otherwise: Type| match operand {
@@ -180,6 +181,17 @@ impl Decoder<'_> {
             (_, false) => moves::ADD_IMM32,
         };
         self.use_kernels(&mut op, kernels);
+        Ok(op)
+    }
+
+    /// Policies of caches mean nothing here: all are zero.
+    fn policy(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
+        let Some(dest) = inst.operands.first() else { return Err(malformed(inst)) };
+        let selected = select(inst, 64, 64).ok_or_else(|| malformed(inst))?;
+        let mut op = self.blank(Class::Alu);
+        self.use_kernels(&mut op, selected.kernels);
+        self.set_source(&mut op, 0, f, &Operand::Imm(Imm::Int(0)), Type::B64)?;
+        self.set_dest(&mut op, 0, f, dest)?;
         Ok(op)
     }
 

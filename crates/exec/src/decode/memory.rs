@@ -116,7 +116,7 @@ impl Decoder<'_> {
     }
 
     pub(super) fn load(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
-        let [dest, Operand::Memory(address)] = &inst.operands[..] else { return Err(malformed(inst)) };
+        let [dest, Operand::Memory(address), ..] = &inst.operands[..] else { return Err(malformed(inst)) };
         let mut op = self.blank(Class::Load);
         let parts = elements(dest);
         op.access = self.access(f, inst, parts.iter().find(|o| matches!(o, Operand::Reg(_))));
@@ -155,7 +155,7 @@ impl Decoder<'_> {
     }
 
     pub(super) fn store(&mut self, f: usize, inst: &Inst) -> Decoded<Op> {
-        let [Operand::Memory(address), source] = &inst.operands[..] else { return Err(malformed(inst)) };
+        let [Operand::Memory(address), source, ..] = &inst.operands[..] else { return Err(malformed(inst)) };
         let mut op = self.blank(Class::Store);
         let parts = elements(source);
         op.access = self.access(f, inst, None);

@@ -260,7 +260,7 @@ fn logic(inst: &Inst) -> Option<(Kernels, u64)> {
             (_, _, true) => Kernels::rare::<l::SlctFtz32>(),
         },
         Opcode::Mov if is_pred => Kernels::plain(l::mov_pred),
-        Opcode::Mov if ty.bytes() == 8 => Kernels::hot::<l::Mov64>(),
+        Opcode::Mov | Opcode::Createpolicy if ty.bytes() == 8 => Kernels::hot::<l::Mov64>(),
         Opcode::Mov | Opcode::Raddle => Kernels::hot::<l::Mov32>(),
         _ => return None,
     };

@@ -133,6 +133,7 @@ impl<'s> Step<'s> {
             O::Tex | O::Tld4 | O::Txq | O::Suq => self.texture()?,
             O::Suld | O::Sust => self.surface()?,
             // No effect on values: ordering is that of the program here, and nothing is cached.
+            O::Createpolicy => self.write(0, Type::B64, 0),
             O::Membar | O::Fence | O::Prefetch | O::Prefetchu | O::Nanosleep | O::Pmevent => {}
             _ => self.integer()?,
         }

@@ -154,6 +154,8 @@ names! {
         L2EvictNormal = "L2::evict_normal",
         L2EvictFirst = "L2::evict_first",
         L2EvictLast = "L2::evict_last",
+        L2EvictUnchanged = "L2::evict_unchanged",
+        Fractional = "fractional",
         L264B = "L2::64B",
         L2128B = "L2::128B",
         L2256B = "L2::256B",

@@ -73,6 +73,7 @@ fn is_pure(module: &Module, function: &Function, inst: &Inst) -> bool {
         | Opcode::Cnot
         | Opcode::Copysign
         | Opcode::Cos
+        | Opcode::Createpolicy
         | Opcode::Cvt
         | Opcode::Cvta
         | Opcode::Div
