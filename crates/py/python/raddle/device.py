@@ -52,11 +52,16 @@ class Device:
         # Addresses of arrays that are gone. They are freed at the next call: a finalizer may run at any time.
         self._gone: list[int] = []
 
-    def compile(self, source: str | os.PathLike[str] | Workload, *, name: str | None = None) -> Module:
+    def compile(self, source: str | os.PathLike[str] | Workload | Any, *, name: str | None = None) -> Module:
         """Loads kernels: the path of a `.cu` or `.ptx` file, text in CUDA or PTX, or a workload.
 
-        CUDA is compiled with clang; `raddle doctor` says whether it is there.
+        It also loads what `triton.compile` returns. CUDA is compiled with clang; `raddle doctor` says whether it is
+        there.
         """
+        if hasattr(source, "asm"):
+            from raddle import triton
+
+            return triton.load(self, source)
         if isinstance(source, Workload):
             file = f"{source.name}.cu"
             return Module(self, self._native.load(name or file, source.ptx, source.source))
