@@ -82,6 +82,11 @@ def test_matmul(gpu, rng):
     np.testing.assert_allclose(c, a.astype(np.float64) @ b.astype(np.float64), rtol=1e-4, atol=1e-4)
 
 
+def test_the_launch_file(ampere):
+    run = ampere.run(EXAMPLES / "triton" / "prefix_sum.toml")
+    assert run.checked == 1 and run.cycles > 0
+
+
 class Compiled:
     """What `triton.compile` returns, as far as `Device.compile` looks at it."""
 
