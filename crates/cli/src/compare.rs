@@ -1,11 +1,12 @@
 //! `raddle compare`: a grid from the command line, and tables at once.
 
+use crate::exec::host::LOADERS;
 use crate::exit::{Exit, Failure};
 use crate::figure_export::{FigureArgs, write_data};
 use crate::fill;
 use crate::lab::{Jobs, Watching};
 use crate::out;
-use crate::run::{cuda, sizes};
+use crate::run::sizes;
 use clap::ValueEnum;
 use raddle_lab::chart::{Layout, draw};
 use raddle_lab::experiment::{
@@ -45,13 +46,14 @@ design is shown as `refused`; the exit code is then still 0.
 Examples:
   raddle compare bfs spmv --issue lrr,gto
   raddle compare examples/saxpy.toml matmul --issue lrr,gto
+  raddle compare program.toml --preset gtx480,v100
   raddle compare all --issue gto,all --size tiny --repeats 3
   raddle compare bfs mum --divergence pdom,dwf,tbc --kernels --csv models.csv
   raddle compare all --issue lrr,gto --output speedup.pdf --width ieee --data numbers
   raddle compare class:divergent --vary mechanism.issue.active=2,4,8 --issue two-level
   raddle compare bfs --preset gtx480,fx5800 --metric l1d-hit-rate,read-latency --plain")]
 pub struct Args {
-    /// Workloads: names, `all`, a class such as class:divergent, or launch files ending in .toml
+    /// Workloads: names, `all`, a class such as class:divergent, or files ending in .toml (launches or a program)
     #[arg(value_name = "WORKLOAD|FILE", required = true)]
     workloads: Vec<String>,
     /// Size of inputs: tiny, small or paper [default: small]
@@ -229,7 +231,7 @@ impl Args {
         self.size.unwrap_or(Size::Small)
     }
 
-    /// What all runs have in common; launch files have no size to speak of.
+    /// What all runs have in common; files of the user have no size to speak of.
     fn common(&self, experiment: &Experiment) -> Vec<String> {
         let has_size = experiment.workloads.iter().any(|name| experiment.files.get(name).is_none());
         let size = has_size.then(|| format!("size {}", self.size()));
@@ -277,7 +279,7 @@ impl Args {
     /// The experiment they describe: one axis with every combination.
     fn experiment(&self, registry: &Arc<Registry>) -> Result<Experiment, Failure> {
         let words = self.workloads.iter().map(String::as_str);
-        let mut files = Files::with_loader(Path::new(""), cuda::module);
+        let mut files = Files::with_loaders(Path::new(""), LOADERS);
         let chosen = workloads(words, &mut files).map_err(|(_, problem)| problem)?;
         let mut experiment = Experiment::new("compare", chosen, registry);
         (experiment.size, experiment.files) = (self.size(), files);

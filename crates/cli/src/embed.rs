@@ -2,6 +2,7 @@
 //!
 //! The Python package is one. It prints nothing by itself: everything here is a text or a value.
 
+use crate::exec::host::LOADERS;
 use crate::exit::Failure;
 use crate::profile::Profiled;
 use crate::render::{self, Text};
@@ -58,7 +59,7 @@ pub fn stopped(ending: &Stop, ptx: &PtxFile) -> String {
 /// The workloads of an experiment that are files, relative to a folder.
 #[must_use]
 pub fn files(folder: &Path) -> Files {
-    Files::with_loader(folder, cuda::module)
+    Files::with_loaders(folder, LOADERS)
 }
 
 /// Compiles the kernels of a CUDA file to PTX.

@@ -9,9 +9,11 @@
 //! options of that variable, if it is set.
 
 mod guest;
+pub(crate) mod host;
 mod kernels;
 pub(crate) mod library;
 mod options;
+mod telling;
 
 pub use guest::Guest;
 
@@ -98,16 +100,21 @@ pub(crate) fn profile(program: &Path, rest: &[OsString], registry: &Registry) ->
     start(program, rest, &options)
 }
 
-/// Starts a program with the library and these options, and gives its exit code.
-fn start(path: &Path, rest: &[OsString], options: &[String]) -> Result<Exit, Failure> {
+/// The command that starts a program with the library and these options.
+fn command(path: &Path, options: &[String]) -> Result<Command, Problem> {
     let folder = library::folder()?;
     let old = std::env::var_os("LD_LIBRARY_PATH");
     let paths = [folder].into_iter().chain(old.iter().flat_map(std::env::split_paths));
     let paths = std::env::join_paths(paths).map_err(|e| Problem::new(e.to_string()))?;
+    let options = serde_json::to_string(options).map_err(|e| Problem::new(e.to_string()))?;
     let mut command = Command::new(path);
-    command.args(rest).env("LD_LIBRARY_PATH", paths);
-    command.env(OPTIONS_VARIABLE, serde_json::to_string(&options).map_err(std::io::Error::from)?);
-    let status = command.status().map_err(|e| {
+    command.env("LD_LIBRARY_PATH", paths).env(OPTIONS_VARIABLE, options);
+    Ok(command)
+}
+
+/// Starts a program with the library and these options, and gives its exit code.
+fn start(path: &Path, rest: &[OsString], options: &[String]) -> Result<Exit, Failure> {
+    let status = command(path, options)?.args(rest).status().map_err(|e| {
         Problem::new(format!("cannot run {}: {e}", path.display()))
             .help("compile a program with `raddle cc FILE.cu -o PROGRAM`")
     })?;

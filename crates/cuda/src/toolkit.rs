@@ -86,6 +86,13 @@ pub fn write_libraries(folder: &Path, library: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// A short name for what programs are compiled with: headers and the device library.
+#[must_use]
+pub fn version() -> String {
+    let all: Vec<&[u8]> = FILES.iter().flat_map(|(name, text)| [name.as_bytes(), b"\0", text.as_bytes()]).collect();
+    digest(&all.concat())
+}
+
 /// A short name for contents.
 #[must_use]
 pub fn digest(bytes: &[u8]) -> String {

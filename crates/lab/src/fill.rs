@@ -30,7 +30,7 @@ fn launches(program: &Program, size: Size, machine: &MachineConfig) -> Option<Ve
         let Launches { kernel, threads, shared, blocks, .. } = &launch;
         let shape = (kernel.clone(), *threads, *shared);
         if !known.contains_key(&shape) {
-            let found = residency(&program.module, kernel, &timing, [*threads, 1, 1], *shared).ok()?;
+            let found = residency(program.module.as_ref()?, kernel, &timing, [*threads, 1, 1], *shared).ok()?;
             known.insert(shape.clone(), found);
         }
         let fill = Fill::new(*blocks, known.get(&shape)?, machine.gpu.sms);
@@ -119,8 +119,8 @@ pub fn machines(experiment: &Experiment, grid: &Grid, values: &Values<'_>) -> Ve
     let mut all: Vec<(Filled, Vec<f64>)> = Vec::new();
     grid.each(|_, _, _, point| {
         let Point { program, target, size, .. } = point;
-        // No census has the launches of a launch file.
-        if matches!(program.source, Source::File(_)) {
+        // No census has the launches of the user's own files.
+        if !matches!(program.source, Source::Workload(_)) {
             return;
         }
         let config = &target.config;

@@ -52,7 +52,7 @@ impl Grid {
         let mut programs = Vec::new();
         for name in &experiment.workloads {
             let program = match experiment.files.get(name) {
-                Some(file) => Program::of_file(name, file),
+                Some(own) => Program::of_own(name, own),
                 None => Program::new(raddle_workloads::find(name)?)?,
             };
             programs.push(Arc::new(program));
@@ -115,6 +115,15 @@ impl Grid {
                     if repeat == 0 {
                         let (title, name) = (title(experiment, choices), program.name);
                         self.left_out.push(format!("{title}, {name}: it is written for warps of {only} lanes"));
+                    }
+                    continue;
+                }
+                if let (Some(_), crate::point::Source::Program(_)) = (combination.virtualize, &program.source) {
+                    self.at.push(None);
+                    if repeat == 0 {
+                        let (title, name) = (title(experiment, choices), program.name);
+                        let why = "kernels of a program file cannot be put in a loop over logical blocks";
+                        self.left_out.push(format!("{title}, {name}: {why}"));
                     }
                     continue;
                 }

@@ -43,12 +43,12 @@ fn hash_of(module: &PtxFile) -> Key {
     Key::of(lines.join("\n").as_bytes())
 }
 
-fn cannot_read(path: &Path, error: &io::Error) -> Problem {
+pub(crate) fn cannot_read(path: &Path, error: &io::Error) -> Problem {
     Problem::new(format!("cannot read {}: {error}", path.display()))
 }
 
 /// A problem whose place is in a launch file, for those who show another file: the place is part of the message.
-fn placed(path: &Path, text: &str, problem: Problem) -> Problem {
+pub(crate) fn placed(path: &Path, text: &str, problem: Problem) -> Problem {
     let place = problem.at.as_ref().map(|at| LineIndex::new(text).line_col(text, at.start as u32));
     let place = place.map_or_else(String::new, |place| format!(":{place}"));
     Problem { message: format!("{}{place}: {}", path.display(), problem.message), at: None, ..problem }

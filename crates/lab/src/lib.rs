@@ -8,7 +8,8 @@
 //! ```
 //!
 //! * [`experiment`]: what is varied, measured and drawn, and its file.
-//! * [`grid`], [`point`]: the runs that makes; [`launch_file`]: workloads that are launch files of the user.
+//! * [`grid`], [`point`]: the runs that makes; [`launch_file`], [`program_file`]: workloads that are launch files and
+//!   programs of the user, and the [`children`] that the latter run as.
 //! * [`fill`], [`machines`]: how full their machines are, and what pages say of them.
 //! * [`record`], [`key`]: what a run leaves behind, and the hash of what determines it.
 //! * [`store`]: all records, safe against kills, full disks and damage; [`export`]: one table of them, [`varied`]: what
@@ -28,6 +29,7 @@
 pub mod accesses;
 pub mod agreement;
 pub mod chart;
+pub mod children;
 pub mod drawing;
 pub mod energy;
 pub mod error;
@@ -57,6 +59,7 @@ pub mod plot_data;
 pub mod png;
 pub mod point;
 pub mod printed;
+pub mod program_file;
 pub mod record;
 pub mod report;
 pub mod sample;

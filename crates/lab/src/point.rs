@@ -1,9 +1,11 @@
 //! A point: one run of a workload on a machine.
 
 use crate::error::Error;
+use crate::experiment::Own;
 use crate::keep::Keeping;
 use crate::key::Key;
 use crate::launch_file::LaunchFile;
+use crate::program_file::{How, ProgramFile};
 use crate::record::{Failure, Identity, KernelCounts, MachineSpec, Record, SCHEMA};
 use crate::virtualize::Virtualize;
 use raddle_exec::Interrupt;
@@ -49,6 +51,8 @@ pub enum Source {
     Workload(&'static Workload),
     /// It is a launch file of the user.
     File(Arc<LaunchFile>),
+    /// It is a program of the user, which runs as a process of its own.
+    Program(Arc<ProgramFile>),
 }
 
 /// A workload, with what all its points have in common.
@@ -57,14 +61,14 @@ pub struct Program {
     pub name: &'static str,
     /// Where it is from.
     pub source: Source,
-    /// Its class; launch files have none.
+    /// Its class; files of the user have none.
     pub class: Option<Class>,
     /// The warp width it is written for; any when there is none.
     pub warp_width: Option<u32>,
     /// Whether all blocks of a launch must be resident at once.
     pub all_resident: bool,
-    /// Its kernels.
-    pub module: PtxFile,
+    /// Its kernels, where they are known before it runs.
+    pub module: Option<PtxFile>,
     ptx: Key,
     driver: Key,
     sizes: BTreeMap<Size, BTreeMap<String, u64>>,
@@ -81,23 +85,21 @@ impl Program {
         let (ptx, driver) = (Key::of(workload.ptx.as_bytes()), Key::of(workload.driver_source.as_bytes()));
         let Manifest { class, warp_width, all_resident, sizes, .. } = manifest;
         let (name, source, class) = (workload.name, Source::Workload(workload), Some(class));
+        let module = Some(module);
         Ok(Self { name, source, class, warp_width, all_resident, module, ptx, driver, sizes })
     }
 
-    /// A launch file, with its name in tables.
+    /// A file of the user, with its name in tables.
     #[must_use]
-    pub fn of_file(name: &'static str, file: &Arc<LaunchFile>) -> Self {
-        Self {
-            name,
-            source: Source::File(Arc::clone(file)),
-            class: None,
-            warp_width: None,
-            all_resident: false,
-            ptx: file.kernels,
-            module: file.module.clone(),
-            driver: file.content,
-            sizes: BTreeMap::new(),
-        }
+    pub fn of_own(name: &'static str, own: &Own) -> Self {
+        let (source, ptx, driver, module) = match own {
+            Own::Launches(file) => {
+                (Source::File(Arc::clone(file)), file.kernels, file.content, Some(file.module.clone()))
+            }
+            Own::Program(file) => (Source::Program(Arc::clone(file)), file.kernels, file.content, None),
+        };
+        let (warp_width, all_resident, sizes) = (None, false, BTreeMap::new());
+        Self { name, source, class: None, warp_width, all_resident, module, ptx, driver, sizes }
     }
 
     /// What it launches at a size, by the census; nothing where that does not have it.
@@ -105,7 +107,7 @@ impl Program {
     pub fn launches(&self, size: Size) -> Vec<Launches> {
         match &self.source {
             Source::Workload(workload) => workload.launches(size),
-            Source::File(_) => Vec::new(),
+            Source::File(_) | Source::Program(_) => Vec::new(),
         }
     }
 }
@@ -117,7 +119,7 @@ pub struct Point {
     pub program: Arc<Program>,
     /// On which machine.
     pub target: Arc<Target>,
-    /// How large the input is; launch files have one size.
+    /// How large the input is; files of the user have one size.
     pub size: Size,
     /// What that means to the driver.
     parameters: BTreeMap<String, u64>,
@@ -146,7 +148,7 @@ impl Point {
         let (program, target) = (Arc::clone(program), Arc::clone(target));
         let (parameters, seed) = match (&program.source, program.sizes.get(&size)) {
             // Neither makes a difference to what it runs.
-            (Source::File(_), _) => (BTreeMap::new(), SEED),
+            (Source::File(_) | Source::Program(_), _) => (BTreeMap::new(), SEED),
             (Source::Workload(_), Some(parameters)) => (parameters.clone(), seed),
             (Source::Workload(_), None) => {
                 return Err(Problem::new(format!("`{}` has no size `{size}`", program.name)).into());
@@ -174,6 +176,7 @@ impl Point {
         let (workload, size) = match &program.source {
             Source::Workload(workload) => (workload.name.to_owned(), self.size.name()),
             Source::File(file) => (file.file_name(), "-"),
+            Source::Program(file) => (file.file_name(), "-"),
         };
         Identity {
             schema: SCHEMA,
@@ -234,6 +237,10 @@ impl Point {
         keeping: Option<&Keeping>,
         interrupt: Option<&Interrupt>,
     ) -> Result<Record, RunError> {
+        if let Source::Program(file) = &self.program.source {
+            let kernels = self.run_program(file, threads, keeping, interrupt)?;
+            return Ok(Record { identity: self.identity(), checked: file.checked(), kernels });
+        }
         let ran = self.launched(threads, None, keeping.map(|keeping| keeping.of(&self.key)), interrupt)?;
         match ran.wrong {
             Some(wrong) => Err(wrong),
@@ -241,6 +248,26 @@ impl Point {
                 Ok(Record { identity: self.identity(), checked: ran.checked, kernels: KernelCounts::of(&ran.launches) })
             }
         }
+    }
+
+    /// Runs it as a process of its own.
+    fn run_program(
+        &self,
+        file: &ProgramFile,
+        threads: usize,
+        keeping: Option<&Keeping>,
+        interrupt: Option<&Interrupt>,
+    ) -> Result<Vec<KernelCounts>, RunError> {
+        let others = self.target.spec.mechanisms.iter().find(|(_, mechanism)| mechanism.origin.is_some());
+        if let Some((seam, mechanism)) = others {
+            let message =
+                format!("`mechanism.{seam}={}` is not one of those that programs can run with", mechanism.name);
+            let help = "libcudart.so has the mechanisms that come with Raddle; launch files run with all";
+            return Err(Problem::new(format!("{message}: {help}")).into());
+        }
+        let is_stopping = || keeping.is_some_and(Keeping::is_stopping) || interrupt.is_some_and(Interrupt::is_wanted);
+        let (machine, heap_offset) = (&self.target.config, self.heap_offset);
+        file.run(&How { machine, threads, heap_offset, is_stopping: &is_stopping })
     }
 
     /// Runs it, and takes down when warps did what.
@@ -255,9 +282,10 @@ impl Point {
         interrupt: Option<&Interrupt>,
     ) -> Result<Ran, raddle_workloads::Error> {
         let machine = self.target.config.clone();
-        let virtualized = self.virtualize.map(|virtualize| virtualize.apply(&self.program.module, &machine));
+        let Some(module) = &self.program.module else { return Err(self.is_a_process().into()) };
+        let virtualized = self.virtualize.map(|virtualize| virtualize.apply(module, &machine));
         let virtualized = virtualized.transpose()?;
-        let module = virtualized.as_ref().unwrap_or(&self.program.module);
+        let module = virtualized.as_ref().unwrap_or(module);
         let engine = EngineOptions { engine: Engine::Timing, warp_width: machine.sm.warp_width };
         let timing = Some(Box::new(TimingOptions { threads, ..TimingOptions::new(machine) }));
         let options = RunOptions {
@@ -274,7 +302,13 @@ impl Point {
         match &self.program.source {
             Source::Workload(workload) => workload.run(module, &setup, watch, &request),
             Source::File(file) => file.run(module, &setup, watch),
+            Source::Program(_) => Err(self.is_a_process().into()),
         }
+    }
+
+    /// What cannot be seen from outside.
+    fn is_a_process(&self) -> Problem {
+        Problem::new(format!("`{}` runs as a process of its own, whose launches cannot be watched", self.program.name))
     }
 }
 

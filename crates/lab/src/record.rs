@@ -283,14 +283,17 @@ impl KernelCounts {
     #[must_use]
     pub fn of(launches: &[Launched]) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
-        for launched in launches {
-            let at = all.iter().position(|counts| counts.kernel == launched.kernel).unwrap_or_else(|| {
-                all.push(Self { kernel: launched.kernel.clone(), ..Self::default() });
-                all.len() - 1
-            });
-            all[at].add(launched);
-        }
+        launches.iter().for_each(|launched| Self::count(&mut all, launched));
         all
+    }
+
+    /// Counts one more launch among those of its kernel.
+    pub fn count(all: &mut Vec<Self>, launched: &Launched) {
+        let at = all.iter().position(|counts| counts.kernel == launched.kernel).unwrap_or_else(|| {
+            all.push(Self { kernel: launched.kernel.clone(), ..Self::default() });
+            all.len() - 1
+        });
+        all[at].add(launched);
     }
 }
 

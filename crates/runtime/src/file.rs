@@ -50,6 +50,7 @@ use crate::texture::Format;
 use raddle_exec::texture::{AddressMode, Channel, Filter};
 use raddle_ptx::diag::closest;
 use raw::{Address, FilterName, RawBuffer, RawExpect, RawFile, RawLaunch, RawLoop, RawTexture, Word};
+use std::collections::BTreeMap;
 use std::path::Path;
 use toml::Spanned;
 
@@ -62,7 +63,7 @@ impl Plan {
     /// # Errors
     /// At the first mistake, with its place.
     pub fn from_toml(text: &str, folder: &Path) -> Result<Self, Problem> {
-        let raw: RawFile = toml::from_str(text).map_err(|e| toml_problem(&e))?;
+        let raw: RawFile = toml::from_str(text).map_err(|e| program_file(text).unwrap_or_else(|| toml_problem(&e)))?;
         let module = folder.join(&raw.module);
         let mut plan = Self { module, pack_buffers: raw.pack_buffers, ..Self::default() };
         let mut buffers: Vec<_> = raw.buffers.into_iter().collect();
@@ -102,6 +103,15 @@ impl Plan {
         let plan = Self::from_toml(&text, folder)?;
         Ok((plan, text))
     }
+}
+
+/// What to say of a program file, which some commands take beside launch files and others do not.
+fn program_file(text: &str) -> Option<Problem> {
+    let table: BTreeMap<Spanned<String>, toml::Value> = toml::from_str(text).ok()?;
+    let key = |name: &str| table.keys().find(|key| key.get_ref() == name);
+    let program = key("program").filter(|_| key("module").is_none())?;
+    let problem = Problem::new("this is a program file, not a launch file").at(Some(program.span()));
+    Some(problem.help("`raddle compare` and experiments take it; `raddle exec PROGRAM` runs a program once"))
 }
 
 /// What the TOML reader complains about, in our words where ours are better.
@@ -368,6 +378,11 @@ raw = "b.bin"
 
     #[test]
     fn misspelt_keys_are_found_with_their_place() {
+        let program = message("args = [1]\nprogram = 'x'\n");
+        assert!(
+            program.starts_with("2:1: this is a program file, not a launch file [`raddle compare` and"),
+            "{program}"
+        );
         assert_eq!(changed("fill =", "fil ="), "7:1: unknown key `fil` [did you mean `fill`?]");
         assert_eq!(changed("repeat", "repeats"), "18:1: unknown key `repeats` [did you mean `repeat`?]");
         let list = "args = [\"a\", \"b\", 256, \"u32:5\", 1.5]";

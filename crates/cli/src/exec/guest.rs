@@ -2,6 +2,7 @@
 
 use super::kernels::Kernels;
 use super::options::Options;
+use super::telling::Telling;
 use crate::exit::Failure;
 use crate::out;
 use crate::profile::Profiled;
@@ -46,6 +47,8 @@ pub struct Guest {
     found: Found,
     /// What is written over time.
     tracer: Option<SharedTracer>,
+    /// What is told of a point.
+    telling: Option<Telling>,
     has_ended: bool,
 }
 
@@ -73,7 +76,7 @@ impl Guest {
         let (outside, found, profiler, sources) = Default::default();
         let tracer = options.trace.start(machine.as_ref());
         let tracer = tracer.map_err(|e| wrong(&render::failure(&e).unwrap_or_default()))?.map(SharedTracer::new);
-        let has_ended = false;
+        let (telling, has_ended) = (options.tell.clone().map(Telling::new), false);
         let guest = Self {
             options,
             machine,
@@ -86,6 +89,7 @@ impl Guest {
             outside,
             found,
             tracer,
+            telling,
             has_ended,
         };
         Ok((guest, setup))
@@ -136,6 +140,7 @@ impl Guest {
         for said in self.outside.add(&launched, file).into_iter().chain(self.found.add(&launched, file)) {
             out::talk(&said);
         }
+        self.telling.iter_mut().for_each(|telling| telling.launched(&launched));
         if let Some(stop) = &launched.stop {
             self.stopped(&launched, stop, file);
         }
@@ -157,6 +162,7 @@ impl Guest {
 
     /// What is wrong with a module, once.
     pub fn refused(&mut self, what: &str, error: Error) {
+        self.telling.iter_mut().for_each(|telling| telling.refused(what, &error));
         if let Some(text) = render::failure(&error.into()) {
             self.note(&format!("{what}:\n{text}"));
         }
@@ -190,6 +196,9 @@ impl Guest {
     pub fn finish(&mut self) {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
+        }
+        if let Some(Err(error)) = self.telling.as_ref().map(Telling::write) {
+            out::talk(&format!("raddle: {error}"));
         }
         if let Some(path) = self.options.stats.as_deref() {
             let outcome = Outcome { launches: std::mem::take(&mut self.kept), ..Outcome::default() };

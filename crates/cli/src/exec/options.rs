@@ -43,6 +43,12 @@ pub struct Options {
     /// Print nothing at the end
     #[arg(long, help_heading = "Output", conflicts_with = "json")]
     pub quiet: bool,
+    /// Write what each kernel counted to a folder, for those who run programs as points
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    pub tell: Option<PathBuf>,
+    /// Bytes left free before the first allocation
+    #[arg(long, value_name = "BYTES", default_value_t = 0, hide = true)]
+    heap_offset: u64,
 }
 
 /// The options alone, as the library reads them.
@@ -97,6 +103,7 @@ impl Options {
             Some(Sample::Blocks(share)) => Some(Sampling::Blocks(share)),
             _ => None,
         };
-        self.execution.options(machine, sample, self.profile)
+        let options = self.execution.options(machine, sample, self.profile);
+        RunOptions { heap_offset: self.heap_offset, ..options }
     }
 }

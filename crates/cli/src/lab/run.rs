@@ -4,10 +4,11 @@ use super::StoreArgs;
 use super::keep::KeepArgs;
 use super::slurm::{self, SlurmArgs};
 use super::watching::{Watching, without_result};
+use crate::exec::host::LOADERS;
 use crate::exit::{Exit, Failure};
 use crate::figure_export::{FigureArgs, write_data};
 use crate::out;
-use crate::run::{cores, cuda, sizes};
+use crate::run::{cores, sizes};
 use raddle_lab::experiment::{BUILT_IN, Experiment, Files};
 use raddle_lab::grid::Grid;
 use raddle_lab::numbers::{Counts, Number};
@@ -170,7 +171,7 @@ fn read_changed(
     change: impl FnOnce(&mut Experiment) -> Result<(), Problem>,
 ) -> Result<(Experiment, Grid), Failure> {
     let (name, path, text) = Experiment::text(file)?;
-    let files = Files::with_loader(file.parent().unwrap_or(Path::new("")), cuda::module);
+    let files = Files::with_loaders(file.parent().unwrap_or(Path::new("")), LOADERS);
     let read = Experiment::parse_with(registry, files, &name, &text).map_err(Error::from);
     let made = read.and_then(|mut experiment| {
         change(&mut experiment)?;

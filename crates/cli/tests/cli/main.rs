@@ -10,6 +10,7 @@ mod lab;
 mod lab_store;
 mod loops;
 mod outside;
+mod own_mains;
 mod own_programs;
 mod profile;
 mod ptx;

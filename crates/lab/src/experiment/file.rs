@@ -109,7 +109,7 @@ struct RawRepeats {
 }
 
 /// A word, number or truth value, as text.
-struct Word(String);
+pub(crate) struct Word(pub(crate) String);
 
 impl<'de> Deserialize<'de> for Word {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

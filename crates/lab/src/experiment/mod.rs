@@ -8,7 +8,8 @@ mod shown;
 
 pub use chart_kind::{ErrorBars, Kind, quartiles};
 pub use figure::{Against, Figure, Mean, PaperValue, Part, Reading, Row, Rows, slots};
-pub use files::Files;
+pub(crate) use file::Word;
+pub use files::{Files, Loaders, Own};
 pub use shown::Large;
 
 use crate::error::{Error, reading};
@@ -191,9 +192,9 @@ pub struct Experiment {
     pub title: String,
     /// What it is for.
     pub about: String,
-    /// What runs, by group, class and name; launch files are last.
+    /// What runs, by group, class and name; files of the user are last.
     pub workloads: Vec<&'static str>,
-    /// The launch files among them.
+    /// The launch files and program files among them.
     pub files: Files,
     /// Groups of workloads; where there are none, classes are the groups.
     pub groups: Vec<Group>,
@@ -345,8 +346,13 @@ impl Experiment {
 
     /// The name of a kernel of a workload.
     pub(crate) fn kernel(&self, workload: &str, name: &str) -> Result<String, Problem> {
-        if let Some(file) = self.files.get(workload) {
-            return Ok(file.module.kernel(Some(name))?.to_owned());
+        match self.files.get(workload) {
+            Some(Own::Launches(file)) => return Ok(file.module.kernel(Some(name))?.to_owned()),
+            Some(Own::Program(file)) => {
+                let problem = Problem::new(format!("kernels of `{}` cannot be named here", file.file_name()));
+                return Err(problem.help("which kernels a program has is only known when it runs; all of them count"));
+            }
+            None => {}
         }
         let module = raddle_workloads::find(workload)?.module().map_err(|e| Problem::new(e.to_string()))?;
         Ok(module.kernel(Some(name))?.to_owned())
