@@ -282,15 +282,8 @@ impl Body<'_, '_> {
         };
         match checked {
             Ok((form, words, operands)) => {
-                let inst = crate::ir::Inst {
-                    guard,
-                    opcode: ast.opcode,
-                    words,
-                    form,
-                    operands,
-                    span: ast.span,
-                    loc: self.loc,
-                };
+                let inst =
+                    crate::ir::Inst { guard, opcode: ast.opcode, words, form, operands, span: ast.span, loc: self.loc };
                 self.function().insts.push(inst);
             }
             Err(error) => {
