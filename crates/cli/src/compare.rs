@@ -53,7 +53,7 @@ Examples:
   raddle compare class:divergent --vary mechanism.issue.active=2,4,8 --issue two-level
   raddle compare bfs --preset gtx480,fx5800 --metric l1d-hit-rate,read-latency --plain")]
 pub struct Args {
-    /// Workloads: names, `all`, a class such as class:divergent, or files ending in .toml (launches or a program)
+    /// Names, `all`, a class such as class:divergent, or launch and program files (.toml)
     #[arg(value_name = "WORKLOAD|FILE", required = true)]
     workloads: Vec<String>,
     /// Size of inputs: tiny, small or paper [default: small]

@@ -26,7 +26,7 @@ fn running() -> MutexGuard<'static, Running> {
 }
 
 /// Ends all of them; from here on none is started. For those who end the process in the midst of the work.
-pub fn end_all() {
+pub(crate) fn end_all() {
     let mut running = running();
     running.has_ended = true;
     running.ids.iter().for_each(|id| kill(*id));
@@ -222,8 +222,12 @@ mod tests {
         assert!(matches!(end, End::Late) && begun.elapsed() < Duration::from_secs(10));
         let id = String::from_utf8(out.tail).unwrap();
         // What is gone has no state, or waits for its parent to hear of it.
-        let state = std::fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
-        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+        let state = || std::fs::read_to_string(format!("/proc/{}/stat", id.trim())).unwrap_or_default();
+        let is_gone = |state: &str| state.is_empty() || state.contains(") Z ");
+        while !is_gone(&state()) {
+            assert!(begun.elapsed() < Duration::from_secs(30), "{}", state());
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     #[test]

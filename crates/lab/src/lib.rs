@@ -9,7 +9,7 @@
 //!
 //! * [`experiment`]: what is varied, measured and drawn, and its file.
 //! * [`grid`], [`point`]: the runs that makes; [`launch_file`], [`program_file`]: workloads that are launch files and
-//!   programs of the user, and the [`children`] that the latter run as.
+//!   programs of the user, which run as processes of their own.
 //! * [`fill`], [`machines`]: how full their machines are, and what pages say of them.
 //! * [`record`], [`key`]: what a run leaves behind, and the hash of what determines it.
 //! * [`store`]: all records, safe against kills, full disks and damage; [`export`]: one table of them, [`varied`]: what
@@ -29,7 +29,7 @@
 pub mod accesses;
 pub mod agreement;
 pub mod chart;
-pub mod children;
+mod children;
 pub mod drawing;
 pub mod energy;
 pub mod error;

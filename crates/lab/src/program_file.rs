@@ -405,7 +405,7 @@ impl Exchange {
     fn new(how: &How<'_>) -> Result<Self, Problem> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("raddle-run-{}-{number}", std::process::id()));
+        let folder = of_process().join(number.to_string());
         let cannot =
             |error: &dyn std::fmt::Display| Problem::new(format!("cannot write {}: {error}", folder.display()));
         let machine = toml::to_string(how.machine).map_err(|error| cannot(&error))?;
@@ -440,5 +440,18 @@ impl Exchange {
 impl Drop for Exchange {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
+        // Others may have theirs.
+        let _ = std::fs::remove_dir(of_process());
     }
+}
+
+/// The folder of all runs of this process.
+fn of_process() -> PathBuf {
+    std::env::temp_dir().join(format!("raddle-run-{}", std::process::id()))
+}
+
+/// Ends all programs; from here on none is started. For those who end the process in the midst of the work.
+pub fn end_all() {
+    children::end_all();
+    let _ = std::fs::remove_dir_all(of_process());
 }

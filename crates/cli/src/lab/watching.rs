@@ -53,7 +53,7 @@ impl Watching {
             }
             // No result is half written from here on.
             let _writing = work::writing();
-            raddle_lab::children::end_all();
+            raddle_lab::program_file::end_all();
             on_stop.clear();
             on_stop.tell_stopped();
             std::process::exit(Exit::Stopped.code().into());

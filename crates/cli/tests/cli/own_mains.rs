@@ -65,10 +65,8 @@ fn a_compiled_program_and_workloads_stand_in_one_table() {
     let saxpy = root().join("examples/saxpy.toml").display().to_string();
     let args = ["compare", "own.toml", "spmv", &saxpy, "--size", "tiny", "--issue", "lrr,gto", "--kernels", "--json"];
     let ended = folder.raddle(&args);
-    assert_eq!(
-        (ended.code, ended.err.as_str()),
-        (0, "--size does not apply to launch files and programs: own, saxpy\n")
-    );
+    assert_eq!(ended.code, 0, "{}", ended.err);
+    assert!(ended.err.starts_with("--size does not apply to launch files and programs: own, saxpy\n"), "{}", ended.err);
     let value = json(&ended);
     let rows: Vec<&str> =
         value["tables"][0]["rows"].as_array().unwrap().iter().map(|row| row["row"].as_str().unwrap()).collect();
@@ -157,7 +155,8 @@ fn experiments_run_programs_again_when_something_they_read_has_changed() {
     let page = folder.raddle(&["reproduce", "sub/e.toml", "--output", "again"]);
     assert_eq!((page.code, page.out.as_str()), (0, "again/index.html\n"), "{}", page.err);
     let read = |name: &str| std::fs::read_to_string(folder.0.join(name)).unwrap();
-    assert!(read("r/index.html").contains("<td>own") || read("r/index.html").contains("own"), "the page has it");
+    assert_eq!(read("r/speedup.csv"), read("again/speedup.csv"));
+    assert!(read("r/speedup.csv").lines().any(|line| line.contains("own")), "{}", read("r/speedup.csv"));
 }
 
 #[test]
@@ -205,7 +204,10 @@ fn a_failure_says_what_happened_and_does_not_stop_other_points() {
     // What a machine does not run by design is no failure.
     let (code, _, all) = with("crowd");
     assert_eq!(code, 0, "{all}");
-    assert!(all.contains("refused: own"), "{all}");
+    assert!(
+        all.contains("refused: machine gtx480, own: a block needs 400000 bytes of shared memory, an SM has 49152"),
+        "{all}"
+    );
     let (code, _, all) = said("program = 'own.cu'\nargs = ['status']\nexpect = { status = 3 }\n");
     assert_eq!((code, all.contains("failed")), (0, false), "{all}");
 }
@@ -220,7 +222,7 @@ fn a_mistake_in_a_program_file_has_its_place() {
         ended.err
     };
     let unknown = wrong("program = 'own.cu'\ntime_limit = 3\n");
-    assert_eq!(unknown, "error: own.toml:2:1: unknown key `time_limit`\n  |\n  = help: did you mean `time-limit`?\n");
+    assert_eq!(unknown, "error: own.toml:2:1: unknown key `time_limit`\n |\n = help: did you mean `time-limit`?\n");
     assert!(wrong("progam = 'own.cu'\n").contains("own.toml:1:1: unknown key `progam`"));
     assert!(wrong("program = 'own.cu'\nexpect = { outputs = 'x' }\n").contains("own.toml:2:12: unknown key `outputs`"));
     assert!(wrong("program = 'own.cu'\ninputs = ['none']\n").contains("own.toml:2:11: cannot read none: "));
@@ -248,11 +250,7 @@ fn what_needs_the_kernels_of_a_program_before_it_runs_says_so() {
     };
     let kernels = wrong("\n[kernels]\nown = [\"pick\"]\n");
     assert_eq!(kernels.code, 2);
-    assert!(
-        kernels.err.starts_with("error: kernels of `own.toml` cannot be named here\n --> e.toml:"),
-        "{}",
-        kernels.err
-    );
+    assert!(kernels.err.starts_with("error: kernels of `own.toml` cannot be named here\n"), "{}", kernels.err);
     let timeline = "\n[[timeline]]\nname = \"t\"\ntitle = \"T\"\nworkload = \"own\"\nkernel = \"pick\"\nfirst = 1\n";
     let timeline = wrong(timeline);
     assert!(timeline.err.starts_with("error: kernels of `own.toml` cannot be named here\n"), "{}", timeline.err);
@@ -279,6 +277,7 @@ fn ctrl_c_ends_the_programs() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
+        let raddle = child.id();
         let begun = Instant::now();
         let id = loop {
             match std::fs::read_to_string(&asleep) {
@@ -292,9 +291,18 @@ fn ctrl_c_ends_the_programs() {
         let said = String::from_utf8(ended.stderr).unwrap();
         assert_eq!(ended.status.code(), Some(code), "{said}");
         assert!(said.contains("stopped: 0 of 1 points have a result"), "{said}");
-        // What is gone has no state, or waits for its parent to hear of it.
-        let state = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        assert!(state.is_empty() || state.contains(") Z "), "{args:?}: {state}");
+        // What is gone has no state, or waits for its parent to hear of it. It had 100 s to sleep.
+        let begun = Instant::now();
+        loop {
+            let state = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+            if state.is_empty() || state.contains(") Z ") {
+                break;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(30), "{args:?}: {state}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let left = std::env::temp_dir().join(format!("raddle-run-{raddle}"));
+        assert!(!left.exists(), "{} is left", left.display());
     }
 }
 

@@ -76,7 +76,7 @@ fn launch_files_are_compared_with_workloads() {
     assert_eq!(own.err, "speedup: baseline cycles / own cycles; means are geometric\n", "no size");
     let wrong = raddle(&root(), &["compare", "examples/saxpy.ptx"]);
     assert_eq!(wrong.code, 2);
-    assert!(wrong.err.starts_with("error: `examples/saxpy.ptx` is neither a workload nor a launch file"));
+    assert!(wrong.err.starts_with("error: `examples/saxpy.ptx` is no workload, launch file or program file"));
 }
 
 #[test]

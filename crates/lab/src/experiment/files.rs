@@ -105,7 +105,7 @@ impl Files {
             return Ok(name);
         }
         if path.extension().is_none_or(|ending| ending != "toml") {
-            let problem = Problem::new(format!("`{word}` is neither a workload nor a launch file nor a program file"));
+            let problem = Problem::new(format!("`{word}` is no workload, launch file or program file"));
             return Err(problem.help(match path.extension().is_some_and(|ending| ending == "ptx") {
                 true => "a launch file ends in .toml and says how the kernels of a PTX file are launched",
                 false => "a program file ends in .toml and names the program: program = \"./matmul\"",

@@ -437,7 +437,7 @@ mod tests {
         assert_eq!(workloads(&files).unwrap(), ["bfs", "spmv", "saxpy", "bfs.toml"], "names are unique");
         let (place, problem) = workloads(&["bfs", "examples/saxpy.ptx"]).unwrap_err();
         assert_eq!(place, 1);
-        assert_eq!(problem.message, "`examples/saxpy.ptx` is neither a workload nor a launch file");
+        assert_eq!(problem.message, "`examples/saxpy.ptx` is no workload, launch file or program file");
         let (_, problem) = workloads(&["examples/none.toml"]).unwrap_err();
         assert!(problem.message.starts_with("cannot read "), "{problem}");
     }
