@@ -20,6 +20,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+/// Bytes that were compared, how many differ, and the first of those: its buffer and its place there.
+type Difference = (u64, u64, Option<(String, usize)>);
+
+/// A kernel's symbol, its readable name, and the type and name of each parameter.
+type KernelNames = (String, String, Vec<(String, String)>);
+
 /// The modules of a device, one behind another: each stays where it is.
 #[derive(Default)]
 struct Files(OnceLock<Box<(Arc<PtxFile>, Self)>>);
@@ -282,7 +288,7 @@ impl Device {
     }
 
     /// Bytes of memory compared with the reference interpreter's, those that differ, and the first place that does.
-    fn compare(&self, py: Python<'_>) -> PyResult<Option<(u64, u64, Option<(String, usize)>)>> {
+    fn compare(&self, py: Python<'_>) -> PyResult<Option<Difference>> {
         let check = self.with(py, |_, device| Ok(device.check()))?;
         Ok(check.map(|check| (check.bytes, check.wrong, check.first.map(|first| (first.name, first.offset)))))
     }
@@ -302,7 +308,7 @@ impl Device {
 #[pymethods]
 impl Module {
     /// Symbol, name as in the source and parameters of every kernel.
-    fn kernels(&self) -> Vec<(String, String, Vec<(String, String)>)> {
+    fn kernels(&self) -> Vec<KernelNames> {
         let module = &self.ptx.module;
         let param = |var: &raddle_ptx::ir::VarId| {
             let var = module.var(*var);

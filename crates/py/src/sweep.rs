@@ -70,7 +70,7 @@ impl Sweep {
 /// Runs points on threads of their own while this one looks after the interpreter.
 fn work(
     sweep: &Sweep,
-    results: &mut (impl Results + Send),
+    results: &mut impl Results,
     jobs: usize,
     mut tell: impl FnMut(Progress) -> PyResult<()>,
 ) -> PyResult<Progress> {

@@ -75,6 +75,7 @@ fn check(py: Python<'_>, ptx: &PtxFile, ran: &mut raddle_workloads::Ran) -> PyRe
 /// Runs a workload and compares its results.
 #[pyfunction]
 #[pyo3(signature = (machine, name, size, seed, engine, threads, profile))]
+#[allow(clippy::too_many_arguments, reason = "the arguments of the function in Python")]
 pub fn run_workload(
     py: Python<'_>,
     machine: &Bound<'_, Machine>,
