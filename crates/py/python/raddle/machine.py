@@ -145,8 +145,9 @@ class Machine:
     ) -> Run:
         """Runs a workload, by name, or a launch file, and compares the results with the right ones."""
         from raddle.run import Run
+        from raddle.workloads import Workload
 
-        name = getattr(what, "name", None) or os.fspath(what)  # type: ignore[arg-type]
+        name = what.name if isinstance(what, Workload) else os.fspath(what)
         if name.endswith(".toml"):
             return Run(_raddle.run_launch_file(self._native, name, engine, threads, profile))
         return Run(_raddle.run_workload(self._native, name, size, seed, engine, threads, profile))
