@@ -25,7 +25,8 @@ fn running() -> MutexGuard<'static, Running> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends all of them; from here on none is started. For those who end the process in the midst of the work.
+/// Ends all of them; from here on none is started, and nobody hears of their end. For those who end the process in the
+/// midst of the work.
 pub(crate) fn end_all() {
     let mut running = running();
     running.has_ended = true;
@@ -79,7 +80,7 @@ pub(crate) fn run(
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let begun = Instant::now();
-    let Some(mut child) = start(&mut command)? else { return Ok((End::Stopped, Default::default())) };
+    let mut child = start(&mut command)?;
     let outputs = [reader(child.stdout.take(), text), reader(child.stderr.take(), "")];
     let end = wait(&mut child, begun, limit, is_stopping);
     let is_read = |within: Duration| {
@@ -100,24 +101,34 @@ pub(crate) fn run(
     Ok((end?, outputs.map(|output| std::mem::take(&mut *lock(&output)))))
 }
 
-/// Starts a process, unless all were told to end.
-fn start(command: &mut Command) -> io::Result<Option<Child>> {
-    let mut running = running();
-    if running.has_ended {
-        return Ok(None);
-    }
+/// Starts a process, unless the whole process ends.
+fn start(command: &mut Command) -> io::Result<Child> {
+    let mut running = going_on();
     let child = command.spawn()?;
     running.ids.insert(child.id());
-    Ok(Some(child))
+    Ok(child)
+}
+
+/// The processes that run now. Where they were all told to end, this does not return: what comes next would be mistaken
+/// for a result, or for the end of the work.
+fn going_on() -> MutexGuard<'static, Running> {
+    let running = running();
+    if running.has_ended {
+        drop(running);
+        loop {
+            std::thread::park();
+        }
+    }
+    running
 }
 
 fn wait(child: &mut Child, begun: Instant, limit: Duration, is_stopping: &dyn Fn() -> bool) -> io::Result<End> {
     loop {
         // Under the lock: nobody else gets a signal that is meant for this process.
-        let mut running = running();
+        let mut running = going_on();
         if let Some(status) = child.try_wait()? {
             running.ids.remove(&child.id());
-            return Ok(if running.has_ended { End::Stopped } else { End::Own(status) });
+            return Ok(End::Own(status));
         }
         drop(running);
         let elapsed = begun.elapsed();
