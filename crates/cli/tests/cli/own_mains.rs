@@ -1,16 +1,31 @@
 //! CUDA programs with a `main` as workloads of comparisons and experiments.
 //!
-//! They call `libcudart.so`, which `cargo build -p raddle-cudart` makes beside `raddle`.
+//! They call `libcudart.so`, which is built beside `raddle` if it is not there.
 
 use super::{Ended, Folder, raddle, root};
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 const SOURCE: &str = include_str!("own_mains.cu");
 const HEADER: &str = "#define BY 2.0f\n";
 const PROGRAM: &str = "program = 'own.cu'\nexpect = { output = 'PASSED' }\n";
 
+/// Builds the library that programs call. Tests build what they link with, and no test links with it.
+fn build_library() {
+    let program = Path::new(env!("CARGO_BIN_EXE_raddle"));
+    if program.with_file_name("libcudart.so").is_file() {
+        return;
+    }
+    let target = program.ancestors().nth(2).expect("it is in TARGET/debug");
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--locked", "-p", "raddle-cudart", "--target-dir"]).arg(target);
+    assert!(build.current_dir(root()).status().unwrap().success(), "libcudart.so cannot be built");
+}
+
 /// A folder with a program, and a program file about it.
 fn folder() -> Folder {
+    build_library();
     Folder::new().with("own.cu", SOURCE).with("own_mains.h", HEADER).with("own.toml", PROGRAM)
 }
 
@@ -109,6 +124,7 @@ time-limit = 200
 
 #[test]
 fn experiments_run_programs_again_when_something_they_read_has_changed() {
+    build_library();
     let folder = Folder::new();
     std::fs::create_dir_all(folder.0.join("sub")).unwrap();
     let folder = folder
