@@ -68,18 +68,16 @@ fn read_by(clang: &Clang, source: &Path, options: &[String]) -> Result<Vec<PathB
 /// The files of a rule of make, `main.o: main.cu a\ b.h`.
 fn of_rule(rule: &str) -> Vec<PathBuf> {
     let Some((_, files)) = rule.split_once(": ") else { return Vec::new() };
-    let mut names = vec![String::new()];
+    let (mut names, mut name) = (Vec::new(), String::new());
     let mut letters = files.chars().peekable();
     while let Some(letter) = letters.next() {
         match (letter, letters.peek()) {
-            ('\\', Some(' ' | '#' | '\\')) | ('$', Some('$')) => {
-                let letter = letters.next();
-                names.iter_mut().next_back().into_iter().for_each(|name| name.extend(letter));
-            }
-            ('\\', Some('\n')) | (' ' | '\n', _) => names.push(String::new()),
-            _ => names.iter_mut().next_back().into_iter().for_each(|name| name.push(letter)),
+            ('\\', Some(' ' | '#' | '\\')) | ('$', Some('$')) => name.extend(letters.next()),
+            ('\\', Some('\n')) | (' ' | '\n', _) => names.push(std::mem::take(&mut name)),
+            _ => name.push(letter),
         }
     }
+    names.push(name);
     names.into_iter().filter(|name| !name.is_empty()).map(PathBuf::from).collect()
 }
 
