@@ -18,7 +18,7 @@ use crate::Result;
 use crate::files::root;
 use crate::marks::parts;
 use crate::numbers_page;
-use crate::results::{self, HEADLINE, OVERVIEW, RUN, large, page};
+use crate::results::{self, HEADLINE, OVERVIEW, RUN, large, page, without_version};
 
 /// An experiment, or what it shows at a larger size, and those of its figures that the page has from it.
 pub struct View {
@@ -91,7 +91,8 @@ fn wrong_machines(on: &[fill::Filled], run: &str) -> Option<String> {
 pub fn differences(page: &str, text: &str, new: &[(String, String)]) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for (name, new) in new {
-        let of_part = printed::differences(part(text, name).map_err(|e| format!("{page}: {e}"))?, new);
+        let old = without_version(part(text, name).map_err(|e| format!("{page}: {e}"))?);
+        let of_part = printed::differences(&old, &without_version(new));
         found.extend(of_part.into_iter().map(|what| format!("{page}: part `{name}`: {what}")));
     }
     Ok(found)
