@@ -532,9 +532,14 @@ mod tests {
         let page = with_marks("# T\n", &wanted(&made.experiment)).unwrap();
         let page = filled(&page, &made.parts).unwrap();
         assert_eq!(page_checks::differences("t.md", &page, &made.parts).unwrap(), [""; 0]);
+        // All versions of an epoch give the same numbers.
+        let version = concat!("Raddle ", env!("CARGO_PKG_VERSION"));
+        let is_version =
+            |at: &usize| page.match_indices(version).any(|(start, text)| (start..start + text.len()).contains(at));
         for (name, text) in parts(&page).unwrap() {
             let start = text.as_ptr() as usize - page.as_ptr() as usize;
             let digits = text.char_indices().filter(|(_, c)| c.is_ascii_digit()).map(|(at, _)| start + at);
+            let digits = digits.filter(|at| !is_version(at));
             let mut count = 0;
             for at in digits {
                 let other = (page.as_bytes()[at] - b'0' + 1) % 10;
