@@ -8,12 +8,12 @@
 //! in an environment variable and returns the program's exit code. A program that is started directly also uses the
 //! options of that variable, if it is set.
 
+mod counts_writer;
 mod guest;
 pub(crate) mod host;
 mod kernels;
 pub(crate) mod library;
 mod options;
-mod telling;
 
 pub use guest::Guest;
 

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The simulator is inside the library that the program calls. It gets the machine in a file and leaves what it counted
-//! in another: [`Told`].
+//! in another: [`Counts`].
 
 use crate::children::{self, End, Written};
 use crate::experiment::Word;
@@ -71,7 +71,7 @@ impl Default for Host {
 /// What the library in the program's process says of its launches.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Told {
+pub struct Counts {
     /// What was counted.
     pub kernels: Vec<KernelCounts>,
     /// Why the machine does not run a kernel.
@@ -80,8 +80,8 @@ pub struct Told {
     pub failed: Option<String>,
 }
 
-/// The option of `raddle exec` that says where [`Told`] goes: a folder, in which each process writes a file.
-pub const TELL: &str = "--tell";
+/// The option of `raddle exec` that says where [`Counts`] goes: a folder, in which each process writes a file.
+pub const COUNTS: &str = "--counts";
 /// The option that leaves bytes free before the first allocation.
 pub const HEAP_OFFSET: &str = "--heap-offset";
 
@@ -324,11 +324,11 @@ impl ProgramFile {
             }
             End::Own(status) => status,
         };
-        let told = exchange.told()?;
-        if let Some(refused) = told.iter().find_map(|told| told.refused.clone()) {
+        let counts = exchange.counts()?;
+        if let Some(refused) = counts.iter().find_map(|counts| counts.refused.clone()) {
             return Err(RunError::Runtime(raddle_runtime::Error::Refused(refused)));
         }
-        if let Some(failed) = told.iter().find_map(|told| told.failed.clone()) {
+        if let Some(failed) = counts.iter().find_map(|counts| counts.failed.clone()) {
             return Err(wrong(failed));
         }
         if status.code() != Some(self.expect.status) {
@@ -340,8 +340,8 @@ impl ProgramFile {
             let last = if last.is_empty() { " nothing".to_owned() } else { last };
             return Err(wrong(format!("the program did not print `{text}`; the end of what it printed:{last}")));
         }
-        let mut told = told.into_iter().filter(|told| !told.kernels.is_empty());
-        match (told.next(), told.next()) {
+        let mut counts = counts.into_iter().filter(|counts| !counts.kernels.is_empty());
+        match (counts.next(), counts.next()) {
             (Some(one), None) => Ok(one.kernels),
             (None, _) => {
                 let help = "a program made by `raddle cc`, or linked with a shared CUDA runtime, does";
@@ -413,18 +413,18 @@ impl Exchange {
         std::fs::create_dir_all(&folder).map_err(|error| cannot(&error))?;
         let mut own = Self { folder: folder.clone(), options: Vec::new() };
         std::fs::write(&file, machine).map_err(|error| cannot(&error))?;
-        let told = folder.join("told");
-        std::fs::create_dir_all(&told).map_err(|error| cannot(&error))?;
-        let (file, told) = (file.display().to_string(), told.display().to_string());
+        let counts = folder.join("counts");
+        std::fs::create_dir_all(&counts).map_err(|error| cannot(&error))?;
+        let (file, counts) = (file.display().to_string(), counts.display().to_string());
         let (threads, heap) = (how.threads.clamp(1, 256).to_string(), how.heap_offset.to_string());
-        let options = ["--config", &file, "--threads", &threads, HEAP_OFFSET, &heap, TELL, &told, "--quiet"];
+        let options = ["--config", &file, "--threads", &threads, HEAP_OFFSET, &heap, COUNTS, &counts, "--quiet"];
         own.options = options.map(str::to_owned).to_vec();
         Ok(own)
     }
 
     /// What every process said, in no order.
-    fn told(&self) -> Result<Vec<Told>, Problem> {
-        let folder = self.folder.join("told");
+    fn counts(&self) -> Result<Vec<Counts>, Problem> {
+        let folder = self.folder.join("counts");
         let read = |entry: std::io::Result<std::fs::DirEntry>| {
             let path = entry.map_err(|error| cannot_read(&folder, &error))?.path();
             let text = input::text(&path).map_err(|error| cannot_read(&path, &error))?;

@@ -1,8 +1,8 @@
 //! What the library in a program's process asks of this crate: options, what to say of launches, the table in the end.
 
+use super::counts_writer::CountsWriter;
 use super::kernels::Kernels;
 use super::options::Options;
-use super::telling::Telling;
 use crate::exit::Failure;
 use crate::out;
 use crate::profile::Profiled;
@@ -47,8 +47,8 @@ pub struct Guest {
     found: Found,
     /// What is written over time.
     tracer: Option<SharedTracer>,
-    /// What is told of a point.
-    telling: Option<Telling>,
+    /// Writes what a point counts.
+    counts_writer: Option<CountsWriter>,
     has_ended: bool,
 }
 
@@ -76,7 +76,7 @@ impl Guest {
         let (outside, found, profiler, sources) = Default::default();
         let tracer = options.trace.start(machine.as_ref());
         let tracer = tracer.map_err(|e| wrong(&render::failure(&e).unwrap_or_default()))?.map(SharedTracer::new);
-        let (telling, has_ended) = (options.tell.clone().map(Telling::new), false);
+        let (counts_writer, has_ended) = (options.counts.clone().map(CountsWriter::new), false);
         let guest = Self {
             options,
             machine,
@@ -89,7 +89,7 @@ impl Guest {
             outside,
             found,
             tracer,
-            telling,
+            counts_writer,
             has_ended,
         };
         Ok((guest, setup))
@@ -140,7 +140,7 @@ impl Guest {
         for said in self.outside.add(&launched, file).into_iter().chain(self.found.add(&launched, file)) {
             out::talk(&said);
         }
-        self.telling.iter_mut().for_each(|telling| telling.launched(&launched));
+        self.counts_writer.iter_mut().for_each(|counts_writer| counts_writer.launched(&launched));
         if let Some(stop) = &launched.stop {
             self.stopped(&launched, stop, file);
         }
@@ -162,7 +162,7 @@ impl Guest {
 
     /// What is wrong with a module, once.
     pub fn refused(&mut self, what: &str, error: Error) {
-        self.telling.iter_mut().for_each(|telling| telling.refused(what, &error));
+        self.counts_writer.iter_mut().for_each(|counts_writer| counts_writer.refused(what, &error));
         if let Some(text) = render::failure(&error.into()) {
             self.note(&format!("{what}:\n{text}"));
         }
@@ -197,7 +197,7 @@ impl Guest {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
         }
-        if let Some(Err(error)) = self.telling.as_ref().map(Telling::write) {
+        if let Some(Err(error)) = self.counts_writer.as_ref().map(CountsWriter::write) {
             out::talk(&format!("raddle: {error}"));
         }
         if let Some(path) = self.options.stats.as_deref() {

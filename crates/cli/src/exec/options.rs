@@ -45,7 +45,7 @@ pub struct Options {
     pub quiet: bool,
     /// Write what each kernel counted to a folder, for those who run programs as points
     #[arg(long, value_name = "FOLDER", hide = true)]
-    pub tell: Option<PathBuf>,
+    pub counts: Option<PathBuf>,
     /// Bytes left free before the first allocation
     #[arg(long, value_name = "BYTES", default_value_t = 0, hide = true)]
     heap_offset: u64,

@@ -1,7 +1,8 @@
 //! CUDA programs with a `main` as workloads of comparisons and experiments.
 //!
-//! They call `libcudart.so`, which is built beside `raddle` if it is not there.
+//! They call `libcudart.so`, which is built beside `raddle`.
 
+use super::own_programs::SCHEDULERS;
 use super::{Ended, Folder, raddle, root};
 use std::path::Path;
 use std::process::Command;
@@ -11,12 +12,10 @@ const SOURCE: &str = include_str!("own_mains.cu");
 const HEADER: &str = "#define BY 2.0f\n";
 const PROGRAM: &str = "program = 'own.cu'\nexpect = { output = 'PASSED' }\n";
 
-/// Builds the library that programs call. Tests build what they link with, and no test links with it.
+/// Builds the library that programs call, unless it is up to date: cargo builds what tests link with, and none links
+/// with it.
 fn build_library() {
     let program = Path::new(env!("CARGO_BIN_EXE_raddle"));
-    if program.with_file_name("libcudart.so").is_file() {
-        return;
-    }
     let target = program.ancestors().nth(2).expect("it is in TARGET/debug");
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--locked", "-p", "raddle-cudart", "--target-dir"]).arg(target);
@@ -97,18 +96,6 @@ size = \"tiny\"
 [repeats]
 count = 2
 vary = [\"heap\", \"dispatch\"]
-
-[[axis]]
-name = \"scheduler\"
-key = \"mechanism.issue\"
-values = [\"lrr\", \"gto\"]
-
-[[figure]]
-name = \"speedup\"
-title = \"Speedup\"
-metric = \"cycles\"
-against = \"speedup\"
-bars = \"scheduler\"
 ";
 
 const ALL_KEYS: &str = "\
@@ -133,7 +120,7 @@ fn experiments_run_programs_again_when_something_they_read_has_changed() {
         .with("sub/own.toml", ALL_KEYS)
         .with("sub/data.txt", "1")
         .with("sub/word.txt", "hello\n")
-        .with("sub/e.toml", EXPERIMENT);
+        .with("sub/e.toml", &[EXPERIMENT, SCHEDULERS].concat());
     let run = || {
         let ended = folder.raddle(&["lab", "run", "sub/e.toml"]);
         assert_eq!(ended.code, 0, "{}", ended.err);
@@ -261,7 +248,7 @@ fn a_mistake_in_a_program_file_has_its_place() {
 fn what_needs_the_kernels_of_a_program_before_it_runs_says_so() {
     let folder = folder();
     let wrong = |more: &str| {
-        std::fs::write(folder.0.join("e.toml"), EXPERIMENT.to_owned() + more).unwrap();
+        std::fs::write(folder.0.join("e.toml"), [EXPERIMENT, SCHEDULERS, more].concat()).unwrap();
         folder.raddle(&["lab", "run", "e.toml"])
     };
     let kernels = wrong("\n[kernels]\nown = [\"pick\"]\n");

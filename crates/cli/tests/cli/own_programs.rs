@@ -37,7 +37,10 @@ size = \"tiny\"
 [repeats]
 count = 2
 vary = [\"seed\"]
+";
 
+/// The rest of an experiment about two schedulers.
+pub const SCHEDULERS: &str = "
 [[axis]]
 name = \"scheduler\"
 key = \"mechanism.issue\"
@@ -49,8 +52,9 @@ title = \"Speedup\"
 metric = \"cycles\"
 against = \"speedup\"
 bars = \"scheduler\"
-paper = [{ row = \"bfs.toml\", bar = \"gto\", value = 1.1 }]
 ";
+
+const PAPER: &str = "paper = [{ row = \"bfs.toml\", bar = \"gto\", value = 1.1 }]\n";
 
 /// A folder with an experiment in a folder of its own, beside what it runs.
 fn folder() -> Folder {
@@ -60,7 +64,7 @@ fn folder() -> Folder {
         .with("sub/saxpy.ptx", &saxpy())
         .with("sub/bfs.toml", LAUNCH)
         .with("sub/x.bin", &"\0".repeat(256))
-        .with("sub/e.toml", EXPERIMENT)
+        .with("sub/e.toml", &[EXPERIMENT, SCHEDULERS, PAPER].concat())
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Which versions of Raddle wrote the results that this one cannot read.
 
-use super::{Place, Store, understood};
+use super::{Store, understood};
 use crate::error::Error;
 use crate::key::Key;
 use serde::Deserialize;
@@ -44,9 +44,8 @@ impl Store {
 
     /// The versions of a result none of whose copies can be read; nothing when one can.
     fn why_unreadable(&self, key: &Key) -> Result<Option<Option<Versions>>, Error> {
-        let copies: Vec<&Place> = self.copies(key).collect();
         let mut versions = None;
-        for place in copies {
+        for place in self.copies(key) {
             let Some(body) = self.body(place)? else { continue };
             if understood(key, &body).is_some() {
                 return Ok(None);
