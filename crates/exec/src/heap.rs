@@ -60,6 +60,12 @@ pub(crate) fn reserve(memory: &mut DeviceMemory, heap_bytes: Option<u64>) {
     }
 }
 
+/// Whether there is one: a kernel that calls `malloc` or `free` has been launched.
+#[must_use]
+pub fn has_heap(memory: &DeviceMemory) -> bool {
+    find(memory).is_some()
+}
+
 /// Where the heap begins, with what every call of `malloc` and `free` looks at.
 pub(crate) fn address(memory: &DeviceMemory) -> u64 {
     find(memory).map_or(HEAP_BASE, |index| memory.allocations()[index].base)

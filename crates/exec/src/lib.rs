@@ -41,7 +41,7 @@ pub mod texture;
 
 pub use decode::Program;
 pub use fault::{Fault, FaultKind, ThreadId};
-pub use heap::HEAP_BYTES;
+pub use heap::{HEAP_BYTES, has_heap};
 pub use image::{Image, KernelLayout, LoadError};
 pub use interrupt::Interrupt;
 pub use lanes::Level;

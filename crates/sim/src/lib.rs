@@ -40,4 +40,4 @@ pub use raddle_exec::saved;
 /// differently than before, its revision is raised instead ([`seam::Registry::revise`]). `tests/golden/epochs.txt` has
 /// the checksum of the golden cycles at each epoch, and a test of `raddle-lab` fails when they have changed and this
 /// has not.
-pub const EPOCH: u32 = 4;
+pub const EPOCH: u32 = 5;

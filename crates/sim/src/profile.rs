@@ -52,7 +52,7 @@ counters! {
         atomic_requests: Events, "requests in `requests` that atomics made";
         sectors: Events, "sectors that `requests` asked for";
         least_sectors: Events, "fewest sectors that could hold the bytes its lanes asked for, each byte counted once";
-        shared_accesses: WarpInsts, "accesses to shared memory";
+        shared_accesses: Events, "accesses to shared memory: one of each instruction, one for each register of a fragment, one for each matrix of `ldmatrix`";
         shared_bank_conflicts: Cycles, "cycles that these accesses took beyond the first";
         l1d_hits: Events, "its accesses to the data cache that found their line";
         l1d_pending_hits: Events, "its accesses to the data cache whose line was outstanding";

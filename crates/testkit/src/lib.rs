@@ -10,7 +10,7 @@
 //! - [`silicon`]: what was measured on real GPUs, and the same on machines of ours.
 //! - [`differential`]: generated programs, compiled for the device and for the host, whose memory
 //!   after the run must be the same.
-//! - [`fuzz`]: kernels and files with random changes, which must not break anything.
+//! - [`fuzz`]: kernels and files with random changes, and generated kernels, which must not break anything.
 
 #![forbid(unsafe_code)]
 

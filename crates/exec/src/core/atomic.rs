@@ -1,8 +1,9 @@
 //! Atomics: lane after lane, lowest first.
 
-use super::load_store::{Place, addresses};
+use super::load_store::Place;
 use super::{Core, Issue, LaneFault, lanes_in};
 use crate::decode::AtomicOp;
+use crate::lanes::LANES;
 use crate::math::f16_ops::{add_bf16, add_f16};
 use crate::math::f32_ops::{add_rn_f32, ftz_f32};
 use crate::math::f64_ops::add_rn_f64;
@@ -11,9 +12,13 @@ use crate::op::NONE;
 use raddle_ptx::num::{low16, low32};
 
 impl Core<'_> {
-    pub(super) fn atomic(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<(), LaneFault> {
+    pub(super) fn atomic(
+        &mut self,
+        memory: &mut Global<'_>,
+        issue: Issue<'_>,
+        addresses: &[u64; LANES],
+    ) -> Result<(), LaneFault> {
         let Issue { op, row, mask, .. } = issue;
-        let addresses = addresses(&self.regs(row), op, mask);
         let bytes = op.access.bytes;
         let kind = AtomicOp::ALL[usize::from(op.variant)];
         for lane in lanes_in(mask) {

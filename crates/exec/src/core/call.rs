@@ -98,6 +98,11 @@ impl Core<'_> {
         if let Some(saved) = &site.saved {
             self.save(row, own, saved.clone());
         }
+        // Registers that were never written are zero in each call.
+        let (first, count) = entry.unwritten;
+        for &(bank, slot) in self.program.unwritten.iter().skip(first as usize).take(count as usize) {
+            self.file.put(home.row, slot, bank, own, 0);
+        }
         *self.frame_pointer(lanes, lane) = callee;
         let Row { calls, depth, .. } = &mut self.rows[row];
         let place = depth[own] as usize;

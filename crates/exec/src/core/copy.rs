@@ -39,8 +39,22 @@ impl Copied {
 }
 
 impl Core<'_> {
-    /// What the lanes of `mask` move by an asynchronous copy.
-    pub fn copied(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> Copied {
+    /// Executes an asynchronous copy for the lanes of `mask`, at least one; what they moved.
+    ///
+    /// # Errors
+    /// When an address is outside every allocation or misaligned.
+    pub fn copied(
+        &mut self,
+        memory: &mut Global<'_>,
+        op: &Op,
+        lanes: Lanes<'_>,
+        mask: u32,
+    ) -> Result<Copied, LaneFault> {
+        self.copy(memory, Issue { op, lanes, row: 0, mask })
+    }
+
+    /// Where the lanes of `mask` copy from and to.
+    fn copy_places(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> Copied {
         let site = self.program.copies[op.target as usize];
         let mut copied = Copied { from: self.addresses(op, lanes, mask), reads: 0, to: [0; LANES] };
         for lane in lanes_in(mask) {
@@ -61,10 +75,11 @@ impl Core<'_> {
         }
     }
 
-    pub(super) fn copy(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<(), LaneFault> {
+    pub(super) fn copy(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<Copied, LaneFault> {
         let Issue { op, lanes, mask, .. } = issue;
         let site = self.program.copies[op.target as usize];
-        let Copied { from, to, .. } = self.copied(op, lanes, mask);
+        let copied = self.copy_places(op, lanes, mask);
+        let Copied { from, to, .. } = copied;
         let size = site.bytes as usize;
         for lane in lanes_in(mask) {
             let read = self.bytes_read(op, lanes, lane);
@@ -87,7 +102,7 @@ impl Core<'_> {
                 self.poke(memory, place, 4 * n as u64, 4, word.into());
             }
         }
-        Ok(())
+        Ok(copied)
     }
 
     /// A source of an operation for one lane.

@@ -231,8 +231,8 @@ fn reads_image(memory: &Global<'_>, addresses: &[u64; LANES], mask: u32) -> bool
 }
 
 impl Core<'_> {
-    /// Loads or stores; `addresses` are then those of the lanes.
-    pub(super) fn load_or_store(
+    /// Loads, stores or does an atomic; `addresses` are then those of the lanes.
+    pub(super) fn load_store_or_atomic(
         &mut self,
         memory: &mut Global<'_>,
         issue: Issue<'_>,
@@ -241,6 +241,7 @@ impl Core<'_> {
         lane_addresses(self.program.level, &self.file.row(issue.row), issue.op, issue.mask, addresses);
         match issue.op.class {
             Class::Load => self.load(memory, issue, addresses),
+            Class::Atomic => self.atomic(memory, issue, addresses),
             _ => self.store(memory, issue, addresses),
         }
     }

@@ -109,16 +109,28 @@ leveled! {
 }
 
 impl Core<'_> {
-    /// Executes a matrix instruction of the lanes of `mask`, which have come together.
+    /// Executes a matrix instruction of the lanes of `mask`, which have come together; `moved` are then what it has
+    /// read from memory or written there, if somebody asks.
     ///
     /// # Errors
     /// When they are not all lanes of a warp, disagree on where a matrix is, or its place is not memory.
-    pub fn matrix(&mut self, memory: &mut Global<'_>, op: &Op, lanes: Lanes<'_>, mask: u32) -> Result<(), LaneFault> {
+    pub fn matrix(
+        &mut self,
+        memory: &mut Global<'_>,
+        op: &Op,
+        lanes: Lanes<'_>,
+        mask: u32,
+        moved: Option<&mut Vec<Moved>>,
+    ) -> Result<(), LaneFault> {
         let program = self.program;
         let site = &program.matrices[op.target as usize];
         if mask != u32::MAX {
             let kind = FaultKind::not_a_whole_warp(&site.name, mask);
             return Err(LaneFault { lane: mask.trailing_zeros() as usize & 31, kind });
+        }
+        if let Some(moved) = moved {
+            moved.clear();
+            self.for_each_moved(op, lanes, |part| moved.push(part));
         }
         let issue = Issue { op, lanes, row: 0, mask };
         match site.op.kind {

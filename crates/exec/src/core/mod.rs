@@ -322,8 +322,11 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Executes a load or store for the lanes of `mask`, at least one; `addresses` are then what they accessed, other
-    /// lanes have that of the first.
+    /// Executes a load, store or atomic for the lanes of `mask`, at least one; `addresses` are then what they accessed,
+    /// other lanes have that of the first.
+    ///
+    /// As every function that says where an operation goes, it also executes the operation, and reads the operands
+    /// before: a result may be written over the register of an address.
     ///
     /// # Errors
     /// When an address is outside every allocation or misaligned.
@@ -336,17 +339,18 @@ impl<'p> Core<'p> {
         mask: u32,
         addresses: &mut [u64; LANES],
     ) -> Result<(), LaneFault> {
-        self.in_row(op, lanes, mask, |core, issue| core.load_or_store(memory, issue, addresses))
+        self.in_row(op, lanes, mask, |core, issue| core.load_store_or_atomic(memory, issue, addresses))
     }
 
     fn perform(&mut self, memory: &mut Global<'_>, issue: Issue<'_>) -> Result<Effect, LaneFault> {
         let Issue { op, row, mask, .. } = issue;
         match op.class {
             Class::Alu => crate::lanes::call(&mut self.file.row(row), op, mask),
-            Class::Load | Class::Store if mask != 0 => self.load_or_store(memory, issue, &mut [0; LANES])?,
-            Class::Atomic if mask != 0 => self.atomic(memory, issue)?,
+            Class::Load | Class::Store | Class::Atomic if mask != 0 => {
+                self.load_store_or_atomic(memory, issue, &mut [0; LANES])?;
+            }
             Class::Texture => self.texture(memory, issue)?,
-            Class::Copy if mask != 0 => self.copy(memory, issue)?,
+            Class::Copy if mask != 0 => self.copy(memory, issue).map(|_| ())?,
             Class::Surface => self.surface(memory, issue)?,
             Class::Clock => self.read_clock(issue),
             Class::BranchTable => return self.branch_table(issue),

@@ -6,8 +6,8 @@ use crate::atomics::AtomicWork;
 use crate::decode::AtomicOp;
 use crate::fault::FaultKind;
 use crate::lanes::LANES;
-use crate::memory::Global;
-use crate::op::{NONE, Op};
+use crate::memory::{Global, Region, region};
+use crate::op::{MemSpace, NONE, Op};
 
 impl Core<'_> {
     /// Makes this the state of SM number `sm` of `sms`: what `%smid` and `%nsmid` read.
@@ -69,9 +69,21 @@ impl Core<'_> {
         self.launch.threads_per_cta()
     }
 
-    /// The address each lane of `mask` accesses; other lanes have that of the first.
+    /// Whether an atomic of the lanes of `mask` is one on global memory for any of them: what decides who executes it.
     #[must_use]
-    pub fn addresses(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> [u64; LANES] {
+    pub fn is_atomic_on_global(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> bool {
+        match op.access.space {
+            MemSpace::Global => true,
+            MemSpace::Generic => {
+                let addresses = self.addresses(op, lanes, mask);
+                lanes_in(mask).any(|lane| matches!(region(addresses[lane]), Region::Global(_)))
+            }
+            _ => false,
+        }
+    }
+
+    /// The address each lane of `mask` accesses; other lanes have that of the first.
+    pub(super) fn addresses(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> [u64; LANES] {
         match lanes {
             Lanes::Row(row) => addresses(&self.file.row(row), op, mask),
             Lanes::Gathered(homes) => {

@@ -92,9 +92,24 @@ impl<'p> Core<'p> {
         }
     }
 
-    /// Where the texel lies that each lane of `mask` fetches, or what it loads or stores of a surface; `None` outside and
-    /// for queries.
-    pub fn texels(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> [Option<u64>; LANES] {
+    /// Executes a texture fetch, or an access to a surface, for the lanes of `mask`. Where the texel lies that each lane
+    /// fetched, or what it loaded from or stored to the surface; `None` outside and for queries.
+    ///
+    /// # Errors
+    /// When nothing is bound there, or a surface ends before.
+    pub fn texels(
+        &mut self,
+        memory: &mut Global<'_>,
+        op: &Op,
+        lanes: Lanes<'_>,
+        mask: u32,
+    ) -> Result<[Option<u64>; LANES], LaneFault> {
+        let texels = self.texel_places(op, lanes, mask);
+        self.execute(memory, op, lanes, mask)?;
+        Ok(texels)
+    }
+
+    fn texel_places(&mut self, op: &Op, lanes: Lanes<'_>, mask: u32) -> [Option<u64>; LANES] {
         let mut out = [None; LANES];
         if op.class == Class::Surface {
             return self.surface_addresses(op, lanes, mask);

@@ -84,6 +84,8 @@ pub(crate) struct Entry {
     pub(crate) pc: u32,
     /// Size of its frame.
     pub(crate) frame: u32,
+    /// Its registers in [`Program::unwritten`]: from here, so many.
+    pub(crate) unwritten: (u32, u32),
 }
 
 /// Ranges of register slots.
@@ -161,6 +163,8 @@ pub struct Program {
     pub(crate) frame_pointer: Slot,
     /// Whether some register may be read before it is written: rows are then cleared.
     pub(crate) reads_undefined: bool,
+    /// Registers that functions may read before they write them, function by function: cleared by each call.
+    pub(crate) unwritten: Vec<(Bank, Slot)>,
 }
 
 /// The operations of a program at which every thread that comes there ends.
@@ -297,6 +301,7 @@ impl<'i> Decoder<'i> {
             tables: Vec::new(),
             frame_pointer: 0,
             reads_undefined: false,
+            unwritten: Vec::new(),
         };
         Self {
             image,
@@ -347,8 +352,8 @@ impl<'i> Decoder<'i> {
             let uniformity = Uniformity::new(module, function, &cfg, &postdoms);
             let likely = LikelyConvergence::new(&cfg);
             let entry: BlockId = cfg.entry();
-            self.program.reads_undefined |=
-                function.insts.is_empty() || (0..function.regs.len()).any(|r| live.live_in(entry).contains(r));
+            let unwritten: Vec<RegId> = live.live_in(entry).iter().map(RegId::from_index).collect();
+            self.program.reads_undefined |= function.insts.is_empty() || !unwritten.is_empty();
             let rets: Vec<InstId> =
                 function.insts().filter(|(_, i)| i.opcode == Opcode::Ret).map(|(id, _)| id).collect();
             let count: u32 = fit(function.insts.len());
@@ -369,7 +374,6 @@ impl<'i> Decoder<'i> {
                 let text = format!("`{name}` and the functions before it need more than {MOST_REGISTERS} registers");
                 return Err(LoadError::Unsupported(text));
             }
-            self.program.entries.insert(id, Entry { pc: next, frame: self.layout.frame(id).size });
             self.placed.push(Placed {
                 id,
                 function,
@@ -384,11 +388,24 @@ impl<'i> Decoder<'i> {
                 entry: next,
                 leave,
             });
+            self.enter_function(self.placed.len() - 1, &unwritten);
             next += size;
         }
         [self.program.r32, self.program.r64, self.program.preds] = base;
         self.program.largest_frame = self.program.entries.values().map(|e| e.frame).max().unwrap_or(0);
         Ok(())
+    }
+
+    /// Makes the entry of a function that has been placed and may read these registers before it writes them.
+    fn enter_function(&mut self, f: usize, unwritten: &[RegId]) {
+        let Placed { id, entry, .. } = self.placed[f];
+        let first = fit(self.program.unwritten.len());
+        for reg in unwritten {
+            let place = self.slot(f, *reg);
+            self.program.unwritten.push(place);
+        }
+        let frame = self.layout.frame(id).size;
+        self.program.entries.insert(id, Entry { pc: entry, frame, unwritten: (first, fit(unwritten.len())) });
     }
 
     fn blank(&self, class: Class) -> Op {

@@ -8,11 +8,12 @@
 //! Addresses are not used twice. A pointer that dangles is found, and messages say to what it pointed.
 
 use super::written::{Written, zeroes};
-use super::{AccessError, AllocError};
+use super::{AccessError, AllocError, HostBytes};
 use crate::saved;
 use crate::saved::{Pass, Saved};
 use raddle_ptx::num::fit;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Where the heap starts; the same place the reference simulator uses, so that cache sets and
 /// memory channels come out alike.
@@ -31,8 +32,8 @@ const REMEMBERED: usize = 4096;
 #[derive(Debug)]
 enum Bytes {
     Own(Vec<u8>),
-    /// Memory of the host that host code uses too, but not while a kernel runs.
-    Host(&'static mut [u8]),
+    /// Memory that host code uses too.
+    Host(HostBytes),
 }
 
 /// A copy is nobody else's.
@@ -104,7 +105,11 @@ pub struct DeviceMemory {
     /// Bytes left free after every allocation.
     gap: u64,
     unwritten: Unwritten,
+    reserve: Option<Reserve>,
 }
+
+/// Asked before addresses up to this one are used, where others might use them too: whether they are free.
+pub type Reserve = fn(u64) -> bool;
 
 /// What is to be known of bytes that nobody has written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,12 +122,21 @@ enum Unwritten {
     Noted,
 }
 
-saved!(DeviceMemory { parts: allocations; fixed: order, freed, taken, next, gap, unwritten });
+saved!(DeviceMemory { parts: allocations; fixed: order, freed, taken, next, gap, unwritten, reserve });
 
 impl Default for DeviceMemory {
     fn default() -> Self {
         let (allocations, order, freed) = (Vec::new(), Vec::new(), VecDeque::new());
-        Self { allocations, order, freed, taken: 0, next: HEAP_BASE, gap: 0, unwritten: Unwritten::default() }
+        Self {
+            allocations,
+            order,
+            freed,
+            taken: 0,
+            next: HEAP_BASE,
+            gap: 0,
+            unwritten: Unwritten::default(),
+            reserve: None,
+        }
     }
 }
 
@@ -175,6 +189,19 @@ impl DeviceMemory {
         self.gap = GUARD;
     }
 
+    /// From now on, asks whether addresses are free.
+    pub fn reserve_with(&mut self, reserve: Reserve) {
+        self.reserve = Some(reserve);
+    }
+
+    /// Whether an allocation has some of these addresses.
+    #[must_use]
+    pub fn overlaps(&self, addresses: &Range<u64>) -> bool {
+        let before = self.order.partition_point(|(base, _)| *base < addresses.end);
+        let last = before.checked_sub(1).map(|at| self.order[at]);
+        last.is_some_and(|(base, index)| base + self.allocations[index].len() > addresses.start)
+    }
+
     /// Leaves at least this many bytes free before the next allocation.
     pub fn leave(&mut self, bytes: u64) {
         self.next += bytes.next_multiple_of(GRAIN);
@@ -189,13 +216,17 @@ impl DeviceMemory {
         if bytes > MAX_DEVICE_BYTES - taken {
             return Err(AllocError::TooLarge { name, bytes, taken });
         }
+        let end = self.next.checked_add(bytes.max(1).next_multiple_of(GRAIN) + self.gap);
+        let Some(end) = end.filter(|end| self.reserve.is_none_or(|reserve| reserve(*end))) else {
+            return Err(AllocError::NoAddresses { name, bytes });
+        };
         let data = zeroes(bytes);
         let written = (self.unwritten != Unwritten::Ignored).then(|| Written::none_of(bytes));
         let (Some(data), Some(written)) = (data, written.map_or(Some(None), |bits| bits.map(Some))) else {
             return Err(AllocError::NoMemory { name, bytes });
         };
         let base = self.next;
-        self.next += bytes.max(1).next_multiple_of(GRAIN) + self.gap;
+        self.next = end;
         self.taken += bytes;
         self.place(Allocation { base, name, data: Bytes::Own(data), freed: None, written });
         Ok(base)
@@ -203,8 +234,8 @@ impl DeviceMemory {
 
     /// Makes bytes of the host an allocation. Kernels see them at the host's address, as host code does. They count as
     /// written, and not as memory of the device.
-    pub fn map(&mut self, name: impl Into<String>, bytes: &'static mut [u8]) {
-        let base = bytes.as_ptr().addr() as u64;
+    pub fn map(&mut self, name: impl Into<String>, bytes: HostBytes) {
+        let base = bytes.address();
         let (name, data) = (name.into(), Bytes::Host(bytes));
         self.place(Allocation { base, name, data, freed: None, written: None });
     }

@@ -18,6 +18,14 @@ pub enum AllocError {
         /// Bytes allocated before.
         taken: u64,
     },
+    /// Addresses that something else in the process has.
+    #[error("`{name}` has {bytes} bytes, and the addresses of device memory that come next are used by the program")]
+    NoAddresses {
+        /// Of what.
+        name: String,
+        /// Bytes wanted.
+        bytes: u64,
+    },
     /// More than the host gives.
     #[error("`{name}` has {bytes} bytes, for which the host has no memory")]
     NoMemory {

@@ -6,11 +6,13 @@
 
 mod device;
 mod error;
+mod host;
 mod view;
 mod written;
 
-pub use device::{Allocation, DeviceMemory, HEAP_BASE, MAX_DEVICE_BYTES};
+pub use device::{Allocation, DeviceMemory, HEAP_BASE, MAX_DEVICE_BYTES, Reserve};
 pub use error::{AccessError, AllocError};
+pub use host::HostBytes;
 pub use view::{Global, Merge, StoreLog};
 pub use written::Written;
 

@@ -97,27 +97,22 @@ impl Runner<'_, '_> {
         };
         let goes_out = matches!(op.access.space, MemSpace::Global | MemSpace::Generic);
         match op.class {
-            Class::Load | Class::Store if goes_out => {
+            Class::Load | Class::Store | Class::Atomic if goes_out => {
                 let mut addresses = [0; LANES];
                 self.core.access(memory, op, lanes, active, &mut addresses)?;
                 touch.touch(pc, &addresses, active);
                 Ok(Effect::Next)
             }
             Class::Copy => {
-                let copied = self.core.copied(op, lanes, active);
+                let copied = self.core.copied(memory, op, lanes, active)?;
                 touch.touch(pc, &copied.from, copied.reads);
-                self.core.execute(memory, op, lanes, active)
-            }
-            Class::Atomic if goes_out => {
-                let addresses = self.core.addresses(op, lanes, active);
-                touch.touch(pc, &addresses, active);
-                self.core.execute(memory, op, lanes, active)
+                Ok(Effect::Next)
             }
             Class::Texture | Class::Surface => {
-                let texels = self.core.texels(op, lanes, active);
+                let texels = self.core.texels(memory, op, lanes, active)?;
                 let found = lanes_in(active).filter(|lane| texels[*lane].is_some()).fold(0, |m, lane| m | 1 << lane);
                 touch.touch(pc, &texels.map(Option::unwrap_or_default), found);
-                self.core.execute(memory, op, lanes, active)
+                Ok(Effect::Next)
             }
             _ => self.core.execute(memory, op, lanes, active),
         }
@@ -126,25 +121,23 @@ impl Runner<'_, '_> {
     /// Executes an operation, and shows the sanitizer who accessed what.
     fn watched(&mut self, pc: u32, lanes: Lanes<'_>, active: u32) -> Result<Effect, LaneFault> {
         let op = &self.program.ops[pc as usize];
-        if op.class == Class::Copy && active != 0 {
-            return self.watched_copy(pc, lanes, active);
+        let memory = &mut Global::Direct(self.memory);
+        let mut addresses = [0; LANES];
+        let mut done = Effect::Next;
+        match op.class {
+            Class::Copy if active != 0 => {
+                let copied = self.core.copied(memory, op, lanes, active)?;
+                for (mask, addresses) in copied.accesses(active) {
+                    self.show(pc, lanes, mask, &addresses);
+                }
+                return Ok(done);
+            }
+            Class::Load | Class::Store | Class::Atomic if active != 0 => {
+                self.core.access(memory, op, lanes, active, &mut addresses)?;
+            }
+            _ => done = self.core.execute(memory, op, lanes, active)?,
         }
-        let is_access = matches!(op.class, Class::Load | Class::Store | Class::Atomic);
-        // A load may overwrite the register its address is in.
-        let addresses = if is_access && active != 0 { self.core.addresses(op, lanes, active) } else { [0; LANES] };
-        let done = self.core.execute(&mut Global::Direct(self.memory), op, lanes, active)?;
         self.show(pc, lanes, active, &addresses);
-        Ok(done)
-    }
-
-    /// The same for an asynchronous copy, which reads and writes.
-    fn watched_copy(&mut self, pc: u32, lanes: Lanes<'_>, active: u32) -> Result<Effect, LaneFault> {
-        let op = &self.program.ops[pc as usize];
-        let copied = self.core.copied(op, lanes, active);
-        let done = self.core.execute(&mut Global::Direct(self.memory), op, lanes, active)?;
-        for (mask, addresses) in copied.accesses(active) {
-            self.show(pc, lanes, mask, &addresses);
-        }
         Ok(done)
     }
 

@@ -34,7 +34,7 @@ impl Runner<'_, '_> {
     fn together(&mut self, pc: u32, lanes: Lanes<'_>, active: u32, base: u32) -> Ran<()> {
         let op = &self.program.ops[pc as usize];
         if op.class == Class::Matrix && active != 0 {
-            let done = self.core.matrix(&mut Global::Direct(self.memory), op, lanes, active);
+            let done = self.core.matrix(&mut Global::Direct(self.memory), op, lanes, active, None);
             return done.map_err(|fault| Box::new(self.core.fault(pc, lanes, fault)));
         }
         self.core.collective(op, lanes, active, base);

@@ -238,12 +238,13 @@ fn neighbours(place: f64, filter: Filter) -> (i64, f32) {
 }
 
 /// The face of a cube that a direction meets, and where on it, from 0 to 1. The faces are +x, -x, +y, -y, +z, -z; of equal
-/// coordinates the first decides.
+/// coordinates the first decides; NaN is not longer than anything.
 fn face([x, y, z]: [f32; 3]) -> (u32, [f64; 2]) {
     let [x, y, z] = [x, y, z].map(f64::from);
-    let (positive, along, s, t) = if x.abs() >= y.abs() && x.abs() >= z.abs() {
+    let longest = x.abs().max(y.abs()).max(z.abs());
+    let (positive, along, s, t) = if x.abs() >= longest {
         (0, x, if x < 0.0 { z } else { -z }, -y)
-    } else if y.abs() >= z.abs() {
+    } else if y.abs() >= longest {
         (2, y, x, if y < 0.0 { -z } else { z })
     } else {
         (4, z, if z < 0.0 { -x } else { x }, -y)

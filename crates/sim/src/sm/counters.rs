@@ -59,7 +59,7 @@ counters! {
         slice_accesses: Events, "accesses that slices made together as one";
         slice_access_insts: WarpInsts, "instructions in `slice_accesses`";
         register_bank_conflicts: Cycles, "cycles in which operands waited for a register bank";
-        shared_accesses: WarpInsts, "accesses to shared memory";
+        shared_accesses: Events, "accesses to shared memory: one of each instruction, one for each register of a fragment, one for each matrix of `ldmatrix`";
         shared_bank_conflicts: Cycles, "cycles that accesses to shared memory took beyond the first";
         global_accesses: WarpInsts, "loads and stores of global memory, including those of matrices";
         global_sectors: Events, "sectors that `global_accesses` requested; the ratio of both shows how well accesses coalesce";

@@ -64,6 +64,8 @@ pub struct InFlight {
     pub pending: u32,
     /// Cycles it occupies the banks of shared memory.
     pub bank_cycles: u32,
+    /// Accesses to shared memory that it makes one after another, each of one cycle without conflicts.
+    pub bank_steps: u32,
     /// The group of an asynchronous copy.
     pub group: u32,
     /// It goes to shared memory only.

@@ -79,16 +79,12 @@ impl<'k> Threads<'k> {
     }
 
     /// Whether an atomic is executed at the memory partitions; calls of the allocator are.
-    pub(super) fn is_global_atomic(&mut self, facts: &Facts<'_>, issuing: Issuing<'_>, lanes: Lanes<'_>) -> bool {
-        let Issuing { op, pc, active, .. } = issuing;
+    pub(super) fn is_global_atomic(&mut self, issuing: Issuing<'_>, lanes: Lanes<'_>) -> bool {
+        let Issuing { op, active, .. } = issuing;
         if op.class == Class::Call && active != 0 {
             return true;
         }
-        if op.class != Class::Atomic || active == 0 {
-            return false;
-        }
-        let addresses = self.core.addresses(op, lanes, active);
-        Spaces::of(facts.op(pc).space, &addresses, active).global != 0
+        op.class == Class::Atomic && active != 0 && self.core.is_atomic_on_global(op, lanes, active)
     }
 
     /// Executes an instruction that computes, loads or stores; whether it touches memory ([`Threads::footprint`]).
@@ -129,13 +125,8 @@ impl<'k> Threads<'k> {
         if !B::PLAIN && op.class == Class::Copy {
             return self.touch_copied::<B>(issuing, lanes).map(|()| true);
         }
-        if matches!(op.class, Class::Load | Class::Store) {
-            let global = &mut Global::Logged(issuing.memory, &mut self.log);
-            self.core.access(global, op, lanes, active, &mut self.footprint.addresses)?;
-        } else {
-            self.footprint.addresses = self.core.addresses(op, lanes, active);
-            self.perform(issuing, lanes)?;
-        }
+        let global = &mut Global::Logged(issuing.memory, &mut self.log);
+        self.core.access(global, op, lanes, active, &mut self.footprint.addresses)?;
         if !B::PLAIN {
             let addresses = self.footprint.addresses;
             self.note::<B>(|notes, core| notes.executed(core, (now, pc), (lanes, active), &addresses));
@@ -158,8 +149,7 @@ impl<'k> Threads<'k> {
     /// An asynchronous copy: its requests are those of its reads. That it writes to shared memory costs nothing.
     fn touch_copied<B: Build>(&mut self, issuing: Issuing<'_>, lanes: Lanes<'_>) -> Result<(), LaneFault> {
         let Issuing { op, pc, active, now, .. } = issuing;
-        let copied = self.core.copied(op, lanes, active);
-        self.perform(issuing, lanes)?;
+        let copied = self.core.copied(&mut Global::Logged(issuing.memory, &mut self.log), op, lanes, active)?;
         for (mask, addresses) in copied.accesses(active) {
             self.note::<B>(|notes, core| notes.executed(core, (now, pc), (lanes, mask), &addresses));
         }
@@ -171,8 +161,8 @@ impl<'k> Threads<'k> {
     /// Texture fetches, each texture separately. Texels of one byte count as the word they are in. Accesses to surfaces
     /// are as those to global memory.
     fn touch_texels(&mut self, facts: &Facts<'_>, issuing: Issuing<'_>, lanes: Lanes<'_>) -> Result<(), LaneFault> {
-        let texels = self.core.texels(issuing.op, lanes, issuing.active);
-        self.perform(issuing, lanes)?;
+        let global = &mut Global::Logged(issuing.memory, &mut self.log);
+        let texels = self.core.texels(global, issuing.op, lanes, issuing.active)?;
         let Footprint { addresses, spaces, fixed } = &mut self.footprint;
         (*spaces, *fixed) = (Spaces::default(), None);
         for lane in lanes_in(issuing.active) {

@@ -1,7 +1,8 @@
 //! The comment lines of kernel files.
 
 use super::texture::{self, View};
-use super::value::Value;
+use super::value::{self, Value};
+use crate::rng::Rng;
 use raddle_exec::texture::Texture;
 use raddle_ptx::isa::Type;
 
@@ -172,7 +173,8 @@ fn parse_arg(text: &str) -> Result<Arg, String> {
     let count: usize = count.trim_end_matches(']').parse().map_err(|_| format!("`{shape}` has no size"))?;
     let values = fill(values, ty, count)?;
     let size = ty.bytes() as usize;
-    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()[..size].to_vec()).collect();
+    let mut bytes = Vec::with_capacity(size * values.len());
+    values.iter().for_each(|v| bytes.extend_from_slice(&v.to_le_bytes()[..size]));
     Ok(if by_value { Arg::Value { bytes } } else { Arg::Buffer { name, bytes, ty, count } })
 }
 
@@ -184,6 +186,10 @@ pub(super) fn fill(text: &str, ty: Type, count: usize) -> Result<Vec<u64>, Strin
             (0..count).map(|i| Value::parse(&i.to_string(), ty).map(|v| v.bits(ty))).collect::<Result<_, _>>()?
         }
         ["fill", value] => vec![Value::parse(value, ty)?.bits(ty); count],
+        ["random", seed] => {
+            let mut rng = Rng::new(seed.parse().map_err(|_| format!("`{seed}` is not a seed"))?);
+            (0..count).map(|_| value::random(&mut rng, ty)).collect()
+        }
         _ => words.iter().map(|w| Value::parse(w, ty).map(|v| v.bits(ty))).collect::<Result<Vec<_>, _>>()?,
     };
     if values.len() > count {

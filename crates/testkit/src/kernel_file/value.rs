@@ -1,5 +1,6 @@
 //! Values as kernel files write them.
 
+use crate::rng::Rng;
 use raddle_ptx::isa::Type;
 
 /// An expected value.
@@ -69,6 +70,25 @@ impl Value {
             Self::Bits(bits) => show(bits, ty),
         }
     }
+}
+
+/// A random value: any bits of an integer; mostly a number of moderate size of a floating-point type.
+pub(super) fn random(rng: &mut Rng, ty: Type) -> u64 {
+    let bits = rng.next_u64();
+    // Bits of the fraction, and of the exponent.
+    let (fraction, exponent) = match ty {
+        Type::F16 => (10, 5),
+        Type::Bf16 => (7, 8),
+        Type::F32 => (23, 8),
+        Type::F64 => (52, 11),
+        _ => return bits & mask(ty),
+    };
+    if bits & 31 == 0 {
+        return bits >> 5 & mask(ty);
+    }
+    let bias = (1u64 << (exponent - 1)) - 1;
+    let sign = bits >> 63 << (fraction + exponent);
+    sign | (bias - 4 + (bits >> 5 & 7)) << fraction | bits >> 8 & ((1 << fraction) - 1)
 }
 
 fn mask(ty: Type) -> u64 {

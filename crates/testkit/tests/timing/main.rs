@@ -4,6 +4,7 @@ mod analytic;
 mod common;
 mod contract;
 mod counters;
+mod data;
 mod data_access;
 mod determinism;
 mod digests;

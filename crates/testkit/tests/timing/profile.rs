@@ -13,7 +13,7 @@ use raddle_sim::profile::{LaunchProfile, PcCounters};
 use raddle_sim::result::LaunchResult;
 use raddle_testkit::kernel_file::run_timed;
 use raddle_testkit::reference::KERNELS;
-use raddle_testkit::timing::{gtx480, run};
+use raddle_testkit::timing::{gtx480, machine, run};
 
 /// Lines with a known answer. The first operation of each of interest is marked by the opcode and its place.
 const KNOWN: &str = ".version 3.2\n.target sm_20\n.address_size 64\n\
@@ -101,6 +101,49 @@ fn bank_conflicts_belong_to_their_line() {
     let none = at(&profile, "st.shared.u32 [%r6], %r4;");
     assert_eq!((none.shared_accesses, none.shared_bank_conflicts), (WARPS, 0));
     assert_eq!(result.total().sm.shared_bank_conflicts, 3 * 31 + 15);
+}
+
+/// Accesses to shared memory, cycles lost to conflicts, and cycles of a kernel with this matrix load.
+fn matrix_load(load: &str, set: &[&str]) -> (u64, u64, u64) {
+    let source = format!(
+        "// run: grid=1 block=32\n.version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{{\n\
+         .shared .align 32 .b8 tile[4096];\n.reg .b32 %l, %a, %x<8>;\nmov.u32 %l, %laneid;\nmov.u32 %a, tile;\n\
+         {load}\nret;\n}}\n"
+    );
+    let runs = run_timed(&source, &machine("rtx3070", set), RunOptions::default).unwrap();
+    let sm = runs[0].result.total().sm;
+    (sm.shared_accesses, sm.shared_bank_conflicts, runs[0].result.cycles)
+}
+
+#[test]
+fn steps_of_matrix_loads_are_accesses_and_not_conflicts() {
+    let rows = |count: usize, stride: u32| {
+        let registers = ["%x0", "%x1", "%x2", "%x3"][..count].join(", ");
+        let load = format!("ldmatrix.sync.aligned.m8n8.x{count}.shared.b16 {{{registers}}}, [%a];");
+        format!("mad.lo.u32 %a, %l, {stride}, %a;\n{load}")
+    };
+    let fragment = |stride: u32| {
+        format!(
+            "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {{%x0, %x1, %x2, %x3, %x4, %x5, %x6, %x7}}, [%a], {stride};"
+        )
+    };
+    let [none, ideal] = [&[][..], &["sm.ideal.banks=true"]];
+    // Rows of a matrix side by side fill all banks; every second of them is in the banks of the first four.
+    for (load, accesses, conflicts) in [
+        (rows(1, 16), 1, 0),
+        (rows(2, 16), 2, 0),
+        (rows(4, 16), 4, 0),
+        (rows(4, 32), 4, 4),
+        (rows(4, 128), 4, 4 * 7),
+        (fragment(24), 8, 0),
+        (fragment(16), 8, 8),
+        (fragment(64), 8, 8 * 7),
+    ] {
+        let (found, lost, cycles) = matrix_load(&load, none);
+        assert_eq!((found, lost), (accesses, conflicts), "{load}");
+        let (found, lost, without) = matrix_load(&load, ideal);
+        assert_eq!((found, lost, without), (accesses, 0, cycles - conflicts), "{load}");
+    }
 }
 
 #[test]

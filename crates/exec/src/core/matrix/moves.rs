@@ -70,9 +70,9 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// Calls `f` with all that a matrix instruction reads from memory or writes there, for lanes that have come together. It is
-    /// moved in steps: of `ldmatrix` one for each matrix of 8 by 8, of others one for each register of a lane.
-    pub fn for_each_moved(&mut self, op: &Op, lanes: Lanes<'_>, mut f: impl FnMut(Moved)) {
+    /// Calls `f` with all that a matrix instruction will read from memory or write there, for lanes that have come together.
+    /// It is moved in steps: of `ldmatrix` one for each matrix of 8 by 8, of others one for each register of a lane.
+    pub(super) fn for_each_moved(&mut self, op: &Op, lanes: Lanes<'_>, mut f: impl FnMut(Moved)) {
         let program = self.program;
         let site = &program.matrices[op.target as usize];
         let what = &site.op;

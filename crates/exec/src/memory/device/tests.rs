@@ -1,4 +1,5 @@
 use super::*;
+use std::ptr::NonNull;
 
 #[test]
 fn bytes_are_left_free() {
@@ -47,8 +48,11 @@ fn many_allocations_one_after_the_other_take_little() {
 fn memory_of_the_host_is_used_in_place() {
     let mut m = DeviceMemory::new();
     m.alloc("a", 256).unwrap();
-    let bytes: &'static mut [u8] = vec![0; 64].leak();
-    let base = bytes.as_ptr().addr() as u64;
+    let bytes = NonNull::from(Vec::leak(vec![0u8; 64]));
+    // SAFETY: nobody else has these bytes, and they stay.
+    #[allow(unsafe_code)]
+    let bytes = unsafe { HostBytes::new(bytes.cast(), 64) };
+    let base = bytes.address();
     m.map("host", bytes);
     let b = m.alloc("b", 256).unwrap();
     m.write(base + 4, &[1, 2]).unwrap();
@@ -101,4 +105,35 @@ fn unwritten_bytes_are_found_when_tracked() {
     assert!(m.check_read(a, 4).is_ok());
     assert_eq!(m.check_read(a + 4, 4), Err(AccessError::NeverWritten { address: a + 6 }));
     assert_eq!(m.check_read(a + 2, 4), Err(AccessError::Misaligned { address: a + 2, bytes: 4 }));
+}
+
+#[test]
+fn overlaps_are_found_on_both_sides() {
+    let mut m = DeviceMemory::new();
+    m.guard();
+    let (a, b) = (m.alloc("a", 256).unwrap(), m.alloc("b", 512).unwrap());
+    for (range, expect) in [
+        (a..a + 1, true),
+        (a + 255..a + 256, true),
+        (a + 256..b, false),
+        (a - 8..a, false),
+        (a - 8..a + 1, true),
+        (a + 256..b + 1, true),
+        (0..u64::MAX, true),
+        (b + 512..u64::MAX, false),
+    ] {
+        assert_eq!(m.overlaps(&range), expect, "{range:x?}");
+    }
+    m.free(b);
+    assert!(!m.overlaps(&(a + 256..u64::MAX)) && m.overlaps(&(a..b)));
+}
+
+#[test]
+fn addresses_that_others_use_are_refused() {
+    let mut m = DeviceMemory::new();
+    m.reserve_with(|end| end <= HEAP_BASE + 1024);
+    let a = m.alloc("a", 700).unwrap();
+    let error = m.alloc("b", 257).unwrap_err();
+    assert!(error.to_string().contains("used by the program"), "{error}");
+    assert_eq!(m.alloc("c", 256).unwrap(), a + 768, "what was refused takes no place");
 }

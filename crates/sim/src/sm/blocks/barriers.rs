@@ -269,14 +269,16 @@ fn together<B: Build>(on: &mut Shared<'_, B>, issuing: Issuing<'_>, inst: Option
         on.threads.note::<B>(|notes, core| notes.together(core, (now, pc), (lanes, active)));
         return Ok(());
     }
-    on.threads.core.matrix(&mut Global::Logged(memory, &mut on.threads.log), op, lanes, active)?;
     let timed = on.facts.op(pc);
+    let mut moved = Vec::new();
+    let wanted = inst.filter(|_| timed.mem != MemKind::None);
+    let global = &mut Global::Logged(memory, &mut on.threads.log);
+    on.threads.core.matrix(global, op, lanes, active, wanted.map(|_| &mut moved))?;
     if timed.mem == MemKind::Store {
         on.threads.log.end_group(now);
     }
-    if let Some(inst) = inst {
-        let (core, entry) = (&mut on.threads.core, on.insts.get_mut(inst));
-        make_requests((&on.facts, &mut on.account), core, entry, (op, timed), lanes);
+    if let Some(inst) = wanted {
+        make_requests((&on.facts, &mut on.account), on.insts.get_mut(inst), timed, &mut moved);
     }
     Ok(())
 }

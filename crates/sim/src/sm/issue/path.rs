@@ -80,7 +80,8 @@ impl<B: Build> Path<'_, '_, B> {
         let inst = on.insts.alloc();
         let entry = on.insts.get_mut(inst);
         (entry.warp, entry.pc, entry.issued, entry.row, entry.at) = (warp.0, pc, mask, row, now);
-        (entry.pending, entry.bank_cycles, entry.shared, entry.local) = (0, 1, false, false);
+        (entry.pending, entry.bank_cycles, entry.bank_steps) = (0, 1, 1);
+        (entry.shared, entry.local) = (false, false);
         on.warps.enter(warp, timed, entry);
         if !B::PLAIN {
             entry.shape = self.power.issued::<B>(timed, active, now);

@@ -133,7 +133,7 @@ pub(in super::super) fn execute<B: Build>(
     later: bool,
 ) -> Result<(), LaneFault> {
     let lanes = on.warps.lanes(issuing.warp);
-    if on.threads.is_global_atomic(&on.facts, issuing, lanes) {
+    if on.threads.is_global_atomic(issuing, lanes) {
         return prepare_atomic(on, inst, issuing);
     }
     if on.threads.touch::<B>(&on.facts, issuing, lanes)? {

@@ -22,8 +22,12 @@ impl Outgoing {
         let done = match op.mem {
             _ if entry.bank_cycles > 1 => {
                 entry.bank_cycles -= 1;
-                desk.on.account.counters.shared_bank_conflicts += 1;
-                desk.on.account.row(entry.pc).into_iter().for_each(|row| row.shared_bank_conflicts += 1);
+                if entry.bank_steps > 1 {
+                    entry.bank_steps -= 1;
+                } else {
+                    desk.on.account.counters.shared_bank_conflicts += 1;
+                    desk.on.account.row(entry.pc).into_iter().for_each(|row| row.shared_bank_conflicts += 1);
+                }
                 false
             }
             _ if entry.accesses.is_empty() => true,

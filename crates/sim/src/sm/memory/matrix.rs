@@ -1,8 +1,8 @@
 //! The requests of instructions that move matrices between registers and memory (`ldmatrix`, `wmma.load` and the like).
 //!
 //! Their lanes touch more than one place each. What they touch is moved in steps: of `ldmatrix` a matrix of 8 rows of 16
-//! bytes, of others a register of every lane. In shared memory a step takes as many cycles as its words are in one bank; in
-//! global memory the instruction asks once for every segment that it touches in any step.
+//! bytes, of others a register of every lane. In shared memory each step is an access, which takes as many cycles as its
+//! words are in one bank; in global memory the instruction asks once for every segment that it touches in any step.
 
 use super::super::account::Account;
 use super::super::build::Build;
@@ -11,38 +11,33 @@ use super::super::footprint::Spaces;
 use super::super::in_flight::InFlight;
 use super::coalesce::{Rules, bank_cycles, coalesce_moved};
 use crate::kernel::{MemKind, TimedOp};
-use raddle_exec::core::{Core, Lanes, Moved};
-use raddle_exec::op::Op;
+use raddle_exec::core::Moved;
+use raddle_ptx::num::fit;
 
 /// Words that a step has at most: one for each lane.
 const WORDS: usize = 32;
 
-/// Makes the requests of a matrix instruction that lanes execute together, if it moves something.
+/// Makes the requests of a matrix instruction for what it has moved, if anything.
 pub(in super::super) fn make_requests<B: Build>(
     (facts, account): (&Facts<'_>, &mut Account<B>),
-    core: &mut Core<'_>,
     entry: &mut InFlight,
-    (op, timed): (&Op, &TimedOp),
-    lanes: Lanes<'_>,
+    timed: &TimedOp,
+    moved: &mut [Moved],
 ) {
-    if timed.mem == MemKind::None {
-        return;
-    }
-    let mut moved = Vec::new();
-    core.for_each_moved(op, lanes, |part| moved.push(part));
     let Some(first) = moved.first() else { return };
     let is_write = timed.mem == MemKind::Store;
     let (config, counters) = (facts.config, &mut account.counters);
     if Spaces::of(timed.space, &[first.address; 32], 1).shared != 0 {
         let shared = &config.sm.shared;
+        entry.bank_steps = fit(steps(moved).count());
         entry.bank_cycles = match config.sm.ideal.banks {
-            true => 1,
-            false => steps(&moved).map(|step| cycles(step, shared.banks, shared.groups)).sum(),
+            true => entry.bank_steps,
+            false => steps(moved).map(|step| cycles(step, shared.banks, shared.groups)).sum(),
         };
-        counters.shared_accesses += 1;
+        counters.shared_accesses += u64::from(entry.bank_steps);
         entry.shared = true;
         if let Some(row) = account.row(entry.pc) {
-            row.shared_accesses += 1;
+            row.shared_accesses += u64::from(entry.bank_steps);
         }
         return;
     }
@@ -56,7 +51,7 @@ pub(in super::super) fn make_requests<B: Build>(
     super::access::count_global(counters, is_write, &entry.accesses, sector);
     entry.shared = entry.accesses.is_empty();
     if let Some(row) = account.row(entry.pc) {
-        super::access::charge_requests(facts, row, &entry.accesses, distinct_bytes(&mut moved));
+        super::access::charge_requests(facts, row, &entry.accesses, distinct_bytes(moved));
     }
 }
 

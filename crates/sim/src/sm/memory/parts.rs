@@ -113,7 +113,8 @@ impl Parts {
         }
         let entry = on.insts.get_mut(carrier);
         (entry.warp, entry.pc, entry.at, entry.pending) = (warp, pc, at, 0);
-        (entry.bank_cycles, entry.shared, entry.local, entry.gathered) = (1, false, false, false);
+        (entry.bank_cycles, entry.bank_steps) = (1, 1);
+        (entry.shared, entry.local, entry.gathered) = (false, false, false);
         entry.members = members;
         if let Some(all) = all {
             make_requests(&on.facts, &mut on.account, on.insts.get_mut(carrier), &all);
