@@ -3,6 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::out::{self, count};
 use crate::run;
+use crate::source_files::SourceArgs;
 use crate::sources::{self, Sources, own_line};
 use raddle_lab::accesses;
 use raddle_lab::drawing::{Drawing, Medium};
@@ -38,6 +39,8 @@ Examples:
 pub struct Args {
     #[command(flatten)]
     run: Box<run::Args>,
+    #[command(flatten)]
+    sources: SourceArgs,
     /// File for the picture; it ends in .svg, .png or .pdf
     #[arg(long, short, value_name = "FILE", default_value = "accesses.svg", help_heading = "Picture")]
     output: PathBuf,
@@ -75,13 +78,14 @@ pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     let mut record = AccessRecord::new(args.sm, args.launch as usize - 1, args.access - 1);
     let (mut places, mut machine) = (Vec::new(), None);
     let mut keep = |done: &run::Ran<'_>| {
-        let sources = Sources::of(done);
+        let sources = Sources::of(done, &args.run, &args.sources)?;
         let place = |count: &PcCount| {
             let (pc, ptx_line, line, label) =
                 (count.pc, count.ptx_line, own_line(Line::of(count)), sources.label(count));
             Place { pc, line, ptx_line, label }
         };
         places = sources::operations(done, args.launch).iter().map(place).collect();
+        sources.tell();
         machine = done.machine.map(|machine| machine.config.clone());
         Ok(())
     };

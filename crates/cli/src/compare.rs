@@ -1,6 +1,6 @@
 //! `raddle compare`: a grid from the command line, and tables at once.
 
-use crate::exec::host::LOADERS;
+use crate::exec::host::AllowArgs;
 use crate::exit::{Exit, Failure};
 use crate::figure_export::{FigureArgs, write_data};
 use crate::fill;
@@ -46,7 +46,7 @@ design is shown as `refused`; the exit code is then still 0.
 Examples:
   raddle compare bfs spmv --issue lrr,gto
   raddle compare examples/saxpy.toml matmul --issue lrr,gto
-  raddle compare program.toml --preset gtx480,v100
+  raddle compare program.toml --preset gtx480,v100 --allow-programs
   raddle compare all --issue gto,all --size tiny --repeats 3
   raddle compare bfs mum --divergence pdom,dwf,tbc --kernels --csv models.csv
   raddle compare all --issue lrr,gto --output speedup.pdf --width ieee --data numbers
@@ -107,6 +107,8 @@ pub struct Args {
     /// Keep results in this folder, and reuse the results that are there
     #[arg(long, value_name = "FOLDER")]
     store: Option<PathBuf>,
+    #[command(flatten)]
+    allow: AllowArgs,
     #[command(flatten)]
     jobs: Jobs,
     /// Print one JSON object with all tables
@@ -279,7 +281,7 @@ impl Args {
     /// The experiment they describe: one axis with every combination.
     fn experiment(&self, registry: &Arc<Registry>) -> Result<Experiment, Failure> {
         let words = self.workloads.iter().map(String::as_str);
-        let mut files = Files::with_loaders(Path::new(""), LOADERS);
+        let mut files = Files::with_loaders(Path::new(""), self.allow.loaders());
         let chosen = workloads(words, &mut files).map_err(|(_, problem)| problem)?;
         let mut experiment = Experiment::new("compare", chosen, registry);
         (experiment.size, experiment.files) = (self.size(), files);

@@ -2,12 +2,13 @@
 //!
 //! The Python package is one. It prints nothing by itself: everything here is a text or a value.
 
-use crate::exec::host::LOADERS;
+use crate::exec::host::loaders;
 use crate::exit::Failure;
 use crate::profile::Profiled;
 use crate::render::{self, Text};
 use crate::run::launches::Launches;
 use crate::run::{cuda, stop};
+use crate::source_files::{SourceFiles, folder_of};
 use crate::sources::Sources;
 use crate::{fill, run};
 use raddle_lab::experiment::Files;
@@ -21,7 +22,7 @@ use raddle_sim::config::{Machine, Problem};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::rc::Rc;
+use std::sync::Arc;
 
 pub use crate::run::cuda::kernel;
 pub use raddle_cuda::names::short as short_name;
@@ -56,10 +57,11 @@ pub fn stopped(ending: &Stop, ptx: &PtxFile) -> String {
     plain(&stop::text(ending, &Text::new(&ptx.path, &ptx.source), ptx))
 }
 
-/// The workloads of an experiment that are files, relative to a folder.
+/// The workloads of an experiment that are files, relative to a folder. Their programs are run: whoever embeds Raddle runs
+/// code of their own anyway.
 #[must_use]
 pub fn files(folder: &Path) -> Files {
-    Files::with_loaders(folder, LOADERS)
+    Files::with_loaders(folder, loaders(true))
 }
 
 /// Compiles the kernels of a CUDA file to PTX.
@@ -122,11 +124,17 @@ impl Shown<'_> {
         slots.into_iter().map(|(name, slots, _)| (name, slots)).collect()
     }
 
+    /// Files may be below the folder of the module, or below the current one if the module has no file.
+    fn sources(&self) -> Sources {
+        let files = SourceFiles::below([folder_of(Path::new(&self.ptx.path))]);
+        Sources::new(self.ptx, self.cuda, Arc::new(files))
+    }
+
     fn profiled(&self) -> Option<Profiled> {
         let machine = &self.machine?.config;
         let kernels = profile::kernels(self.launches);
-        let sources = Rc::new(Sources::new(self.ptx, self.cuda));
-        (!kernels.is_empty()).then(|| Profiled::new(&self.ptx.path, machine, kernels, |_| Rc::clone(&sources)))
+        let sources = Arc::new(self.sources());
+        (!kernels.is_empty()).then(|| Profiled::new(&self.ptx.path, machine, kernels, |_| Arc::clone(&sources)))
     }
 
     /// The profile by source lines, as `raddle profile --json` has it; none of launches without one.
@@ -145,7 +153,7 @@ impl Shown<'_> {
     #[must_use]
     pub fn lanes(&self, record: &IssueRecord) -> Option<String> {
         let width = self.machine?.config.sm.warp_width;
-        let sources = Sources::new(self.ptx, self.cuda);
+        let sources = self.sources();
         let timed = self.launches.first()?.timed.as_ref()?;
         let labels: BTreeMap<u32, _> = timed.pcs.iter().map(|count| (count.pc, sources.label(count))).collect();
         let drawing = lanes::drawing(&record.issued, width, &labels);

@@ -14,14 +14,17 @@ pub(crate) mod host;
 mod kernels;
 pub(crate) mod library;
 mod options;
+mod session;
 
 pub use guest::Guest;
 
 use crate::exit::{Exit, Failure};
 use crate::out;
 use options::{OPTIONS_VARIABLE, Options};
+use raddle_lab::program_file::{LIBRARIES, library_path};
 use raddle_runtime::Problem;
 use raddle_sim::seam::Registry;
+use session::{SESSION, Session};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,6 +56,10 @@ A kernel that faults is reported at once, with thread and source line; the progr
 CUDA would return. With --on-fault warn, a read outside of memory returns zero and the kernel continues. Such
 reads are reported once for each instruction, and the table counts them.
 
+PROGRAM may start others, as make does. The table of --stats has the launches of all of them. A timeline is of
+one process: the second one that uses the GPU writes its own to FILE with 1 before the ending, and so on. The
+same holds for --intervals and --html.
+
 Examples:
   raddle cc saxpy.cu -o saxpy
   raddle exec ./saxpy
@@ -74,7 +81,7 @@ pub(crate) fn run(args: &Args, registry: &Registry) -> Result<Exit, Failure> {
     if options.last().is_some_and(|last| last == "--") {
         options.pop();
     }
-    start(&path, rest, &options)
+    start(&path, rest, &options, &args.options)
 }
 
 /// Whether a file is a program, and not something that `raddle run` takes.
@@ -96,28 +103,32 @@ pub(crate) fn profile(program: &Path, rest: &[OsString], registry: &Registry) ->
     let own = options.iter().rposition(|word| Path::new(word) == program);
     own.into_iter().for_each(|at| drop(options.remove(at)));
     options.push("--profile".to_owned());
-    Options::parse(options.clone()).map_err(Problem::new)?.check(registry)?;
-    start(program, rest, &options)
+    let parsed = Options::parse(options.clone()).map_err(Problem::new)?;
+    parsed.check(registry)?;
+    start(program, rest, &options, &parsed)
 }
 
 /// The command that starts a program with the library and these options.
 fn command(path: &Path, options: &[String]) -> Result<Command, Problem> {
     let folder = library::folder()?;
-    let old = std::env::var_os("LD_LIBRARY_PATH");
-    let paths = [folder].into_iter().chain(old.iter().flat_map(std::env::split_paths));
-    let paths = std::env::join_paths(paths).map_err(|e| Problem::new(e.to_string()))?;
+    let old = std::env::var_os(LIBRARIES);
+    let paths = library_path(folder.as_os_str(), old.as_deref());
     let options = serde_json::to_string(options).map_err(|e| Problem::new(e.to_string()))?;
     let mut command = Command::new(path);
-    command.env("LD_LIBRARY_PATH", paths).env(OPTIONS_VARIABLE, options);
+    command.env(LIBRARIES, paths).env(OPTIONS_VARIABLE, options);
     Ok(command)
 }
 
-/// Starts a program with the library and these options, and gives its exit code.
-fn start(path: &Path, rest: &[OsString], options: &[String]) -> Result<Exit, Failure> {
-    let status = command(path, options)?.args(rest).status().map_err(|e| {
+/// Starts a program with the library and these options, as words and as they were read, and gives its exit code.
+fn start(path: &Path, rest: &[OsString], words: &[String], options: &Options) -> Result<Exit, Failure> {
+    let session = Session::new(options)?;
+    let shared = session.iter().flat_map(|session| [SESSION.to_owned(), session.folder().display().to_string()]);
+    let words: Vec<String> = words.iter().cloned().chain(shared).collect();
+    let status = command(path, &words)?.args(rest).status().map_err(|e| {
         Problem::new(format!("cannot run {}: {e}", path.display()))
             .help("compile a program with `raddle cc FILE.cu -o PROGRAM`")
     })?;
+    session.iter().try_for_each(Session::finish)?;
     match status.code() {
         Some(code) => Ok(Exit::Program(code as u8)),
         None => Ok(ended_by_signal(path, status)),

@@ -3,6 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::run;
+use crate::source_files::SourceArgs;
 use crate::sources;
 use raddle_lab::drawing::Medium;
 use raddle_lab::gangs;
@@ -28,6 +29,8 @@ Example:
 pub struct Args {
     #[command(flatten)]
     run: Box<run::Args>,
+    #[command(flatten)]
+    sources: SourceArgs,
     /// File for the picture; it ends in .svg, .png or .pdf
     #[arg(long, short, value_name = "FILE", default_value = "gangs.svg", help_heading = "Picture")]
     output: PathBuf,
@@ -47,7 +50,7 @@ pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     let mut record = GangRecord::new(args.sm, args.launch as usize - 1);
     let mut labels = BTreeMap::new();
     let mut keep = |done: &run::Ran<'_>| {
-        labels = sources::labels(done, args.launch);
+        labels = sources::labels(done, args.launch, &args.run, &args.sources)?;
         Ok(())
     };
     let exit = run::with(&args.run, registry, Some(&mut record), Some(&mut keep))?;

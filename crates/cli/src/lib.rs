@@ -37,6 +37,7 @@ mod ptx;
 mod render;
 mod run;
 mod shell;
+mod source_files;
 mod sources;
 mod status_line;
 mod workloads;
@@ -248,6 +249,31 @@ fn run_command(registry: Registry, Cli { color, command }: Cli) -> Exit {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+
+    /// The commands that do something, as they are written.
+    fn leaves(command: &clap::Command, path: &str) -> Vec<String> {
+        let name = format!("{path}{}", command.get_name());
+        let below = command.get_subcommands().filter(|below| below.get_name() != "help");
+        let below: Vec<String> = below.flat_map(|below| leaves(below, &format!("{name} "))).collect();
+        if below.is_empty() { vec![name] } else { below }
+    }
+
+    #[test]
+    fn the_security_page_has_a_row_for_every_command() {
+        let page = include_str!("../../../SECURITY.md");
+        let rows = page.lines().filter(|line| line.starts_with("| `") || line.starts_with("| the "));
+        let cells: Vec<Vec<&str>> = rows.map(|row| row.trim_matches('|').split('|').map(str::trim).collect()).collect();
+        assert!(cells.iter().all(|row| row.len() == 5 && row.iter().all(|cell| !cell.is_empty())), "{cells:?}");
+        let named: Vec<&str> =
+            cells.iter().flat_map(|row| row[0].split(", ")).map(|name| name.trim_matches('`')).collect();
+        let others = ["libcudart.so", "the Python package"];
+        let mut wanted = leaves(&super::Cli::command(), "");
+        wanted.extend(others.map(str::to_owned));
+        let [mut named, mut wanted] = [named.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>(), wanted];
+        named.sort();
+        wanted.sort();
+        assert_eq!(named, wanted, "the table in SECURITY.md and the commands");
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -22,7 +22,7 @@ pub fn data(text: &str) -> io::Result<()> {
 }
 
 /// Text with control characters spelt out, such as `\u{1b}`; newlines and tabs stay.
-fn visible(text: &str) -> Cow<'_, str> {
+pub fn visible(text: &str) -> Cow<'_, str> {
     let is_hidden = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     if !text.contains(is_hidden) {
         return text.into();

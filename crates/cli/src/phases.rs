@@ -3,6 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::run;
+use crate::source_files::SourceArgs;
 use crate::sources;
 use raddle_lab::drawing::Medium;
 use raddle_lab::phases;
@@ -29,6 +30,8 @@ Example:
 pub struct Args {
     #[command(flatten)]
     run: Box<run::Args>,
+    #[command(flatten)]
+    sources: SourceArgs,
     /// File for the picture; it ends in .svg, .png or .pdf
     #[arg(long, short, value_name = "FILE", default_value = "phases.svg", help_heading = "Picture")]
     output: PathBuf,
@@ -48,7 +51,7 @@ pub fn run(args: &Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     let mut recorder = Recorder::without_stalls();
     let mut labels = BTreeMap::new();
     let mut keep = |done: &run::Ran<'_>| {
-        labels = sources::labels(done, args.launch);
+        labels = sources::labels(done, args.launch, &args.run, &args.sources)?;
         Ok(())
     };
     let exit = run::with(&args.run, registry, Some(&mut recorder), Some(&mut keep))?;

@@ -9,6 +9,7 @@ use crate::exec;
 use crate::exit::{Exit, Failure};
 use crate::out;
 use crate::run::{self, Ran};
+use crate::source_files::SourceArgs;
 use crate::sources::Sources;
 use advice::Slowdown;
 use raddle_runtime::Problem;
@@ -18,7 +19,6 @@ use raddle_sim::seam::Registry;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 
 #[derive(clap::Args)]
@@ -76,7 +76,9 @@ pub struct View {
     ptx: bool,
     /// Write a self-contained page with sources, instructions and all counters
     #[arg(long, value_name = "FILE", help_heading = "Profile")]
-    html: Option<PathBuf>,
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub sources: SourceArgs,
 }
 
 /// A kernel of a profile.
@@ -85,7 +87,7 @@ struct Kernel {
     /// What slows it down.
     slowdowns: Vec<Slowdown>,
     /// What it was compiled from.
-    sources: Rc<Sources>,
+    sources: Arc<Sources>,
 }
 
 /// The profile of a run.
@@ -102,7 +104,7 @@ impl Profiled {
         about: &str,
         machine: &MachineConfig,
         kernels: Vec<KernelProfile>,
-        sources: impl Fn(&str) -> Rc<Sources>,
+        sources: impl Fn(&str) -> Arc<Sources>,
     ) -> Self {
         let kernel = |profile: KernelProfile| Kernel {
             slowdowns: advice::of(&profile, machine),
@@ -132,12 +134,12 @@ pub fn run(args: Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
     }
     run.need_timing()?;
     run.profile = true;
-    let mut profiled = None;
+    let (mut profiled, named) = (None, &run);
     let mut look = |done: &Ran<'_>| {
         let Some(machine) = done.machine else { return Ok(()) };
-        let sources = Rc::new(Sources::of(done));
+        let sources = Arc::new(Sources::of(done, named, &view.sources)?);
         let kernels = profile::kernels(&done.outcome.launches);
-        profiled = Some(Profiled::new(&done.ptx.path, &machine.config, kernels, |_| Rc::clone(&sources)));
+        profiled = Some(Profiled::new(&done.ptx.path, &machine.config, kernels, |_| Arc::clone(&sources)));
         Ok(())
     };
     let exit = run::with(&run, registry, None, Some(&mut look))?;
@@ -150,6 +152,7 @@ pub fn run(args: Args, registry: &Arc<Registry>) -> Result<Exit, Failure> {
         true => out::json(&profiled.json())?,
         false => out::data(&view.text(&profiled, what_if))?,
     }
+    profiled.kernels.iter().for_each(|kernel| kernel.sources.tell());
     Ok(exit)
 }
 
@@ -161,7 +164,7 @@ impl Profiled {
 
     /// For people, so many lines of each kernel.
     pub fn top(&self, lines: u32) -> String {
-        View { top: lines, ptx: false, html: None }.text(self, false)
+        View { top: lines, ptx: false, html: None, sources: SourceArgs::default() }.text(self, false)
     }
 }
 

@@ -1,36 +1,46 @@
 //! The text of the lines that profiles and pictures show.
 
-use crate::run::Ran;
+use crate::run::{self, Ran};
+use crate::source_files::{SourceArgs, SourceFiles, folder_of};
 use raddle_lab::label::Label;
 use raddle_runtime::profile::Line;
 use raddle_runtime::timing::PcCount;
-use raddle_runtime::{PtxFile, input};
-use std::cell::RefCell;
+use raddle_runtime::{Problem, PtxFile};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The PTX of a run, and what it was compiled from as far as that can be read.
 #[derive(Default)]
 pub struct Sources {
     ptx: Vec<String>,
-    /// The folder the PTX is in.
-    folder: PathBuf,
     /// Files that have been looked for.
-    files: RefCell<BTreeMap<String, Option<Vec<String>>>>,
+    known: Mutex<BTreeMap<String, Option<Vec<String>>>>,
+    files: Arc<SourceFiles>,
 }
 
 impl Sources {
-    /// Of what was run.
-    pub fn of(ran: &Ran<'_>) -> Self {
-        Self::new(ran.ptx, ran.cuda.as_ref().map(|(name, text)| (name.as_str(), *text)))
+    /// Of what was run. Files may be below the folders of the PTX and of the file on the command line.
+    pub fn of(ran: &Ran<'_>, run: &run::Args, args: &SourceArgs) -> Result<Self, Problem> {
+        let cuda = ran.cuda.as_ref().map(|(name, text)| (name.as_str(), *text));
+        // A workload is not in a folder.
+        let named = match cuda {
+            Some(_) => Vec::new(),
+            None => vec![folder_of(Path::new(&ran.ptx.path)), folder_of(run.file())],
+        };
+        Ok(Self::new(ran.ptx, cuda, Arc::new(args.files(named)?)))
     }
 
     /// Of PTX, with the name and text of what it was compiled from where that is at hand.
-    pub fn new(ptx: &PtxFile, cuda: Option<(&str, &str)>) -> Self {
+    pub fn new(ptx: &PtxFile, cuda: Option<(&str, &str)>, files: Arc<SourceFiles>) -> Self {
         let lines = |text: &str| text.lines().map(str::to_owned).collect();
-        let files = cuda.iter().map(|(name, text)| ((*name).to_owned(), Some(lines(text)))).collect();
-        let folder = Path::new(&ptx.path).parent().unwrap_or(Path::new("")).to_owned();
-        Self { ptx: lines(&ptx.source), folder, files: RefCell::new(files) }
+        let known = cuda.iter().map(|(name, text)| ((*name).to_owned(), Some(lines(text)))).collect();
+        Self { ptx: lines(&ptx.source), known: Mutex::new(known), files }
+    }
+
+    /// Says which files were not shown.
+    pub fn tell(&self) {
+        self.files.tell();
     }
 
     /// An instruction as the PTX has it.
@@ -60,23 +70,21 @@ impl Sources {
 
     /// All lines of a file, if it can be read.
     pub fn file(&self, name: &str) -> Option<Vec<String>> {
-        self.files.borrow_mut().entry(name.to_owned()).or_insert_with(|| self.read(name)).clone()
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(name.to_owned())
+            .or_insert_with(|| self.files.lines(name))
+            .clone()
     }
 
     /// A line as its file has it, if the file can be read.
     pub fn text(&self, line: &Line) -> Option<String> {
         let Some(file) = &line.file else { return Some(self.ptx(line.line)) };
-        let mut files = self.files.borrow_mut();
-        let lines = files.entry(file.clone()).or_insert_with(|| self.read(file));
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = known.entry(file.clone()).or_insert_with(|| self.files.lines(file));
         let text = lines.as_ref()?.get((line.line as usize).checked_sub(1)?)?;
         Some(text.trim().to_owned())
-    }
-
-    /// Reads a file, by its name as the PTX has it or beside the PTX.
-    fn read(&self, name: &str) -> Option<Vec<String>> {
-        let text =
-            [Path::new(name).to_owned(), self.folder.join(name)].iter().find_map(|path| input::text(path).ok())?;
-        Some(text.lines().map(str::to_owned).collect())
     }
 }
 
@@ -97,9 +105,11 @@ pub fn operations<'r>(ran: &'r Ran<'_>, launch: u32) -> &'r [PcCount] {
 }
 
 /// What pictures say of the operations of a launch, counted from 1.
-pub fn labels(ran: &Ran<'_>, launch: u32) -> BTreeMap<u32, Label> {
-    let sources = Sources::of(ran);
-    operations(ran, launch).iter().map(|count| (count.pc, sources.label(count))).collect()
+pub fn labels(ran: &Ran<'_>, launch: u32, run: &run::Args, args: &SourceArgs) -> Result<BTreeMap<u32, Label>, Problem> {
+    let sources = Sources::of(ran, run, args)?;
+    let labels = operations(ran, launch).iter().map(|count| (count.pc, sources.label(count))).collect();
+    sources.tell();
+    Ok(labels)
 }
 
 #[cfg(test)]

@@ -75,6 +75,14 @@ impl Clang {
         path.is_absolute().then(|| path.canonicalize().ok()?.parent().map(Path::to_owned)).flatten()
     }
 
+    /// Where its own headers are, if it says so.
+    #[must_use]
+    pub fn resources(&self) -> Option<PathBuf> {
+        let output = self.command().arg("-print-resource-dir").output().ok()?;
+        let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        path.is_absolute().then_some(path)
+    }
+
     /// Makes the device library: the functions in `source`, with those of libclc that they use.
     ///
     /// # Errors

@@ -36,6 +36,10 @@ fn names_in(bytes: &[u8]) -> impl Iterator<Item = String> {
 pub fn stub(names: &BTreeSet<String>) -> String {
     let params = "void (*globals)(void **), void *binary, void *id, void (*more)(void **)";
     let mut text = format!("void __raddleRegisterLinkedBinary({params});\n");
+    // A library that is closed takes its kernels along.
+    text += "__attribute__((weak)) void __raddleUnregisterLinkedBinary(void *place);\n\
+        static __attribute__((destructor)) void leave(void) {\n\
+        if (__raddleUnregisterLinkedBinary) __raddleUnregisterLinkedBinary((void *)leave);\n}\n";
     for name in names {
         let _ = writeln!(text, "void {name}({params}) {{ __raddleRegisterLinkedBinary(globals, binary, id, more); }}");
     }

@@ -22,7 +22,7 @@ use raddle_workloads::Error as RunError;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,13 +34,17 @@ const TIME_LIMIT: f64 = 3600.0;
 /// The longest limit that can be given: a year.
 const LONGEST: f64 = 366.0 * 86400.0;
 /// The variable that says where libraries are.
-const LIBRARIES: &str = "LD_LIBRARY_PATH";
+pub const LIBRARIES: &str = "LD_LIBRARY_PATH";
 /// Lines of a program's stderr that errors show.
 const LINES: usize = 12;
 
 /// Those who compile and start programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
+    /// Whether the user has allowed it: a program file comes from anybody, and its program has the user's rights.
+    pub is_allowed: bool,
+    /// Refuses options of `raddle cc` that do more than say how a program is compiled.
+    pub check: fn(&[String]) -> Result<(), Problem>,
     /// Compiles sources with options of `raddle cc`.
     pub build: fn(&[PathBuf], &[String]) -> Result<Built, Problem>,
     /// The command that starts a program on a simulated GPU, with options of `raddle exec`.
@@ -64,7 +68,7 @@ impl Default for Host {
         fn no() -> Problem {
             Problem::new("programs with a `main` cannot be run here")
         }
-        Self { build: |_, _| Err(no()), command: |_, _| Err(no()) }
+        Self { is_allowed: true, check: |_| Ok(()), build: |_, _| Err(no()), command: |_, _| Err(no()) }
     }
 }
 
@@ -84,6 +88,18 @@ pub struct Counts {
 pub const COUNTS: &str = "--counts";
 /// The option that leaves bytes free before the first allocation.
 pub const HEAP_OFFSET: &str = "--heap-offset";
+
+/// The value of [`LIBRARIES`] for these folders and then those of another value. A value of nothing has no folders: after
+/// a colon it would be the current one.
+#[must_use]
+pub fn library_path(first: &OsStr, others: Option<&OsStr>) -> OsString {
+    let mut all = first.to_owned();
+    if let Some(others) = others.filter(|others| !others.is_empty()) {
+        all.push(":");
+        all.push(others);
+    }
+    all
+}
 
 /// A program file, with what all its runs have in common.
 #[derive(Debug)]
@@ -158,6 +174,33 @@ pub(crate) fn is_one(text: &str) -> bool {
     table.contains_key("program") || (!table.contains_key("module") && is_close())
 }
 
+/// The option that allows programs, and the variable that does.
+pub const ALLOW: &str = "--allow-programs";
+/// Set to 1, it allows programs.
+pub const ALLOW_VARIABLE: &str = "RADDLE_ALLOW_PROGRAMS";
+
+/// Says what a file would run, and how to allow it.
+fn not_allowed(program: &Spanned<OneOrMore>, args: &[String]) -> Problem {
+    let names = &program.get_ref().0;
+    let what = match names.iter().any(|name| is_source(Path::new(name))) {
+        true => "would be compiled and run",
+        false => "would be run",
+    };
+    let words: Vec<String> = names.iter().chain(args).map(|word| quoted(word)).collect();
+    Problem::new(format!("programs are not allowed; this {what}, with your rights: {}", words.join(" ")))
+        .at(Some(program.span()))
+        .help(format!("if you trust the file and the program, run the command with {ALLOW}, or set {ALLOW_VARIABLE}=1"))
+}
+
+/// A word of a command, in quotes where it has anything but letters, digits and some signs.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "._-+/=,:%@".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.escape_debug()),
+    }
+}
+
 fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ["cu", "cpp", "cc", "cxx", "c"].iter().any(|known| ending == *known))
 }
@@ -191,6 +234,9 @@ fn program(raw: &RawFile, folder: &Path, host: Host) -> Result<(PathBuf, Key), P
     }
     let options: Vec<String> =
         raw.compile.iter().flat_map(|compile| compile.get_ref().iter().map(|word| word.0.clone())).collect();
+    if let Some(compile) = &raw.compile {
+        (host.check)(&options).map_err(|problem| problem.at(Some(compile.span())))?;
+    }
     let built = (host.build)(&paths, &options).map_err(|problem| problem.at(at))?;
     let files = built.files.iter().map(|path| hash(path)).collect::<Result<Vec<_>, _>>()?;
     let all = json!([["files", files], ["options", options], ["compiler", built.compiler]]);
@@ -234,6 +280,9 @@ impl ProgramFile {
         };
         let inputs = raw.inputs.iter().map(named).collect::<Result<Vec<_>, _>>()?;
         let stdin = raw.stdin.as_ref().map(named).transpose()?;
+        if !host.is_allowed {
+            return Err(not_allowed(&raw.program, &args));
+        }
         let (program, kernels) = program(&raw, folder, host)?;
         let program = std::path::absolute(&program).map_err(|error| cannot_read(&program, &error))?;
         // Whether the library is there, and is the one it calls.
@@ -302,9 +351,8 @@ impl ProgramFile {
         let own =
             command.get_envs().find(|(name, _)| *name == LIBRARIES).and_then(|(_, value)| value.map(OsStr::to_owned));
         command.args(&self.args).envs(&self.env).current_dir(&self.folder).stdin(stdin?);
-        if let (Some(mut all), Some(more)) = (own, self.env.get(LIBRARIES)) {
-            all.push(format!(":{more}"));
-            command.env(LIBRARIES, all);
+        if let (Some(own), Some(more)) = (own, self.env.get(LIBRARIES)) {
+            command.env(LIBRARIES, library_path(&own, Some(OsStr::new(more))));
         }
         let ran = children::run(command, &self.expect.output, self.time_limit, how.is_stopping);
         let (end, [out, err]) = ran.map_err(|error| {

@@ -213,7 +213,7 @@ fn timeline_sections(experiment: &Experiment, timelines: &[(&Timeline, Drawn)]) 
     for (timeline, drawn) in timelines {
         let Timeline { name, title, source, .. } = timeline;
         let source = if source.is_empty() { String::new() } else { format!("; in the paper: {}", escape(source)) };
-        let about = escape(&timeline.about(experiment));
+        let (name, about) = (escape(name), escape(&timeline.about(experiment)));
         let _ = writeln!(html, "<h2 id=\"{name}\">{}</h2>\n<p class=\"soft\">{about}{source}.</p>", escape(title));
         let _ = match drawn {
             Ok(drawing) => writeln!(html, "<div class=\"wide\">{}</div>", svg(drawing, false)),

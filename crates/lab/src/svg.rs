@@ -26,6 +26,15 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
+/// JSON that can be in an element of a page: no character of it has a meaning in HTML, where `<!--` in a script would hide
+/// the end of the element.
+#[must_use]
+pub fn script_json(value: &serde_json::Value) -> String {
+    // They can only be in texts, where JSON allows this form of any character.
+    let hidden = [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026")];
+    hidden.into_iter().fold(value.to_string(), |text, (c, escaped)| text.replace(c, escaped))
+}
+
 /// A colour as style sheets write it.
 #[must_use]
 pub fn hex([r, g, b]: Rgb) -> String {
@@ -220,6 +229,15 @@ mod tests {
         let odd = "a\0\x07\x1b[31m\x0b\u{fffe}\u{ffff}b";
         assert_eq!(escape(odd), "a\u{fffd}\u{fffd}\u{fffd}[31m\u{fffd}\u{fffd}\u{fffd}b");
         assert_eq!(escape("\t\r\n\x7f\u{85}ä😀"), "\t\r\n\x7f\u{85}ä😀", "allowed");
+    }
+
+    #[test]
+    fn any_text_can_be_in_a_script() {
+        let texts = ["<!--<script>", "</script>", "<\\!--", "]]>", "&lt;\\u003c", "\"\\\n\u{2028}"];
+        let value = serde_json::json!({"texts": texts, "</script>": 1});
+        let json = script_json(&value);
+        assert!(!json.contains(['<', '>', '&']), "{json}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap(), value);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! | `counter`, `unit` | what was counted, and in what |
 //! | `value` | how much |
 //! | `source_file` | for `pc`, the source file of the operation, if the PTX names it; else empty |
+//! | `process`, `program` | for `raddle exec`, the process, from 0 in the order in which they began, and its program; else 0 and empty |
 
 use crate::error::{Error, Problem};
 use crate::outcome::{Launched, Outcome};
@@ -22,7 +23,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use raddle_sim::seam::Counted;
 use raddle_sim::stats::Counters;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -30,7 +31,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A value with everything that says what it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
     /// Number of the launch.
     pub launch: u64,
@@ -41,13 +42,17 @@ pub struct Row {
     /// Which of its kind.
     pub number: u64,
     /// Counter.
-    pub counter: &'static str,
+    pub counter: Cow<'static, str>,
     /// Its unit.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
     /// Its value.
     pub value: u64,
     /// The source file of what was counted, or nothing.
     pub source_file: String,
+    /// The process that launched it, where programs were run.
+    pub process: u64,
+    /// Its program, or nothing.
+    pub program: String,
 }
 
 /// A file format.
@@ -119,10 +124,11 @@ impl Table {
         value: u64,
     ) {
         let (launch, kernel, kind) = (self.launch, self.kernel.clone(), kind.into());
+        let (counter, unit) = (counter.into(), unit.into());
         // What is of a part must not be taken for the whole.
         let kind = if self.is_part { format!("{PART}{kind}").into() } else { kind };
         let source_file = self.source_file.clone();
-        self.rows.push(Row { launch, kernel, kind, number, counter, unit, value, source_file });
+        self.rows.push(Row { launch, kernel, kind, number, counter, unit, value, source_file, ..Row::default() });
     }
 
     fn group<C: Counters>(&mut self, kind: &'static str, number: usize, group: &C) {
@@ -217,6 +223,8 @@ const SCHEMA: &str = "message counters {
     required binary unit (utf8);
     required int64 value;
     required binary source_file (utf8);
+    required int64 process;
+    required binary program (utf8);
 }";
 
 enum Column {
@@ -234,10 +242,12 @@ fn write_parquet(to: impl Write + Send, rows: &[Row]) -> Result<(), ParquetError
         texts(|r| &r.kernel),
         texts(|r| &r.kind),
         numbers(|r| r.number),
-        texts(|r| r.counter),
-        texts(|r| r.unit),
+        texts(|r| &r.counter),
+        texts(|r| &r.unit),
         numbers(|r| r.value),
         texts(|r| &r.source_file),
+        numbers(|r| r.process),
+        texts(|r| &r.program),
     ];
     let mut group = writer.next_row_group()?;
     for column in columns {
@@ -260,10 +270,11 @@ mod tests {
     use parquet::record::RowAccessor;
 
     fn sample() -> Vec<Row> {
-        let row = |number, counter, value| {
-            let (kernel, unit) = ("a,\"b\"".to_owned(), "events");
-            let source_file = format!("{counter}.cu");
-            Row { launch: 1, kernel, kind: "l2".into(), number, counter, unit, value, source_file }
+        let row = |number, counter: &'static str, value| {
+            let (kernel, unit) = ("a,\"b\"".to_owned(), "events".into());
+            let (source_file, counter) = (format!("{counter}.cu"), counter.into());
+            let (process, program) = (3, "a.out".to_owned());
+            Row { launch: 1, kernel, kind: "l2".into(), number, counter, unit, value, source_file, process, program }
         };
         vec![row(0, "hits", 5), row(1, "misses", u64::from(u32::MAX) + 1)]
     }
@@ -293,9 +304,10 @@ mod tests {
         let file = written("a.csv");
         let mut reader = csv::Reader::from_path(&file.0).unwrap();
         let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
-        assert_eq!(names, ["launch", "kernel", "kind", "number", "counter", "unit", "value", "source_file"]);
+        let columns = ["launch", "kernel", "kind", "number", "counter", "unit", "value", "source_file"];
+        assert_eq!(names, [&columns[..], &["process", "program"]].concat());
         let back: Vec<Vec<String>> = reader.records().map(|r| r.unwrap().iter().map(str::to_owned).collect()).collect();
-        assert_eq!(back[1], ["1", "a,\"b\"", "l2", "1", "misses", "events", "4294967296", "misses.cu"]);
+        assert_eq!(back[1], ["1", "a,\"b\"", "l2", "1", "misses", "events", "4294967296", "misses.cu", "3", "a.out"]);
         assert_eq!(back.len(), 2);
     }
 
@@ -317,10 +329,11 @@ mod tests {
             assert_eq!(got.get_string(1).unwrap(), &want.kernel);
             assert_eq!(*got.get_string(2).unwrap(), want.kind);
             assert_eq!(got.get_long(3).unwrap() as u64, want.number);
-            assert_eq!(got.get_string(4).unwrap(), want.counter);
-            assert_eq!(got.get_string(5).unwrap(), want.unit);
+            assert_eq!(got.get_string(4).unwrap(), want.counter.as_ref());
+            assert_eq!(got.get_string(5).unwrap(), want.unit.as_ref());
             assert_eq!(got.get_long(6).unwrap() as u64, want.value);
             assert_eq!(*got.get_string(7).unwrap(), want.source_file);
+            assert_eq!((got.get_long(8).unwrap() as u64, got.get_string(9).unwrap()), (want.process, &want.program));
         }
     }
 

@@ -132,7 +132,7 @@ impl Device<'_> {
     /// # Errors
     /// When there is no such variable.
     pub fn bind_texture_in(&mut self, module: ModuleId, name: &str, texture: Texture) -> Result<(), Error> {
-        let file = self.module_file(module);
+        let file = self.module_file(module)?;
         let is_reference = |ty: Type| matches!(ty, Type::Texref | Type::Surfref);
         let names = file.module.vars.iter().filter(|v| is_reference(v.ty)).map(|v| v.name.as_str());
         if !names.clone().any(|n| n == name) {
@@ -141,7 +141,7 @@ impl Device<'_> {
             return Err(close.map(|c| problem.clone().help(format!("did you mean `{c}`?"))).unwrap_or(problem).into());
         }
         self.act_on_texture(name, &texture);
-        let textures = Arc::make_mut(self.textures_mut(module));
+        let textures = Arc::make_mut(self.textures_mut(module)?);
         match textures.iter_mut().find(|(n, _)| n == name) {
             Some((_, bound)) => *bound = texture,
             None => textures.push((name.to_owned(), texture)),
@@ -151,7 +151,8 @@ impl Device<'_> {
 
     /// Forgets what is bound to a variable; says whether there was something.
     pub fn unbind_texture(&mut self, module: ModuleId, name: &str) -> bool {
-        let textures = Arc::make_mut(self.textures_mut(module));
+        let Ok(textures) = self.textures_mut(module) else { return false };
+        let textures = Arc::make_mut(textures);
         let before = textures.len();
         textures.retain(|(bound, _)| bound != name);
         textures.len() < before

@@ -3,6 +3,7 @@
 use super::counts_writer::CountsWriter;
 use super::kernels::Kernels;
 use super::options::Options;
+use super::session::Member;
 use crate::exit::Failure;
 use crate::out;
 use crate::profile::Profiled;
@@ -10,6 +11,7 @@ use crate::render::{self, Text};
 use crate::run::outside::Outside;
 use crate::run::sanitize::{self, Found};
 use crate::run::stop;
+use crate::source_files::{SourceFiles, folder_of};
 use crate::sources::Sources;
 use raddle_cuda::names;
 use raddle_runtime::device::Setup;
@@ -22,7 +24,8 @@ use raddle_runtime::trace::SharedTracer;
 use raddle_runtime::{Error, Outcome, PtxFile};
 use raddle_sim::config::{Machine, MachineConfig};
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Notes that are printed at most; what goes wrong once often goes wrong a million times.
 const MOST_NOTES: usize = 50;
@@ -38,7 +41,8 @@ pub struct Guest {
     kept: Vec<Launched>,
     /// Sums of profiles, and what each kernel was compiled from.
     profiler: Profiler,
-    sources: BTreeMap<String, Rc<Sources>>,
+    sources: BTreeMap<String, Arc<Sources>>,
+    source_files: Arc<SourceFiles>,
     /// Notes that have been printed.
     notes: BTreeSet<String>,
     /// Reads outside of memory.
@@ -49,6 +53,10 @@ pub struct Guest {
     tracer: Option<SharedTracer>,
     /// Writes what a point counts.
     counts_writer: Option<CountsWriter>,
+    /// The process among those of one command.
+    member: Option<Member>,
+    /// The process that `kept` is of; the child of a fork has a copy of what its parent counted.
+    process: u32,
     has_ended: bool,
 }
 
@@ -62,7 +70,18 @@ impl Guest {
             out::talk(text);
             2
         };
-        let options = Options::from_environment().map_err(|text| wrong(&text))?;
+        let mut options = Options::from_environment().map_err(|text| wrong(&text))?;
+        let member = options.session.as_deref().map(Member::join).transpose();
+        let member = member.map_err(|problem| wrong(&problem.to_string()))?;
+        if let Some(member) = &member {
+            for path in options.rename(|path| member.own_file(path)) {
+                out::talk(&format!(
+                    "raddle: another program of this command came first: {} is of {}",
+                    path.display(),
+                    program()
+                ));
+            }
+        }
         let registry = raddle_mech::registry();
         let machine = options
             .load(&registry)
@@ -77,6 +96,10 @@ impl Guest {
         let tracer = options.trace.start(machine.as_ref());
         let tracer = tracer.map_err(|e| wrong(&render::failure(&e).unwrap_or_default()))?.map(SharedTracer::new);
         let (counts_writer, has_ended) = (options.counts.clone().map(CountsWriter::new), false);
+        // Before the program changes its folder.
+        let named = std::env::current_exe().ok().map(|program| folder_of(&program));
+        let source_files = options.view.sources.files(named.into_iter().chain([PathBuf::from(".")]));
+        let source_files = Arc::new(source_files.map_err(|problem| wrong(&problem.to_string()))?);
         let guest = Self {
             options,
             machine,
@@ -85,11 +108,14 @@ impl Guest {
             kept,
             profiler,
             sources,
+            source_files,
             notes,
             outside,
             found,
             tracer,
             counts_writer,
+            member,
+            process: std::process::id(),
             has_ended,
         };
         Ok((guest, setup))
@@ -145,13 +171,42 @@ impl Guest {
             self.stopped(&launched, stop, file);
         }
         if self.profiler.add(&launched) {
-            self.sources.insert(launched.kernel.clone(), Rc::new(Sources::new(file, None)));
+            let sources = Sources::new(file, None, Arc::clone(&self.source_files));
+            self.sources.insert(launched.kernel.clone(), Arc::new(sources));
         }
         let picoseconds = self.kernels.add(&launched, self.machine.as_ref().map(|machine| &machine.config));
         if self.options.stats.is_some() {
+            self.forget_parent();
             self.kept.push(launched);
         }
         picoseconds
+    }
+
+    /// In the child of a fork, forgets the launches of its parent, which has them in the table.
+    fn forget_parent(&mut self) {
+        let own = std::process::id();
+        if std::mem::replace(&mut self.process, own) == own {
+            return;
+        }
+        self.kept.clear();
+        if let Some(folder) = self.options.session.as_deref().filter(|_| self.member.is_some()) {
+            match Member::join(folder) {
+                Ok(member) => self.member = Some(member),
+                Err(problem) => out::talk(&format!("raddle: {problem}")),
+            }
+        }
+    }
+
+    /// Writes the table of counters, or leaves it to the command that started several programs.
+    fn write_stats(&mut self) -> Result<(), Failure> {
+        let Some(path) = self.options.stats.clone() else { return Ok(()) };
+        self.forget_parent();
+        let outcome = Outcome { launches: std::mem::take(&mut self.kept), ..Outcome::default() };
+        let rows = stats_table::rows(&outcome);
+        match &self.member {
+            Some(member) => Ok(member.leave(program(), rows)?),
+            None => Ok(stats_table::write(&path, Format::of(&path)?, &rows)?),
+        }
     }
 
     fn stopped(&self, launched: &Launched, stop: &Stop, file: &PtxFile) {
@@ -180,7 +235,7 @@ impl Guest {
         let Some(machine) = &self.machine else { return };
         let kernels = std::mem::take(&mut self.profiler).finish();
         let about = std::env::current_exe().unwrap_or_default();
-        let sources = |kernel: &str| self.sources.get(kernel).map(Rc::clone).unwrap_or_default();
+        let sources = |kernel: &str| self.sources.get(kernel).map(Arc::clone).unwrap_or_default();
         let profiled = Profiled::new(&about.display().to_string(), &machine.config, kernels, sources);
         let view = &self.options.view;
         match self.options.json {
@@ -190,6 +245,7 @@ impl Guest {
         if let Err(failure) = view.page(&profiled) {
             out::talk(&render::failure(&failure).unwrap_or_default());
         }
+        self.source_files.tell();
     }
 
     /// The program ends.
@@ -200,13 +256,8 @@ impl Guest {
         if let Some(Err(error)) = self.counts_writer.as_ref().map(CountsWriter::write) {
             out::talk(&format!("raddle: {error}"));
         }
-        if let Some(path) = self.options.stats.as_deref() {
-            let outcome = Outcome { launches: std::mem::take(&mut self.kept), ..Outcome::default() };
-            let written =
-                Format::of(path).and_then(|format| stats_table::write(path, format, &stats_table::rows(&outcome)));
-            if let Err(error) = written {
-                out::talk(&render::failure(&error.into()).unwrap_or_default());
-            }
+        if let Err(failure) = self.write_stats() {
+            out::talk(&render::failure(&failure).unwrap_or_default());
         }
         if let Some(tracer) = &self.tracer
             && let Err(failure) = self.options.trace.finish(&mut tracer.lock())
@@ -231,4 +282,10 @@ impl Guest {
             }
         }
     }
+}
+
+/// The name of the program that this process runs.
+fn program() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

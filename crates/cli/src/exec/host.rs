@@ -3,15 +3,37 @@
 use super::{command, library, refuse_static};
 use crate::run::cuda;
 use raddle_cuda::clang::Clang;
-use raddle_cuda::{nvcc, toolkit};
+use raddle_cuda::{compile_options, nvcc, toolkit};
 use raddle_lab::experiment::Loaders;
-use raddle_lab::program_file::{Built, Host};
+use raddle_lab::program_file::{ALLOW_VARIABLE, Built, Host};
 use raddle_runtime::{Problem, input};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Those who know what launch files and program files name.
-pub const LOADERS: Loaders = Loaders { module: cuda::module, host: Host { build, command: start } };
+/// Those who know what launch files and program files name; programs are run if the user has allowed them.
+pub const fn loaders(is_allowed: bool) -> Loaders {
+    Loaders { module: cuda::module, host: Host { is_allowed, check: compile_options::check, build, command: start } }
+}
+
+/// Whether programs that files name may be run.
+#[derive(clap::Args)]
+pub struct AllowArgs {
+    /// Compile and run the programs that program files name; they have your rights
+    #[arg(long)]
+    allow_programs: bool,
+}
+
+impl AllowArgs {
+    /// What may be run.
+    pub fn loaders(&self) -> Loaders {
+        loaders(self.is_allowed())
+    }
+
+    /// By the option, or by the variable.
+    pub fn is_allowed(&self) -> bool {
+        self.allow_programs || std::env::var_os(ALLOW_VARIABLE).is_some_and(|value| value == "1")
+    }
+}
 
 /// The command that starts a program, if it can run here.
 fn start(program: &Path, options: &[String]) -> Result<Command, Problem> {
@@ -21,6 +43,7 @@ fn start(program: &Path, options: &[String]) -> Result<Command, Problem> {
 
 /// Compiles a program, unless the same one has been compiled before.
 fn build(sources: &[PathBuf], options: &[String]) -> Result<Built, Problem> {
+    let sources = &sources.iter().map(|source| plain(source)).collect::<Vec<_>>()[..];
     let clang = Clang::find()?;
     let mut files = Vec::new();
     for source in sources {
@@ -35,6 +58,12 @@ fn build(sources: &[PathBuf], options: &[String]) -> Result<Built, Problem> {
         compile(sources, options, &folder)?;
     }
     Ok(Built { program, files, compiler })
+}
+
+/// A path that the compiler takes neither for an option nor for a file of options.
+fn plain(path: &Path) -> PathBuf {
+    let is_odd = path.to_string_lossy().starts_with(['-', '@']);
+    if is_odd { Path::new(".").join(path) } else { path.to_owned() }
 }
 
 /// The name under which a program is kept: whatever changes it makes another one.
@@ -109,6 +138,12 @@ fn compile(sources: &[PathBuf], options: &[String], folder: &Path) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_sources_are_no_options() {
+        let names = ["-oevil.cu", "@evil.cu", "a.cu", "/a/-o.cu"].map(|name| plain(Path::new(name)));
+        assert_eq!(names, ["./-oevil.cu", "./@evil.cu", "a.cu", "/a/-o.cu"].map(PathBuf::from));
+    }
 
     #[test]
     fn rules_of_make_are_read() {

@@ -11,7 +11,7 @@ use raddle_runtime::sample::{Sample, Sampling};
 use raddle_runtime::stats_table::Format;
 use raddle_sim::config::Machine;
 use raddle_sim::seam::Registry;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The environment variable in which a program finds its options: a JSON list of the words on the command line.
 pub const OPTIONS_VARIABLE: &str = "RADDLE_EXEC";
@@ -49,6 +49,9 @@ pub struct Options {
     /// Bytes left free before the first allocation
     #[arg(long, value_name = "BYTES", default_value_t = 0, hide = true)]
     heap_offset: u64,
+    /// A folder for what several programs write together
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    pub session: Option<PathBuf>,
 }
 
 /// The options alone, as the library reads them.
@@ -75,6 +78,24 @@ impl Options {
                 .map_err(|e| format!("{OPTIONS_VARIABLE} is no JSON list of options: {e}"))?,
         };
         Self::parse(list)
+    }
+
+    /// Whether programs write files that others of the same command would overwrite.
+    pub fn writes(&self) -> bool {
+        self.stats.is_some() || self.view.html.is_some() || self.trace.writes()
+    }
+
+    /// Gives the files of one process other names; those that changed.
+    pub fn rename(&mut self, own: impl Fn(&Path) -> PathBuf) -> Vec<PathBuf> {
+        let mut changed = Vec::new();
+        for path in self.trace.files().chain(self.view.html.as_mut()) {
+            let new = own(path);
+            if new != *path {
+                *path = new.clone();
+                changed.push(new);
+            }
+        }
+        changed
     }
 
     /// Refuses what cannot be run.

@@ -4,16 +4,17 @@ use super::StoreArgs;
 use super::keep::KeepArgs;
 use super::slurm::{self, SlurmArgs};
 use super::watching::{Watching, without_result};
-use crate::exec::host::LOADERS;
+use crate::exec::host::{AllowArgs, loaders};
 use crate::exit::{Exit, Failure};
 use crate::figure_export::{FigureArgs, write_data};
 use crate::out;
 use crate::run::{cores, sizes};
-use raddle_lab::experiment::{BUILT_IN, Experiment, Files};
+use raddle_lab::experiment::{BUILT_IN, Experiment, Files, Loaders};
 use raddle_lab::grid::Grid;
 use raddle_lab::numbers::{Counts, Number};
 use raddle_lab::picture::Width;
 use raddle_lab::point::Point;
+use raddle_lab::program_file::ALLOW;
 use raddle_lab::report::Report;
 use raddle_lab::work::{self, Options, Progress, Results};
 use raddle_lab::{Error, Key, Store};
@@ -30,6 +31,8 @@ pub struct RunArgs {
     #[command(flatten)]
     which: Which,
     #[command(flatten)]
+    allow: AllowArgs,
+    #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
     jobs: Jobs,
@@ -44,6 +47,8 @@ pub struct RunArgs {
 pub struct WorkerArgs {
     #[command(flatten)]
     which: Which,
+    #[command(flatten)]
+    allow: AllowArgs,
     #[command(flatten)]
     store: StoreArgs,
     /// The share to run and the number of shares, such as 0/4
@@ -78,6 +83,8 @@ pub struct ReportArgs {
 pub struct ReproduceArgs {
     #[command(flatten)]
     which: Which,
+    #[command(flatten)]
+    allow: AllowArgs,
     #[command(flatten)]
     store: StoreArgs,
     #[command(flatten)]
@@ -131,8 +138,8 @@ struct Which {
 
 impl Which {
     /// The experiment with its points: at the given size, else at that of the file.
-    fn read(&self, registry: &Arc<Registry>) -> Result<(Experiment, Grid), Failure> {
-        read_changed(&self.file, registry, |experiment| {
+    fn read(&self, registry: &Arc<Registry>, loaders: Loaders) -> Result<(Experiment, Grid), Failure> {
+        read_changed(&self.file, registry, loaders, |experiment| {
             if let (Some(_), Some(note)) = (self.size, experiment.files.size_note()) {
                 out::talk(&note);
             }
@@ -168,10 +175,11 @@ impl FromStr for Shard {
 fn read_changed(
     file: &Path,
     registry: &Arc<Registry>,
+    loaders: Loaders,
     change: impl FnOnce(&mut Experiment) -> Result<(), Problem>,
 ) -> Result<(Experiment, Grid), Failure> {
     let (name, path, text) = Experiment::text(file)?;
-    let files = Files::with_loaders(file.parent().unwrap_or(Path::new("")), LOADERS);
+    let files = Files::with_loaders(file.parent().unwrap_or(Path::new("")), loaders);
     let read = Experiment::parse_with(registry, files, &name, &text).map_err(Error::from);
     let made = read.and_then(|mut experiment| {
         change(&mut experiment)?;
@@ -183,7 +191,7 @@ fn read_changed(
 
 /// `raddle lab run`.
 pub fn run(args: &RunArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
-    let (experiment, grid) = args.which.read(registry)?;
+    let (experiment, grid) = args.which.read(registry, args.allow.loaders())?;
     let mut store = args.store.create()?;
     let how = How { jobs: &args.jobs, keep: &args.keep, slurm: &args.slurm };
     run_grid(&args.which.file, &experiment, &grid, &mut store, how)
@@ -210,16 +218,22 @@ fn run_grid(
         out::talk(&format!("left out: {line}"));
     }
     if slurm.is_chosen() {
-        let mut options = experiment.options();
+        let mut options = options(experiment);
         options.extend(keep.option().into_iter().flat_map(|every| ["--checkpoint-every".to_owned(), every]));
         return slurm::work(&grid.points, file, &options, store, jobs.shared().jobs, slurm);
     }
     work(&grid.points, store, jobs.options(), keep)
 }
 
+/// The options with which another command sees the same points and may run them.
+fn options(experiment: &Experiment) -> Vec<String> {
+    let allow = experiment.files.have_programs().then(|| ALLOW.to_owned());
+    experiment.options().into_iter().chain(allow).collect()
+}
+
 /// `raddle lab worker`.
 pub fn worker(args: &WorkerArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
-    let (_, grid) = args.which.read(registry)?;
+    let (_, grid) = args.which.read(registry, args.allow.loaders())?;
     let mut store = args.store.create()?;
     if let (Some(list), Some(task)) = (&args.points, args.task) {
         let points = raddle_lab::slurm::of_task(list, task, &grid.points)?;
@@ -287,7 +301,8 @@ fn was(results: usize) -> String {
 
 /// `raddle lab report`.
 pub fn report(args: &ReportArgs, registry: &Arc<Registry>) -> Result<Exit, Failure> {
-    let (experiment, grid) = args.which.read(registry)?;
+    // Nothing is run: programs are only compiled, because results are found by what they are compiled to.
+    let (experiment, grid) = args.which.read(registry, loaders(true))?;
     let store = args.store.open()?;
     write_report(&args.which.file, &experiment, &grid, &store, Wanted::new(&args.output, &args.figures))
 }
@@ -306,7 +321,7 @@ pub fn reproduce(args: &ReproduceArgs, registry: &Arc<Registry>) -> Result<Exit,
     if args.which.file == Path::new(ALL) {
         return reproduce_all(args, registry);
     }
-    let (experiment, grid) = args.which.read(registry)?;
+    let (experiment, grid) = args.which.read(registry, args.allow.loaders())?;
     let mut store = args.store.create()?;
     let ran = run_grid(&args.which.file, &experiment, &grid, &mut store, args.how())?;
     if ran == Exit::Stopped {
@@ -329,7 +344,10 @@ fn reproduce_all(args: &ReproduceArgs, registry: &Arc<Registry>) -> Result<Exit,
         experiment.repeats.count = 1;
         Ok(())
     };
-    let parts = names.clone().map(|name| read_changed(name, registry, once)).collect::<Result<Vec<_>, _>>()?;
+    let parts = names
+        .clone()
+        .map(|name| read_changed(name, registry, args.allow.loaders(), once))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut store = args.store.create()?;
     let mut good = true;
     if args.slurm.is_chosen() {
@@ -339,7 +357,7 @@ fn reproduce_all(args: &ReproduceArgs, registry: &Arc<Registry>) -> Result<Exit,
                 experiment.size = size;
                 Ok(())
             };
-            let (experiment, grid) = read_changed(file, registry, at_size)?;
+            let (experiment, grid) = read_changed(file, registry, args.allow.loaders(), at_size)?;
             good &= run_grid(file, &experiment, &grid, &mut store, args.how())? == Exit::Good;
         }
     } else {
@@ -391,7 +409,7 @@ fn write_report(
 ) -> Result<Exit, Failure> {
     // Without its folder: a report does not depend on where things are.
     let file = Path::new(file.file_name().unwrap_or_default());
-    let command = format!("raddle reproduce {} {}", file.display(), experiment.options().join(" "));
+    let command = format!("raddle reproduce {} {}", file.display(), options(experiment).join(" "));
     let report = Report::new(experiment, grid, results, &command, wanted.width)?;
     let default = PathBuf::from(format!("report-{}", experiment.name));
     let folder = wanted.folder.unwrap_or(&default);

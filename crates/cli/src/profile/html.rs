@@ -1,6 +1,7 @@
 //! A profile as one page that works without a network.
 
 use super::{Profiled, data};
+use raddle_lab::svg::script_json;
 use raddle_sim::seam::Cause;
 use serde_json::{Map, Value, json};
 
@@ -33,6 +34,5 @@ pub fn page(profiled: &Profiled) -> String {
     let issued = json!({"key": "issued", "name": "with an instruction"});
     let causes: Vec<Value> = std::iter::once(issued).chain(stalls).collect();
     let data = json!({"about": about, "causes": causes, "kernels": all, "files": files, "ptx": texts});
-    // Nothing in the data may end the element it is in.
-    PAGE.replace(DATA, &data.to_string().replace("</", "<\\/").replace("<!--", "<\\!--"))
+    PAGE.replace(DATA, &script_json(&data))
 }

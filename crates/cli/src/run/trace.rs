@@ -89,6 +89,16 @@ impl TraceArgs {
         }
     }
 
+    /// Whether a file is written.
+    pub fn writes(&self) -> bool {
+        self.trace.is_some() || self.intervals.is_some()
+    }
+
+    /// The files that are written.
+    pub fn files(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        self.trace.iter_mut().chain(&mut self.intervals)
+    }
+
     /// Refuses what makes no sense together.
     pub fn check(&self, is_sampled: bool) -> Result<(), Problem> {
         if self.interval.is_some() && self.trace.is_none() && self.intervals.is_none() {
@@ -102,7 +112,7 @@ impl TraceArgs {
 
     /// Begins with what is to be written of a run on a machine.
     pub fn start(&self, machine: Option<&Machine>) -> Result<Option<Tracer>, Failure> {
-        let (Some(machine), true) = (machine, self.trace.is_some() || self.intervals.is_some()) else {
+        let (Some(machine), true) = (machine, self.writes()) else {
             return Ok(None);
         };
         let sms = match &self.trace_sms {

@@ -3,7 +3,7 @@
 //! They call `libcudart.so`, which is built beside `raddle`.
 
 use super::own_programs::SCHEDULERS;
-use super::{Ended, Folder, raddle, root};
+use super::{Ended, Folder, root};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -20,6 +20,12 @@ fn build_library() {
     let mut build = Command::new(env!("CARGO"));
     build.args(["build", "--quiet", "--locked", "-p", "raddle-cudart", "--target-dir"]).arg(target);
     assert!(build.current_dir(root()).status().unwrap().success(), "libcudart.so cannot be built");
+}
+
+/// The program with these arguments; commands that ask whether programs are allowed are told so.
+fn raddle(folder: &Path, args: &[&str]) -> Ended {
+    let asks = matches!(args, ["compare" | "reproduce", ..] | ["lab", "run" | "worker", ..]);
+    super::raddle(folder, &[args, if asks { &["--allow-programs"] } else { &[] }].concat())
 }
 
 /// A folder with a program, and a program file about it.
@@ -45,20 +51,20 @@ fn a_program_has_the_cycles_that_it_has_under_exec() {
     let example = root().join("examples/cuda/matmul.cu");
     let text = format!("program = '{}'\nexpect = {{ output = 'PASS' }}\n", example.display());
     let folder = folder.with("matmul.toml", &text);
-    let build = |args: &[&str]| assert_eq!(folder.raddle(args).code, 0);
+    let build = |args: &[&str]| assert_eq!(raddle(&folder.0, args).code, 0);
     build(&["cc", "own.cu", "-o", "own"]);
     build(&["cc", &example.display().to_string(), "-o", "matmul"]);
     let machine = ["--set", "gpu.sms=3", "--set", "sm.l1d.ways=2"];
     for program in ["own", "matmul"] {
         let file = format!("{program}.toml");
         let compare = [&["compare", &file, "--issue", "lrr,gto,two-level", "--plain", "--json"], &machine[..]].concat();
-        let ended = folder.raddle(&compare);
+        let ended = raddle(&folder.0, &compare);
         assert_eq!(ended.code, 0, "{}", ended.err);
         let compared = cycles(&json(&ended), &["lrr", "gto", "two-level"]);
         let alone = |issue: &&str| {
             let path = format!("./{program}");
             let exec = [&["exec", "--issue", *issue, "--json"], &machine[..], &[path.as_str()]].concat();
-            let ended = folder.raddle(&exec);
+            let ended = raddle(&folder.0, &exec);
             let value: serde_json::Value = serde_json::from_str(&ended.err).unwrap();
             value["kernels"].as_array().unwrap().iter().map(|kernel| kernel["cycles"].as_f64().unwrap()).sum::<f64>()
         };
@@ -71,14 +77,14 @@ fn a_program_has_the_cycles_that_it_has_under_exec() {
 #[test]
 fn a_compiled_program_and_workloads_stand_in_one_table() {
     let folder = folder().with("own.toml", "program = \"./own\"\n");
-    let before = folder.raddle(&["compare", "own.toml"]);
+    let before = raddle(&folder.0, &["compare", "own.toml"]);
     assert_eq!(before.code, 2);
     let said = "error: own.toml:1:11: there is no file ./own\n";
     assert!(before.err.replace("//", "/").starts_with(said), "{}", before.err);
-    assert_eq!(folder.raddle(&["cc", "own.cu", "-o", "own"]).code, 0);
+    assert_eq!(raddle(&folder.0, &["cc", "own.cu", "-o", "own"]).code, 0);
     let saxpy = root().join("examples/saxpy.toml").display().to_string();
     let args = ["compare", "own.toml", "spmv", &saxpy, "--size", "tiny", "--issue", "lrr,gto", "--kernels", "--json"];
-    let ended = folder.raddle(&args);
+    let ended = raddle(&folder.0, &args);
     assert_eq!(ended.code, 0, "{}", ended.err);
     assert!(ended.err.starts_with("--size does not apply to launch files and programs: own, saxpy\n"), "{}", ended.err);
     let value = json(&ended);
@@ -122,7 +128,7 @@ fn experiments_run_programs_again_when_something_they_read_has_changed() {
         .with("sub/word.txt", "hello\n")
         .with("sub/e.toml", &[EXPERIMENT, SCHEDULERS].concat());
     let run = || {
-        let ended = folder.raddle(&["lab", "run", "sub/e.toml"]);
+        let ended = raddle(&folder.0, &["lab", "run", "sub/e.toml"]);
         assert_eq!(ended.code, 0, "{}", ended.err);
         ended.err.split(" in ").next().unwrap_or_default().to_owned()
     };
@@ -146,16 +152,16 @@ fn experiments_run_programs_again_when_something_they_read_has_changed() {
     let folder_of = |name: &str| folder.0.join(name).display().to_string();
     let other = Folder::new();
     let worker = ["lab", "worker", &folder_of("sub/e.toml"), "--shard", "0/1", "--store", &folder_of("raddle-store")];
-    let ended = other.raddle(&worker);
+    let ended = raddle(&other.0, &worker);
     assert!(ended.err.contains("8 points: 8 known, 0 run"), "{}", ended.err);
-    let list = folder.raddle(&["lab", "ls"]);
+    let list = raddle(&folder.0, &["lab", "ls"]);
     assert!(list.out.contains("own.toml") && list.out.contains("spmv"), "{}", list.out);
-    assert_eq!(folder.raddle(&["lab", "export", "all.csv"]).code, 0);
+    assert_eq!(raddle(&folder.0, &["lab", "export", "all.csv"]).code, 0);
     let table = std::fs::read_to_string(folder.0.join("all.csv")).unwrap();
     assert!(table.lines().any(|line| line.contains("own.toml") && line.contains("pick")), "{table}");
-    let report = folder.raddle(&["lab", "report", "sub/e.toml", "--output", "r"]);
+    let report = raddle(&folder.0, &["lab", "report", "sub/e.toml", "--output", "r"]);
     assert_eq!((report.code, report.out.as_str()), (0, "r/index.html\n"), "{}", report.err);
-    let page = folder.raddle(&["reproduce", "sub/e.toml", "--output", "again"]);
+    let page = raddle(&folder.0, &["reproduce", "sub/e.toml", "--output", "again"]);
     assert_eq!((page.code, page.out.as_str()), (0, "again/index.html\n"), "{}", page.err);
     let read = |name: &str| std::fs::read_to_string(folder.0.join(name)).unwrap();
     assert_eq!(read("r/speedup.csv"), read("again/speedup.csv"));
@@ -167,7 +173,7 @@ fn a_failure_says_what_happened_and_does_not_stop_other_points() {
     let folder = folder();
     let said = |toml: &str| {
         std::fs::write(folder.0.join("own.toml"), toml).unwrap();
-        let ended = folder.raddle(&["compare", "own.toml", "spmv", "--size", "tiny", "--plain", "--json"]);
+        let ended = raddle(&folder.0, &["compare", "own.toml", "spmv", "--size", "tiny", "--plain", "--json"]);
         let value = json(&ended);
         let rows = value["tables"][0]["rows"].as_array().unwrap();
         let spmv = rows.iter().find(|row| row["row"] == "spmv").unwrap();
@@ -220,7 +226,7 @@ fn a_mistake_in_a_program_file_has_its_place() {
     let folder = folder().with("e.toml", "title = 'T'\nworkloads = ['own.toml']\n");
     let wrong = |toml: &str| {
         std::fs::write(folder.0.join("own.toml"), toml).unwrap();
-        let ended = folder.raddle(&["compare", "own.toml"]);
+        let ended = raddle(&folder.0, &["compare", "own.toml"]);
         assert_eq!(ended.code, 2, "{}", ended.err);
         ended.err
     };
@@ -236,10 +242,11 @@ fn a_mistake_in_a_program_file_has_its_place() {
     assert!(wrong("program = 'own.toml'\ncompile = ['-O3']\n").contains("own.toml:2:11: `compile` is for"));
     assert!(wrong("program = ['own.toml', 'e.toml']\n").contains("own.toml:1:11: a list must have the CUDA files"));
     let folder = folder.with("bad.cu", "int main() { return nothing; }\n").with("bad.toml", "program = 'bad.cu'\n");
-    let bad = folder.raddle(&["compare", "bad.toml"]);
+    let bad = raddle(&folder.0, &["compare", "bad.toml"]);
     assert_eq!(bad.code, 2);
     assert!(bad.err.starts_with("error: bad.toml:1:11: bad.cu does not compile:\n"), "{}", bad.err);
-    let run = folder.with("own.toml", PROGRAM).raddle(&["run", "own.toml"]);
+    let folder = folder.with("own.toml", PROGRAM);
+    let run = raddle(&folder.0, &["run", "own.toml"]);
     assert_eq!(run.code, 2);
     assert!(run.err.starts_with("error: this is a program file, not a launch file\n"), "{}", run.err);
 }
@@ -249,7 +256,7 @@ fn what_needs_the_kernels_of_a_program_before_it_runs_says_so() {
     let folder = folder();
     let wrong = |more: &str| {
         std::fs::write(folder.0.join("e.toml"), [EXPERIMENT, SCHEDULERS, more].concat()).unwrap();
-        folder.raddle(&["lab", "run", "e.toml"])
+        raddle(&folder.0, &["lab", "run", "e.toml"])
     };
     let kernels = wrong("\n[kernels]\nown = [\"pick\"]\n");
     assert_eq!(kernels.code, 2);
@@ -275,6 +282,7 @@ fn ctrl_c_ends_the_programs() {
         let _ = std::fs::remove_file(&asleep);
         let child = Command::new(env!("CARGO_BIN_EXE_raddle"))
             .args(args)
+            .env("RADDLE_ALLOW_PROGRAMS", "1")
             .current_dir(&folder.0)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -318,4 +326,122 @@ fn examples_of_the_book_are_program_files() {
     let folder = folder().with("own.toml", &example.replace("matmul.cu", "own.cu").replace("\"--size\"", "\"scale\""));
     let ended = raddle(&folder.with("weights.txt", "1").0, &["compare", "own.toml"]);
     assert_eq!(ended.code, 0, "{}", ended.err);
+}
+
+/// Rows of a table, each with the values of these columns.
+fn rows(table: &Path, columns: &[&str]) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(table).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let places: Vec<usize> = columns.iter().map(|name| head.iter().position(|known| known == name).unwrap()).collect();
+    lines.map(|line| places.iter().map(|place| line[*place].clone()).collect()).collect()
+}
+
+#[test]
+fn all_programs_of_a_command_are_in_its_table() {
+    let folder = folder();
+    assert_eq!(raddle(&folder.0, &["cc", "own.cu", "-o", "own"]).code, 0);
+    let exec = |options: &[&str], script: &str| {
+        let ended = raddle(&folder.0, &[&["exec"], options, &["sh", "-c", script]].concat());
+        assert_eq!(ended.code, 0, "{}", ended.err);
+        ended
+    };
+    let launches = |table: &str| {
+        let mut all = rows(&folder.0.join(table), &["process", "program", "launch", "kernel"]);
+        all.dedup();
+        all
+    };
+    exec(&["--stats", "one.csv"], "./own");
+    let one = launches("one.csv");
+    assert!(!one.is_empty() && one.iter().all(|row| row[0] == "0" && row[1] == "own"), "{one:?}");
+    // One after another, at once, in another folder, and one that uses no GPU.
+    exec(&["--stats", "all.csv"], "mkdir -p sub; cp own sub/other; ./own; true; ./own & (cd sub && ./other); wait");
+    let all = launches("all.csv");
+    assert_eq!(all.len(), 3 * one.len(), "{all:?}");
+    let numbers: Vec<String> = all.iter().map(|row| row[2].clone()).collect();
+    assert_eq!(numbers, (0..all.len()).map(|n| n.to_string()).collect::<Vec<_>>(), "launches are counted through");
+    let kernels = |of: &[Vec<String>]| of.iter().map(|row| row[3].clone()).collect::<Vec<_>>();
+    all.chunks(one.len()).enumerate().for_each(|(process, part)| {
+        assert_eq!(kernels(part), kernels(&one));
+        assert!(part.iter().all(|row| row[0] == process.to_string()), "{part:?}");
+    });
+    assert_eq!(all.iter().filter(|row| row[1] == "other").count(), one.len());
+    let none = exec(&["--stats", "none.csv"], "true");
+    assert!(none.err.contains("no kernel was launched: none.csv has no rows"), "{}", none.err);
+    let said = exec(&["--trace", "t.pftrace", "--profile", "--html", "p.html"], "./own; ./own").err;
+    assert!(["t.pftrace", "t.1.pftrace", "p.html", "p.1.html"].iter().all(|file| folder.0.join(file).exists()));
+    assert!(said.contains("another program of this command came first: t.1.pftrace is of own"), "{said}");
+}
+
+#[test]
+fn an_empty_library_path_stays_without_the_current_folder() {
+    build_library();
+    for (set, end) in [("", ""), ("/a:/b", ":/a:/b")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_raddle"));
+        command.args(["exec", "sh", "-c", "echo \"$LD_LIBRARY_PATH\""]).env("LD_LIBRARY_PATH", set);
+        let out = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        let (folder, rest) = out.trim_end().split_at(out.find(':').unwrap_or(out.trim_end().len()));
+        assert!(Path::new(folder).is_absolute() && rest == end, "{out}");
+    }
+}
+
+#[test]
+fn programs_run_only_if_they_are_allowed() {
+    let folder = Folder::new()
+        .with("sh.toml", "program = \"/bin/sh\"\nargs = [\"-c\", \"touch ran\"]\n")
+        .with("cu.toml", "program = [\"a.cu\", \"b.cu\"]\nargs = [\"--size\", 64]\n")
+        .with("e.toml", &[&EXPERIMENT.replace("own.toml", "sh.toml"), SCHEDULERS].concat());
+    let help = "= help: if you trust the file and the program, run the command with --allow-programs, or set \
+        RADDLE_ALLOW_PROGRAMS=1\n";
+    let commands: [&[&str]; 5] = [
+        &["compare", "sh.toml"],
+        &["compare", "spmv", "sh.toml", "--store", "s"],
+        &["lab", "run", "e.toml"],
+        &["lab", "worker", "e.toml", "--shard", "0/1"],
+        &["reproduce", "e.toml"],
+    ];
+    for command in commands {
+        let ended = super::raddle(&folder.0, command);
+        assert_eq!(ended.code, 2, "{command:?}: {}", ended.err);
+        let said = "error: sh.toml:1:11: programs are not allowed; this would be run, with your rights: \
+            /bin/sh -c 'touch ran'\n";
+        assert!(ended.err.starts_with(said) && ended.err.contains(help), "{command:?}: {}", ended.err);
+        assert!(!folder.0.join("ran").exists(), "{command:?}");
+        let none = folder.0.join("raddle-store").exists() || folder.0.join("s").exists();
+        assert!(!none, "{command:?} writes nothing");
+    }
+    let sources = super::raddle(&folder.0, &["compare", "cu.toml"]);
+    assert!(sources.err.contains("this would be compiled and run, with your rights: a.cu b.cu --size 64\n"));
+    // Nothing of others is in the experiments that come with Raddle.
+    let own = super::raddle(&folder.0, &["lab", "report", "matrix", "--size", "tiny"]);
+    assert!(!own.err.contains("--allow-programs"), "{}", own.err);
+    build_library();
+    let allowed = super::raddle(&folder.0, &["compare", "sh.toml", "--allow-programs"]);
+    assert!(allowed.err.contains("launched no kernel") && folder.0.join("ran").exists(), "{}", allowed.err);
+}
+
+#[test]
+fn options_of_the_compiler_write_nothing_elsewhere() {
+    let folder = folder().with("precious", "kept");
+    let options = [
+        ("-DX=1', '-o', 'precious", "-o precious"),
+        ("-oprecious", "-oprecious"),
+        ("-Xcompiler', '-MD,-MF,precious", "-MD"),
+        ("-save-temps", "-save-temps"),
+        ("-Xlinker', '-Map=precious", "-Wl,-Map=precious"),
+        ("-fplugin=precious", "-fplugin=precious"),
+        ("@precious", "@precious"),
+    ];
+    for (option, named) in options {
+        let folder = folder.0.join("own.toml");
+        std::fs::write(&folder, format!("program = 'own.cu'\ncompile = ['{option}']\n")).unwrap();
+        let folder = folder.parent().unwrap();
+        for command in [&["compare", "own.toml"][..], &["lab", "report", "e.toml"]] {
+            std::fs::write(folder.join("e.toml"), "title = 'T'\nworkloads = ['own.toml']\n").unwrap();
+            let ended = raddle(folder, command);
+            assert_eq!(ended.code, 2, "{option}: {}", ended.err);
+            assert!(ended.err.contains(&format!("own.toml:2:11: `compile` cannot have `{named}`\n")), "{}", ended.err);
+        }
+        assert_eq!(std::fs::read_to_string(folder.join("precious")).unwrap(), "kept", "{option}");
+    }
 }

@@ -26,6 +26,11 @@ const STRIDED: &str = ".version 7.2\n.target sm_50\n.address_size 64\n\
 const SOURCE: &str = "// Words far apart.\n__global__ void strided(int *in, int *out) {\n\
     int i = threadIdx.x;\nint value = load(in + 32 * i);\nout[i] = value;\n}\n";
 
+const LAUNCH: &str = "module = 'strided.ptx'\n\
+    [buffers.in]\ntype = 'u32'\nlen = 4096\nfill = 'iota'\n\
+    [buffers.out]\ntype = 'u32'\nlen = 64\n\
+    [[launch]]\ngrid = 1\nblock = 64\nargs = ['in', 'out']\n";
+
 fn strided(more: &[&str]) -> crate::Ended {
     let folder = Folder::new().with("strided.ptx", STRIDED).with("strided.cu", SOURCE);
     let args = ["profile", "strided.ptx", "--grid", "1", "--block", "64"];
@@ -94,7 +99,7 @@ fn what_a_profile_cannot_be_of_is_refused() {
 
 #[test]
 fn a_page_has_everything_in_one_file() {
-    let source = SOURCE.replace("// Words", "// </script> Words");
+    let source = SOURCE.replace("// Words", "// <!--<script> </script> <\\!-- Words");
     let folder = Folder::new().with("strided.ptx", STRIDED).with("strided.cu", &source);
     let args = ["profile", "strided.ptx", "--grid", "1", "--block", "64", "--html", "page.html"];
     let ended = folder.raddle(&[&args[..], &["--arg", "buf:u32:4096=iota", "--arg", "buf:u32:64=zero"]].concat());
@@ -104,7 +109,9 @@ fn a_page_has_everything_in_one_file() {
     let text = page[start..].split("</script>").next().unwrap();
     let data: Value = serde_json::from_str(text).expect("the source does not end the data");
     assert_eq!(data["kernels"][0]["name"], "strided");
+    assert_eq!(data["files"]["strided.cu"][0], "// <!--<script> </script> <\\!-- Words far apart.");
     assert_eq!(data["files"]["strided.cu"][4], "out[i] = value;");
+    assert!(!text.contains("<!--"), "it would hide the end of the data");
     assert_eq!(data["ptx"][0].as_array().unwrap().len(), STRIDED.lines().count());
     let is_named = |key: &str| data["causes"].as_array().unwrap().iter().any(|cause| cause["key"] == key);
     assert!(is_named("issued") && is_named("memory_dependence") && !is_named("no_warp_resident"));
@@ -135,4 +142,54 @@ fn arguments_are_for_programs() {
     let ended = strided(&["--", "5"]);
     assert_eq!(ended.code, 2);
     assert!(ended.err.contains("strided.ptx is not a program and takes no arguments"), "{}", ended.err);
+}
+
+/// PTX with a line of its own source and one of another file, which a hostile module would like to have shown.
+fn naming(other: &str) -> String {
+    let inlined = ", function_name $L__info_string0, inlined_at 1 4 9";
+    STRIDED.replace(".file 2 \"load.h\"", &format!(".file 2 \"{other}\"")).replace(inlined, "")
+}
+
+#[test]
+fn only_sources_in_the_folders_of_the_command_are_shown() {
+    let folder = Folder::new().with("secret.txt", "a secret\n");
+    let own = folder.0.join("own");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("strided.cu"), SOURCE).unwrap();
+    std::fs::write(own.join("launch.toml"), LAUNCH).unwrap();
+    let secret = folder.0.join("secret.txt").display().to_string();
+    let commands: [&[&str]; 5] = [
+        &["profile", "--html", "page.html", "--json"],
+        &["lanes", "--output", "picture.svg", "--set", "gpu.sms=1"],
+        &["phases", "--output", "picture.svg"],
+        &["accesses", "--output", "picture.svg"],
+        &["plot", "accesses", "--output", "picture.svg", "--ptx-line", "16"],
+    ];
+    for name in ["../secret.txt", &secret] {
+        std::fs::write(own.join("strided.ptx"), naming(name)).unwrap();
+        for command in commands {
+            let written = || {
+                let read = |file| std::fs::read_to_string(folder.0.join(file)).unwrap_or_default();
+                read("page.html") + &read("picture.svg")
+            };
+            let run = |more: &[&str]| {
+                for file in ["page.html", "picture.svg"] {
+                    let _ = std::fs::remove_file(folder.0.join(file));
+                }
+                folder.raddle(&[command, &["own/launch.toml"], more].concat())
+            };
+            let ended = run(&[]);
+            assert_eq!(ended.code, 0, "{command:?}: {}", ended.err);
+            assert!(!(ended.out + &written()).contains("a secret"), "{command:?} shows {name}");
+            assert_eq!(ended.err.matches("secret.txt").count(), 1, "{command:?}: {}", ended.err);
+            assert!(ended.err.contains("--source-folder"), "{command:?}: {}", ended.err);
+            let allowed = run(&["--source-folder", "."]);
+            assert!(!allowed.err.contains("secret.txt"), "{command:?}: {}", allowed.err);
+            let shows_it = (allowed.out + &written()).contains("a secret");
+            assert!(shows_it || command[0] != "profile", "--source-folder shows it");
+        }
+    }
+    let wrong = folder.raddle(&["profile", "own/launch.toml", "--source-folder", "none"]);
+    assert_eq!(wrong.code, 2, "{}", wrong.err);
+    assert!(wrong.err.contains("cannot read the folder none: "), "{}", wrong.err);
 }

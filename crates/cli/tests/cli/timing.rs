@@ -179,11 +179,13 @@ fn tables_have_every_counter() {
     }
     let csv = std::fs::read_to_string(folder.0.join("a.csv")).unwrap();
     assert!(
-        csv.starts_with("launch,kernel,kind,number,counter,unit,value,source_file\n0,saxpy,launch,0,cycles,cycles,"),
+        csv.starts_with(
+            "launch,kernel,kind,number,counter,unit,value,source_file,process,program\n0,saxpy,launch,0,cycles,cycles,"
+        ),
         "{csv}"
     );
-    contains(&csv, "\n0,saxpy,sm,0,ctas,events,2,\n");
-    contains(&csv, "\n0,saxpy,pc,0,warp_insts,warp instructions,4,\n");
+    contains(&csv, "\n0,saxpy,sm,0,ctas,events,2,,0,\n");
+    contains(&csv, "\n0,saxpy,pc,0,warp_insts,warp instructions,4,,0,\n");
     let json: Value = serde_json::from_str(&std::fs::read_to_string(folder.0.join("a.json")).unwrap()).unwrap();
     assert_eq!(json.as_array().unwrap().len(), csv.lines().count() - 1);
     assert!(std::fs::read(folder.0.join("a.parquet")).unwrap().starts_with(b"PAR1"));

@@ -77,6 +77,12 @@ impl Files {
         self.list.iter().map(|(name, ..)| *name)
     }
 
+    /// Whether there are programs among them.
+    #[must_use]
+    pub fn have_programs(&self) -> bool {
+        self.list.iter().any(|(_, _, own)| matches!(own, Own::Program(_)))
+    }
+
     /// What to say when a size is asked for; nothing where there are no files.
     #[must_use]
     pub fn size_note(&self) -> Option<String> {

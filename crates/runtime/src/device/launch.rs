@@ -1,5 +1,6 @@
 //! Launches on a device.
 
+use super::module::gone;
 use super::{Arg, Device, ModuleId};
 use crate::checkpoint::Keep;
 use crate::error::{Error, Problem};
@@ -45,9 +46,9 @@ impl Device<'_> {
     }
 
     fn check_in(&mut self, module: ModuleId, name: &str, shape: &Launch) -> Result<&KernelLayout, Error> {
-        let options = &self.setup.options;
-        let loaded = &mut self.modules[module.0];
-        loaded.prepare(name, options)?;
+        let setup = self.setup;
+        let loaded = self.loaded(module)?;
+        loaded.prepare(name, &setup.options)?;
         let layout = &loaded.kernels[name].layout;
         params::check_shape(&loaded.image.module, layout, shape)?;
         Ok(layout)
@@ -121,6 +122,7 @@ impl Device<'_> {
         params: Vec<u8>,
         in_time: bool,
     ) -> Result<(), Error> {
+        self.loaded(module)?;
         let launch = Launch { params, ..self.shape(module, shape) };
         self.check_in(module, kernel, &launch)?;
         self.make(module, kernel, &launch, in_time, None)
@@ -137,8 +139,10 @@ impl Device<'_> {
         shape: Shape,
         machine: &MachineConfig,
     ) -> Result<Residency, Error> {
+        self.loaded(module)?;
         let launch = self.shape(module, shape);
-        let prepared = self.modules[module.0].prepare(kernel, &self.setup.options)?;
+        let setup = self.setup;
+        let prepared = self.loaded(module)?.prepare(kernel, &setup.options)?;
         let refused = |e: raddle_sim::gpu::GpuError| Problem::new(e.to_string());
         match prepared.kernel.program() {
             Some(program) => Ok(Residency::new(machine, program, &launch, None).map_err(refused)?),
@@ -149,13 +153,14 @@ impl Device<'_> {
     /// Turns a launch of a virtualised kernel into one of its virtual blocks; gives the arguments that say how many
     /// logical ones there are. Other launches stay as they are.
     pub(crate) fn virtualize(&mut self, name: &str, launch: &mut Launch) -> Result<Vec<ArgValue>, Error> {
-        let Some(kernel) = self.ptx().virtualized.iter().find(|k| k.kernel == name) else { return Ok(Vec::new()) };
+        let file = self.module_file(ModuleId::FIRST)?;
+        let Some(kernel) = file.virtualized.iter().find(|k| k.kernel == name) else { return Ok(Vec::new()) };
         let logical = virtual_blocks::logical(kernel, launch)?;
         launch.logical = Some(Logical { grid: launch.grid, barrier: kernel.barrier });
         launch.grid = [1, 1, 1];
         self.check_launch(name, launch)?;
         let options = &self.setup.options;
-        let resident = match (options.timing.as_deref(), self.modules[0].kernels[name].kernel.program()) {
+        let resident = match (options.timing.as_deref(), self.module(ModuleId::FIRST).kernels[name].kernel.program()) {
             (Some(timing), Some(program)) => virtual_blocks::resident(timing, program, launch)?,
             _ => u64::from(u32::MAX),
         };
@@ -177,8 +182,8 @@ impl Device<'_> {
         in_time: bool,
         watch: Option<&mut Watch<'_>>,
     ) -> Result<(), Error> {
-        let loaded = &mut self.modules[module.0];
-        let ptx = loaded.ptx;
+        let loaded = self.modules.get_mut(&module.0).ok_or_else(gone)?;
+        let ptx = &*loaded.ptx.clone();
         let prepared = loaded.prepare(name, &self.setup.options)?;
         if let Some(program) = prepared.kernel.program() {
             // The timing model needs the heap from the start, and memories have the same allocations.

@@ -25,7 +25,7 @@ mod options;
 
 pub use handle::{Arg, Buffer};
 pub use launch::Shape;
-pub use module::ModuleId;
+pub use module::{ModuleFile, ModuleId};
 pub use options::{RunOptions, Setup};
 
 use crate::checkpoint::Keep;
@@ -39,6 +39,7 @@ use crate::value::{Value, from_bytes, to_bytes};
 use module::Loaded;
 use raddle_exec::texture::Objects;
 use raddle_exec::{DeviceMemory, Fault};
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -67,7 +68,9 @@ fn empty_memory(options: &RunOptions, has_guards: bool) -> DeviceMemory {
 pub struct Device<'d> {
     setup: &'d Setup,
     memory: DeviceMemory,
-    modules: Vec<Loaded<'d>>,
+    /// By their numbers, which are not given twice.
+    modules: BTreeMap<usize, Loaded<'d>>,
+    next_module: usize,
     timer: Option<Timer<'d>>,
     shadow: Option<Shadow>,
     watch: Watch<'d>,
@@ -125,11 +128,12 @@ impl<'d> Device<'d> {
         };
         let shadow = options.check.then(|| Shadow { memory: empty_memory(options, has_guards), stopped: None });
         let memory = empty_memory(options, has_guards);
-        let (modules, watch, launches, objects) = (Vec::new(), Watch::default(), Vec::new(), Arc::default());
+        let (modules, watch, launches, objects) = (BTreeMap::new(), Watch::default(), Vec::new(), Arc::default());
         Ok(Self {
             setup,
             memory,
             modules,
+            next_module: 0,
             timer,
             shadow,
             watch,
@@ -152,6 +156,12 @@ impl<'d> Device<'d> {
         self.heap_bytes = Some(bytes);
     }
 
+    /// Whether a launch has made that heap.
+    #[must_use]
+    pub fn has_heap(&self) -> bool {
+        raddle_exec::has_heap(&self.memory)
+    }
+
     /// How it runs kernels.
     #[must_use]
     pub fn options(&self) -> &'d RunOptions {
@@ -161,10 +171,13 @@ impl<'d> Device<'d> {
     /// The file of the module it was made with.
     ///
     /// # Panics
-    /// When it has no module.
+    /// When there is none that was lent.
     #[must_use]
     pub fn ptx(&self) -> &'d PtxFile {
-        self.modules[0].ptx
+        match self.modules[&0].ptx {
+            ModuleFile::Lent(file) => file,
+            ModuleFile::Kept(_) => panic!("the file of the first module was not lent"),
+        }
     }
 
     /// Launches made so far; only the last can have stopped.

@@ -7,8 +7,9 @@ use crate::ptx_file::PtxFile;
 use crate::value::{Value, from_bytes, to_bytes};
 use raddle_exec::texture::Texture;
 use raddle_exec::{DeviceMemory, Image, KernelLayout};
-use raddle_ptx::ir::Space;
+use raddle_ptx::ir::{Space, Var, VarId};
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// A module of a device.
@@ -18,6 +19,26 @@ pub struct ModuleId(pub(super) usize);
 impl ModuleId {
     /// The module a device was made with.
     pub const FIRST: Self = Self(0);
+}
+
+/// The file of a module.
+#[derive(Clone, Debug)]
+pub enum ModuleFile<'d> {
+    /// It outlives the device.
+    Lent(&'d PtxFile),
+    /// It is there as long as somebody has it.
+    Kept(Arc<PtxFile>),
+}
+
+impl Deref for ModuleFile<'_> {
+    type Target = PtxFile;
+
+    fn deref(&self) -> &PtxFile {
+        match self {
+            Self::Lent(file) => file,
+            Self::Kept(file) => file,
+        }
+    }
 }
 
 /// A kernel that has been made ready.
@@ -30,8 +51,10 @@ pub(super) struct Prepared {
 
 /// A module in memory.
 pub(super) struct Loaded<'d> {
-    pub(super) ptx: &'d PtxFile,
+    pub(super) ptx: ModuleFile<'d>,
     pub(super) image: Image,
+    /// Addresses of the variables that were allocated for it.
+    own: Vec<u64>,
     /// For the reference interpreter: the module as it was written, where kernels have been virtualised.
     original: Option<Image>,
     pub(super) kernels: BTreeMap<String, Prepared>,
@@ -50,6 +73,11 @@ pub struct Place {
     pub size: u64,
 }
 
+/// What is said of a module that was removed.
+pub(super) fn gone() -> Problem {
+    Problem::new("its module has been unloaded")
+}
+
 impl Loaded<'_> {
     /// Where a variable is that must hold so many bytes.
     fn variable(&self, name: &str, bytes: u64) -> Result<Place, Problem> {
@@ -58,7 +86,7 @@ impl Loaded<'_> {
         let found = vars.iter().enumerate().filter(|(_, v)| v.owner.is_none() && is_one(v.space));
         let mut names = found.clone().map(|(_, v)| v.name.as_str());
         for (i, var) in found.filter(|(_, v)| v.name == name) {
-            let Some(at) = self.image.address(raddle_ptx::ir::VarId(i as u32)) else { continue };
+            let Some(at) = self.image.address(VarId(i as u32)) else { continue };
             if bytes > var.size {
                 return Err(Problem::new(format!("variable `{name}` has {} bytes, not {bytes}", var.size)));
             }
@@ -108,14 +136,19 @@ impl<'d> Device<'d> {
     /// # Errors
     /// When a variable is too large.
     pub fn add_module(&mut self, ptx: &'d PtxFile) -> Result<ModuleId, Error> {
-        self.add_module_placed(ptx, &BTreeMap::new())
+        self.add(ModuleFile::Lent(ptx), &BTreeMap::new())
     }
 
-    /// The same with some of its global variables, by name, at addresses where there is memory for them.
+    /// The same for a file that nobody else keeps, with some of its global variables, by name, at addresses where there is
+    /// memory for them.
     ///
     /// # Errors
     /// When a variable is too large.
-    pub fn add_module_placed(&mut self, ptx: &'d PtxFile, placed: &BTreeMap<String, u64>) -> Result<ModuleId, Error> {
+    pub fn keep_module(&mut self, ptx: PtxFile, placed: &BTreeMap<String, u64>) -> Result<ModuleId, Error> {
+        self.add(ModuleFile::Kept(Arc::new(ptx)), placed)
+    }
+
+    fn add(&mut self, ptx: ModuleFile<'d>, placed: &BTreeMap<String, u64>) -> Result<ModuleId, Error> {
         let image = Image::load_placed(ptx.module.clone(), &mut self.memory, placed)?;
         let original = match &mut self.shadow {
             Some(shadow) => {
@@ -124,16 +157,50 @@ impl<'d> Device<'d> {
             }
             None => None,
         };
-        self.modules.push(Loaded { ptx, image, original, kernels: BTreeMap::new(), textures: Arc::default() });
-        Ok(ModuleId(self.modules.len() - 1))
+        let is_own = |(_, v): &(usize, &Var)| {
+            v.owner.is_none() && matches!(v.space, Space::Global | Space::Tex) && !placed.contains_key(&v.name)
+        };
+        let own = ptx.module.vars.iter().enumerate().filter(is_own);
+        let own = own.filter_map(|(i, _)| image.address(VarId(i as u32))).collect();
+        let id = self.next_module;
+        self.next_module += 1;
+        let (kernels, textures) = (BTreeMap::new(), Arc::default());
+        self.modules.insert(id, Loaded { ptx, image, own, original, kernels, textures });
+        Ok(ModuleId(id))
+    }
+
+    /// Takes a module from the device: its variables are freed, but for those that were placed, and its kernels can be
+    /// launched no more. Nothing happens to one that is gone.
+    ///
+    /// # Errors
+    /// When there are checkpoints or a check.
+    pub fn remove_module(&mut self, id: ModuleId) -> Result<(), Error> {
+        let own = self.modules.get(&id.0).map_or_else(Vec::new, |loaded| loaded.own.clone());
+        let memory = self.memory_mut()?;
+        for address in own {
+            memory.free(address);
+        }
+        self.modules.remove(&id.0);
+        Ok(())
+    }
+
+    /// Whether a module is on the device.
+    #[must_use]
+    pub fn has_module(&self, id: ModuleId) -> bool {
+        self.modules.contains_key(&id.0)
+    }
+
+    /// A module, if it is there.
+    pub(super) fn loaded(&mut self, id: ModuleId) -> Result<&mut Loaded<'d>, Problem> {
+        self.modules.get_mut(&id.0).ok_or_else(gone)
+    }
+
+    fn find_module(&self, id: ModuleId) -> Result<&Loaded<'d>, Problem> {
+        self.modules.get(&id.0).ok_or_else(gone)
     }
 
     pub(super) fn module(&self, id: ModuleId) -> &Loaded<'d> {
-        &self.modules[id.0]
-    }
-
-    pub(super) fn module_mut(&mut self, id: ModuleId) -> &mut Loaded<'d> {
-        &mut self.modules[id.0]
+        &self.modules[&id.0]
     }
 
     /// The textures that are bound to variables of a module.
@@ -141,14 +208,16 @@ impl<'d> Device<'d> {
         &self.module(id).textures
     }
 
-    pub(crate) fn textures_mut(&mut self, id: ModuleId) -> &mut Arc<Vec<(String, Texture)>> {
-        &mut self.module_mut(id).textures
+    pub(crate) fn textures_mut(&mut self, id: ModuleId) -> Result<&mut Arc<Vec<(String, Texture)>>, Problem> {
+        Ok(&mut self.loaded(id)?.textures)
     }
 
     /// The file of a module.
-    #[must_use]
-    pub fn module_file(&self, id: ModuleId) -> &'d PtxFile {
-        self.module(id).ptx
+    ///
+    /// # Errors
+    /// When the module is gone.
+    pub fn module_file(&self, id: ModuleId) -> Result<ModuleFile<'d>, Error> {
+        Ok(self.find_module(id)?.ptx.clone())
     }
 
     /// The layout of a kernel: its parameters, and what it takes.
@@ -156,8 +225,8 @@ impl<'d> Device<'d> {
     /// # Errors
     /// When there is no such kernel, or it cannot be run.
     pub fn layout(&mut self, module: ModuleId, kernel: &str) -> Result<&KernelLayout, Error> {
-        let options = &self.setup.options;
-        Ok(&self.modules[module.0].prepare(kernel, options)?.layout)
+        let setup = self.setup;
+        Ok(&self.loaded(module)?.prepare(kernel, &setup.options)?.layout)
     }
 
     /// Where a module's `.const` or `.global` variable is.
@@ -165,15 +234,21 @@ impl<'d> Device<'d> {
     /// # Errors
     /// When there is no such variable.
     pub fn place(&self, module: ModuleId, name: &str) -> Result<Place, Error> {
-        Ok(self.module(module).variable(name, 0)?)
+        Ok(self.find_module(module)?.variable(name, 0)?)
     }
 
     /// Writes into the constants of a module.
+    ///
+    /// # Panics
+    /// When the module is gone.
     pub fn write_constants(&mut self, module: ModuleId, at: u64, bytes: &[u8]) {
-        self.module_mut(module).write_constants(at as usize, bytes);
+        self.modules.get_mut(&module.0).expect("the module is there").write_constants(at as usize, bytes);
     }
 
     /// The constants of a module.
+    ///
+    /// # Panics
+    /// When the module is gone.
     #[must_use]
     pub fn constants(&self, module: ModuleId) -> &[u8] {
         &self.module(module).image.const_bank
@@ -185,10 +260,10 @@ impl<'d> Device<'d> {
     /// When there is no such variable, or it is too small.
     pub fn set_variable<T: Value>(&mut self, name: &str, values: &[T]) -> Result<(), Error> {
         let bytes = to_bytes(values);
-        let Place { space, at, .. } = self.modules[0].variable(name, bytes.len() as u64)?;
+        let Place { space, at, .. } = self.module(ModuleId::FIRST).variable(name, bytes.len() as u64)?;
         self.act("set", &[u64::from(space == Space::Const), at], &bytes);
         if space == Space::Const {
-            self.modules[0].write_constants(at as usize, &bytes);
+            self.write_constants(ModuleId::FIRST, at, &bytes);
             return Ok(());
         }
         for memory in self.memories() {
@@ -202,10 +277,10 @@ impl<'d> Device<'d> {
     /// # Errors
     /// When there is no such variable.
     pub fn variable_values<T: Value>(&self, name: &str) -> Result<Vec<T>, Error> {
-        let Place { space, at, size } = self.modules[0].variable(name, 0)?;
+        let Place { space, at, size } = self.module(ModuleId::FIRST).variable(name, 0)?;
         let size = size as usize;
         if space == Space::Const {
-            return Ok(from_bytes(&self.modules[0].image.const_bank[at as usize..][..size]));
+            return Ok(from_bytes(&self.module(ModuleId::FIRST).image.const_bank[at as usize..][..size]));
         }
         let mut bytes = vec![0; size];
         self.memory.read(at, &mut bytes).map_err(|e| Problem::new(e.to_string()))?;

@@ -135,3 +135,37 @@ fn reads_outside_are_noted_alike_on_every_engine() {
     }
     assert!(all.iter().all(|reads| *reads == all[0]), "{all:?}");
 }
+
+#[test]
+fn a_module_that_is_removed_leaves_nothing_behind() {
+    let text = PTX.replace(".u32 total;", ".b8 total[4000];");
+    for engine in [Engine::Fast, Engine::Timing] {
+        let setup = setup(engine);
+        let setup = Setup::new(RunOptions { check: false, ..setup.options });
+        let mut device = Device::open(&setup, true).unwrap();
+        let data = device.upload("data", &[1u32, 2, 3]).unwrap();
+        let (empty, mut last) = (device.memory().taken(), None);
+        for _ in 0..3 {
+            let file = PtxFile::parse("k.ptx", text.clone()).unwrap();
+            let module = device.keep_module(file, &BTreeMap::new()).unwrap();
+            assert!(last < Some(module) && device.memory().taken() > empty, "{engine}");
+            let shape = Shape { grid: [1; 3], block: [32, 1, 1], shared: 0 };
+            device.launch_in(module, "k", shape, &[data.into(), 3u32.into()], None).unwrap();
+            let total = device.place(module, "total").unwrap().at;
+            device.remove_module(module).unwrap();
+            assert_eq!(device.memory().taken(), empty, "{engine}");
+            assert!(device.memory().holder(total).is_none() && !device.has_module(module));
+            for error in [
+                device.launch_in(module, "k", shape, &[data.into(), 3u32.into()], None).unwrap_err(),
+                device.launch_bytes(module, "k", shape, vec![0; 12], true).unwrap_err(),
+                device.layout(module, "k").unwrap_err(),
+                device.place(module, "total").unwrap_err(),
+                device.module_file(module).unwrap_err(),
+            ] {
+                assert_eq!(error.to_string(), "its module has been unloaded", "{engine}");
+            }
+            device.remove_module(module).unwrap();
+            last = Some(module);
+        }
+    }
+}
