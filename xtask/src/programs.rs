@@ -1,6 +1,7 @@
 //! CUDA programs with a `main`: ours, compiled and run as a user would, under every engine they are for.
 
 mod advice;
+mod process;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,13 @@ use crate::files::{root, run_cargo, target};
 
 /// Where the programs are.
 const EXAMPLES: &str = "examples/cuda";
-/// A program of the tests, which asks for errors.
-const ERRORS: &str = "crates/cudart/tests/errors.cu";
+/// Programs of the tests: two ask for errors, one captures whatever takes a stream, one builds graphs.
+const TESTS: [&str; 4] = [
+    "crates/cudart/tests/errors.cu",
+    "crates/cudart/tests/sizes.cu",
+    "crates/cudart/tests/capture.cu",
+    "crates/cudart/tests/graphs.cu",
+];
 /// One that reads outside of memory, and what is said of that in the end.
 const OUTSIDE: (&str, &str) =
     ("crates/cudart/tests/outside.cu", "516 reads outside of memory were answered with zero, at 3 places");
@@ -41,13 +47,16 @@ pub fn run() -> Result {
     }
     sources.retain(|path| path.extension().is_some_and(|e| e == "cu"));
     sources.sort();
-    sources.push(root().join(ERRORS));
+    sources.extend(TESTS.map(|source| root().join(source)));
     tried.layouts()?;
     for source in &sources {
         tried.file(source)?;
     }
     tried.outside()?;
     tried.copies()?;
+    tried.processes()?;
+    tried.plugins()?;
+    tried.addresses()?;
     tried.advice()?;
     tried.exercise()?;
     tried.make()?;

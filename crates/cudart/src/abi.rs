@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use std::ffi::{CStr, c_char};
+use std::ops::Range;
 
 /// An address, of the host or of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,6 +18,45 @@ impl Pointer {
         Self(self.0.wrapping_add(bytes))
     }
 
+    /// The address so many bytes on, if there is one.
+    pub(crate) fn plus(self, bytes: Size) -> Result<Self> {
+        self.0.checked_add(bytes.wide()).map(Self).ok_or(Error::INVALID_VALUE)
+    }
+
+    /// The addresses of so many bytes, if they do not wrap.
+    pub(crate) fn range(self, bytes: Size) -> Result<Range<u64>> {
+        Ok(self.0..self.plus(bytes)?.0)
+    }
+
+    /// A copy of bytes of the host.
+    ///
+    /// # Safety
+    /// So many bytes must be there.
+    pub(crate) unsafe fn read(self, bytes: usize) -> Vec<u8> {
+        let mut copy = vec![0; bytes];
+        if bytes > 0 {
+            // SAFETY: the caller says that the bytes are there, and those of the copy are new.
+            unsafe { std::ptr::copy_nonoverlapping(self.bytes(), copy.as_mut_ptr(), bytes) };
+        }
+        copy
+    }
+
+    /// Writes bytes of the host.
+    ///
+    /// # Safety
+    /// There must be room for them.
+    pub(crate) unsafe fn write(self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            // SAFETY: the caller says that the bytes are there. They are moved, as nobody says that `bytes` are others.
+            unsafe { std::ptr::copy(bytes.as_ptr(), self.bytes(), bytes.len()) };
+        }
+    }
+
+    /// As a pointer to bytes of the host.
+    pub(crate) fn bytes(self) -> *mut u8 {
+        std::ptr::with_exposed_provenance_mut(self.0 as usize)
+    }
+
     /// Bytes of the host to read.
     ///
     /// # Safety
@@ -26,7 +66,7 @@ impl Pointer {
             return &[];
         }
         // SAFETY: the caller says that the bytes are there.
-        unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance(self.0 as usize), bytes) }
+        unsafe { std::slice::from_raw_parts(self.bytes(), bytes) }
     }
 
     /// Bytes of the host to write.
@@ -38,7 +78,61 @@ impl Pointer {
             return &mut [];
         }
         // SAFETY: the caller says that the bytes are there and ours.
-        unsafe { std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(self.0 as usize), bytes) }
+        unsafe { std::slice::from_raw_parts_mut(self.bytes(), bytes) }
+    }
+}
+
+/// A size or a count that a program states, in bytes, rows or elements. It may be any number: arithmetic on it is checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
+pub(crate) struct Size(usize);
+
+impl Size {
+    pub(crate) const ZERO: Self = Self(0);
+    pub(crate) const ONE: Self = Self(1);
+
+    pub(crate) const fn new(value: usize) -> Self {
+        Self(value)
+    }
+
+    /// As a length of something that is there.
+    pub(crate) const fn get(self) -> usize {
+        self.0
+    }
+
+    /// As a size for the device.
+    pub(crate) const fn wide(self) -> u64 {
+        self.0 as u64
+    }
+
+    pub(crate) const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+
+    /// At least one, for dimensions that may be left out.
+    pub(crate) fn or_one(self) -> Self {
+        self.max(Self::ONE)
+    }
+
+    /// The sum, if it is a size.
+    #[allow(dead_code, reason = "part of the arithmetic of sizes")]
+    pub(crate) fn plus(self, other: Self) -> Result<Self> {
+        self.0.checked_add(other.0).map(Self).ok_or(Error::INVALID_VALUE)
+    }
+
+    /// The product, if it is a size.
+    pub(crate) fn times(self, other: Self) -> Result<Self> {
+        self.0.checked_mul(other.0).map(Self).ok_or(Error::INVALID_VALUE)
+    }
+
+    /// The next multiple, if it is a size.
+    pub(crate) fn rounded_up(self, multiple: usize) -> Result<Self> {
+        self.0.checked_next_multiple_of(multiple).map(Self).ok_or(Error::INVALID_VALUE)
+    }
+
+    /// The number, where the device counts in 32 bits.
+    pub(crate) fn narrow(self) -> Result<u32> {
+        u32::try_from(self.0).map_err(|_| Error::INVALID_VALUE)
     }
 }
 
@@ -48,17 +142,31 @@ impl Pointer {
 pub(crate) struct Out<T>(*mut T);
 
 impl<T> Out<T> {
+    /// Nothing is wanted.
+    pub(crate) const NULL: Self = Self(std::ptr::null_mut());
+
     pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 
+    /// The address, from which it can be made again.
+    pub(crate) fn address(&self) -> Pointer {
+        Pointer(self.0.expose_provenance() as u64)
+    }
+
     /// Puts the result there.
     pub(crate) fn put(&self, value: T) -> Result {
+        self.put_at(0, value)
+    }
+
+    /// Puts an element of a list there.
+    pub(crate) fn put_at(&self, index: usize, value: T) -> Result {
         if self.0.is_null() {
             return Err(Error::INVALID_VALUE);
         }
-        // SAFETY: the interface says that it points to a `T` of the caller's, who waits for us. It need not be aligned for us.
-        unsafe { self.0.write_unaligned(value) };
+        // SAFETY: the interface says that it points to a `T` of the caller's, who waits for us, or to a list that has this
+        // element. It need not be aligned for us.
+        unsafe { self.0.add(index).write_unaligned(value) };
         Ok(())
     }
 
@@ -68,10 +176,22 @@ impl<T> Out<T> {
     }
 }
 
+impl<T> From<Pointer> for Out<T> {
+    fn from(at: Pointer) -> Self {
+        Self(at.bytes().cast())
+    }
+}
+
 /// Where an argument is: null, or a `T` of the caller's.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub(crate) struct In<T>(*const T);
+
+impl<T> From<Pointer> for In<T> {
+    fn from(address: Pointer) -> Self {
+        Self(std::ptr::with_exposed_provenance(address.0 as usize))
+    }
+}
 
 impl<T: Copy> In<T> {
     pub(crate) fn get(&self) -> Result<T> {
@@ -94,6 +214,21 @@ impl<T: Copy> In<T> {
     /// The address.
     pub(crate) fn address(&self) -> u64 {
         self.0.expose_provenance() as u64
+    }
+}
+
+/// A value that is read and then replaced.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub(crate) struct InOut<T>(*mut T);
+
+impl<T: Copy> InOut<T> {
+    pub(crate) fn get(&self) -> Result<T> {
+        In(self.0.cast_const()).get()
+    }
+
+    pub(crate) fn put(&self, value: T) -> Result {
+        Out(self.0).put(value)
     }
 }
 
@@ -145,5 +280,32 @@ pub(crate) struct Dim3 {
 impl Dim3 {
     pub(crate) fn list(self) -> [u32; 3] {
         [self.x, self.y, self.z]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_on_sizes_does_not_wrap() {
+        let [most, seven] = [usize::MAX, 7].map(Size::new);
+        assert_eq!(seven.plus(seven), Ok(Size::new(14)));
+        assert_eq!(seven.times(seven), Ok(Size::new(49)));
+        assert_eq!([seven.rounded_up(7), seven.rounded_up(512)], [Ok(seven), Ok(Size::new(512))]);
+        assert_eq!([seven.narrow(), Size::new(u32::MAX as usize).narrow()], [Ok(7), Ok(u32::MAX)]);
+        assert_eq!([Size::ZERO.or_one(), seven.or_one()], [Size::ONE, seven]);
+        for wrong in [most.plus(Size::ONE), most.times(Size::new(2)), most.rounded_up(512)] {
+            assert_eq!(wrong, Err(Error::INVALID_VALUE));
+        }
+        assert_eq!(Size::new(1 << 32).narrow(), Err(Error::INVALID_VALUE));
+    }
+
+    #[test]
+    fn ranges_of_addresses_do_not_wrap() {
+        let end = Pointer(u64::MAX - 7);
+        assert_eq!(end.range(Size::new(7)), Ok(u64::MAX - 7..u64::MAX));
+        assert_eq!(end.plus(Size::new(8)), Err(Error::INVALID_VALUE));
+        assert_eq!(Pointer(16).range(Size::new(usize::MAX)), Err(Error::INVALID_VALUE));
     }
 }

@@ -35,6 +35,7 @@ impl Error {
     pub(crate) const UNSUPPORTED_LIMIT: Self = Self(215);
     pub(crate) const INVALID_PTX: Self = Self(218);
     pub(crate) const INVALID_HANDLE: Self = Self(400);
+    pub(crate) const ILLEGAL_STATE: Self = Self(401);
     pub(crate) const NOT_FOUND: Self = Self(500);
     pub(crate) const NOT_READY: Self = Self(600);
     pub(crate) const ILLEGAL_ADDRESS: Self = Self(700);
@@ -52,7 +53,15 @@ impl Error {
     pub(crate) const COOPERATIVE_TOO_LARGE: Self = Self(720);
     pub(crate) const NOT_SUPPORTED: Self = Self(801);
     pub(crate) const CAPTURE_UNSUPPORTED: Self = Self(900);
+    pub(crate) const CAPTURE_INVALIDATED: Self = Self(901);
+    pub(crate) const CAPTURE_MERGE: Self = Self(902);
     pub(crate) const CAPTURE_UNMATCHED: Self = Self(903);
+    pub(crate) const CAPTURE_UNJOINED: Self = Self(904);
+    pub(crate) const CAPTURE_ISOLATION: Self = Self(905);
+    pub(crate) const CAPTURE_IMPLICIT: Self = Self(906);
+    pub(crate) const CAPTURED_EVENT: Self = Self(907);
+    pub(crate) const CAPTURE_WRONG_THREAD: Self = Self(908);
+    pub(crate) const GRAPH_UPDATE: Self = Self(910);
     pub(crate) const UNKNOWN: Self = Self(999);
 }
 

@@ -3,17 +3,17 @@
 //! The compiler leaves the host's bytes zero and puts first values into the device code only. They are taken from there before
 //! `main`, so that host code finds them; when the module is loaded, what host code has written since then stays.
 
-use crate::abi::Pointer;
-use crate::context::Context;
+use crate::abi::{Pointer, Size};
+use crate::context::{Context, Module};
 use crate::error::{Error, Result};
 use crate::registered::{Symbol, registered};
+use crate::runtime::memory::Kind;
 use raddle_cuda::fat_binary;
-use raddle_ptx::ir::Module;
-use raddle_runtime::device::ModuleId;
+use raddle_ptx::ir;
 use std::collections::BTreeMap;
 
 /// The first value of a variable, if it is known before the module is loaded: it has no addresses in it.
-fn first_value<'m>(module: &'m Module, name: &str) -> Option<&'m [u8]> {
+fn first_value<'m>(module: &'m ir::Module, name: &str) -> Option<&'m [u8]> {
     let var = module.vars.iter().find(|var| var.owner.is_none() && var.name == name)?;
     var.init.as_ref().filter(|init| init.relocations.is_empty()).map(|init| init.bytes.as_slice())
 }
@@ -22,8 +22,7 @@ fn first_value<'m>(module: &'m Module, name: &str) -> Option<&'m [u8]> {
 pub(crate) fn set_first_values(binary: usize) {
     let (managed, container) = {
         let registered = registered();
-        let container = registered.binaries.get(binary).and_then(|containers| containers.last()).cloned();
-        (registered.managed(binary), container.unwrap_or_default())
+        (registered.managed(binary), registered.containers(binary).pop().unwrap_or_default())
     };
     if managed.is_empty() {
         return;
@@ -33,35 +32,47 @@ pub(crate) fn set_first_values(binary: usize) {
     let (module, _) = raddle_ptx::load(&text);
     for (host, symbol) in managed {
         if let Some(value) = first_value(&module, &symbol.name) {
-            let bytes = value.len().min(symbol.size);
-            // SAFETY: the variable is the program's own, has so many bytes, and `main` has not begun.
-            unsafe { Pointer(host).host_mut(bytes) }.copy_from_slice(&value[..bytes]);
+            // SAFETY: the variable is the program's own, has so many bytes, and nothing of the program runs yet that uses it.
+            unsafe { Pointer(host).write(&value[..value.len().min(symbol.size)]) };
         }
     }
 }
 
 impl Context {
     /// Loads a module whose managed variables, those of a fat binary, stay where the host has them and as they are.
-    pub(crate) fn load_managed(&mut self, text: String, binary: usize) -> Result<ModuleId> {
+    pub(crate) fn load_managed(&mut self, text: String, binary: usize) -> Result<Module> {
         let managed = registered().managed(binary);
         let mut placed = BTreeMap::new();
         let mut kept = Vec::new();
         for (host, Symbol { name, size, .. }) in managed {
-            // SAFETY: the variable is the program's own and stays where it is. Both sides use it, but not at the same
-            // time: host code waits while a kernel runs.
-            let bytes = unsafe { Pointer(host).host_mut(size) };
-            kept.push((host, name.clone(), bytes.to_vec()));
-            let memory = self.device.memory_mut().map_err(|_| Error::UNKNOWN)?;
-            memory.map(format!("{name} (__managed__)"), bytes);
+            // SAFETY: the variable is the program's own and has this size.
+            kept.push((host, name.clone(), unsafe { Pointer(host).read(size) }));
+            self.map_host(format!("{name} (__managed__)"), Pointer(host), Size::new(size), Kind::Variable)?;
             placed.insert(name, host);
         }
-        let module = self.load_placed(text, &placed)?;
-        let file = self.device.module_file(module);
+        let managed = placed.values().copied().collect();
+        let loaded = self.load_placed(text, &placed);
+        let id = match loaded {
+            Ok(id) => id,
+            Err(error) => {
+                self.forget_managed(managed);
+                return Err(error);
+            }
+        };
+        let file = self.device.module_file(id).map_err(|_| Error::UNKNOWN)?;
         let memory = self.device.memory_mut().map_err(|_| Error::UNKNOWN)?;
         for (host, _, bytes) in kept.iter().filter(|(_, name, _)| first_value(&file.module, name).is_some()) {
             memory.write(*host, bytes).map_err(|_| Error::UNKNOWN)?;
         }
-        Ok(module)
+        Ok(Module { id, managed })
+    }
+
+    /// Takes managed variables from the device. Their bytes may be gone.
+    pub(crate) fn forget_managed(&mut self, addresses: Vec<u64>) {
+        for address in addresses {
+            self.allocated.remove(&address);
+            self.device.memory_mut().map(|memory| memory.free(address)).ok();
+        }
     }
 }
 

@@ -84,7 +84,7 @@ int main() {
     EXPECT(cudaEventElapsedTime(&time, event, event), cudaErrorInvalidResourceHandle);
     EXPECT(cudaEventDestroy(event), cudaSuccess);
     EXPECT(cudaEventSynchronize(event), cudaErrorInvalidResourceHandle);
-    EXPECT(cudaStreamEndCapture(0, (cudaGraph_t *)&any), cudaErrorStreamCaptureUnmatched);
+    EXPECT(cudaStreamEndCapture(0, (cudaGraph_t *)&any), cudaErrorIllegalState);
     EXPECT(cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal), cudaErrorStreamCaptureUnsupported);
 
     // Launches: wrong ones fail at once and are forgotten with the error.

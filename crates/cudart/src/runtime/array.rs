@@ -1,7 +1,7 @@
 //! Arrays: memory for textures and surfaces, in rows.
 
-use super::memory::Extent;
-use crate::abi::{In, Out, Pointer};
+use super::memory::{Extent, Kind};
+use crate::abi::{In, Out, Pointer, Size};
 use crate::context::{Context, api};
 use crate::error::{Code, Error, Result};
 
@@ -47,12 +47,14 @@ impl Context {
     fn new_array(&mut self, call: &str, texel: Texel, extent: Extent, flags: u32) -> Result<Pointer> {
         texel.check()?;
         let Extent { width, height, depth } = extent;
-        if width == 0 {
+        if width.is_zero() {
             return Err(Error::INVALID_VALUE);
         }
-        let pitch = width.checked_mul(texel.bytes()).ok_or(Error::MEMORY_ALLOCATION)?.next_multiple_of(32);
-        let bytes = pitch.checked_mul(height.max(1)).and_then(|b| b.checked_mul(depth.max(1)));
-        let at = self.alloc(call, bytes.ok_or(Error::MEMORY_ALLOCATION)? as u64)?;
+        let pitch = width.times(Size::new(texel.bytes())).and_then(|row| row.rounded_up(32));
+        let plane = pitch.and_then(|pitch| pitch.times(height.or_one()));
+        let bytes = plane.and_then(|plane| plane.times(depth.or_one()));
+        let at = self.alloc(call, bytes.or(Err(Error::MEMORY_ALLOCATION))?, Kind::Array)?;
+        let (pitch, [width, height, depth]) = (pitch?.get(), [width, height, depth].map(Size::get));
         let handle = self.new_handle();
         self.arrays.insert(handle, Array { at, pitch, width, height, depth, texel, flags });
         Ok(Pointer(handle))
@@ -60,9 +62,9 @@ impl Context {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn cudaMallocArray(out: Out<Pointer>, texel: In<Texel>, width: usize, height: usize, flags: u32) -> Code {
+extern "C" fn cudaMallocArray(out: Out<Pointer>, texel: In<Texel>, width: Size, height: Size, flags: u32) -> Code {
     api(|context| {
-        let extent = Extent { width, height, depth: 0 };
+        let extent = Extent { width, height, depth: Size::ZERO };
         out.put(context.new_array("cudaMallocArray", texel.get()?, extent, flags)?)
     })
 }
@@ -75,7 +77,7 @@ extern "C" fn cudaMalloc3DArray(out: Out<Pointer>, texel: In<Texel>, extent: Ext
 #[unsafe(no_mangle)]
 extern "C" fn cudaFreeArray(array: Pointer) -> Code {
     api(|context| match context.arrays.remove(&array.0) {
-        Some(found) => context.free("cudaFreeArray", found.at),
+        Some(found) => context.free("cudaFreeArray", found.at, &[Kind::Array]),
         None if array == Pointer::NULL => Ok(()),
         None => Err(Error::INVALID_HANDLE),
     })
@@ -86,7 +88,8 @@ extern "C" fn cudaArrayGetInfo(texel: Out<Texel>, extent: Out<Extent>, flags: Ou
     api(|context| {
         let array = context.arrays.get(&array.0).ok_or(Error::INVALID_HANDLE)?;
         texel.put_if_wanted(array.texel);
-        extent.put_if_wanted(Extent { width: array.width, height: array.height, depth: array.depth });
+        let [width, height, depth] = [array.width, array.height, array.depth].map(Size::new);
+        extent.put_if_wanted(Extent { width, height, depth });
         flags.put_if_wanted(array.flags);
         Ok(())
     })

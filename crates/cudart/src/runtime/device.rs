@@ -1,10 +1,13 @@
 //! The device: there is one, and the machine says what it has.
 
-use crate::abi::{Out, Pointer};
-use crate::context::{api, with};
+use crate::abi::{Out, Pointer, Size};
+use crate::context::{Context, api, remember, with};
 use crate::error::{Code, Error, Result};
+use raddle_exec::HEAP_BYTES;
 use raddle_exec::memory::MAX_DEVICE_BYTES;
+use raddle_exec::printf::MAX_KEPT;
 use raddle_sim::config::MachineConfig;
+use std::mem::MaybeUninit;
 
 /// The compute capability, ten times, of a machine that takes every instruction: what kernels are compiled for unless
 /// something is said.
@@ -59,7 +62,7 @@ pub(crate) extern "C" fn cudaGetDeviceFlags(flags: Out<u32>) -> Code {
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaDeviceSynchronize() -> Code {
-    api(|_| Ok(()))
+    api(|context| context.refuse_any_capture())
 }
 
 #[unsafe(no_mangle)]
@@ -69,8 +72,10 @@ pub(crate) extern "C" fn cudaThreadSynchronize() -> Code {
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaDeviceReset() -> Code {
-    with(|context| context.reset());
-    0
+    remember(with(|context| {
+        context.reset();
+        Ok(())
+    }))
 }
 
 #[unsafe(no_mangle)]
@@ -98,20 +103,78 @@ pub(crate) extern "C" fn cudaDeviceGetSharedMemConfig(config: Out<i32>) -> Code 
     api(|_| config.put(1))
 }
 
-/// Limits: stack, printf's buffer, heap and two of launches from the device. What is set is what there is.
-const LIMITS: [usize; 5] = [512 << 10, 64 << 20, 8 << 20, 2, 2048];
+/// Limits by their numbers: bytes of a thread's stack, of printf's buffer and of the heap. Those of launches from kernels
+/// are not supported, as there are no such launches.
+const LIMITS: usize = 3;
+const STACK: usize = 0;
+const PRINTF: usize = 1;
+const HEAP: usize = 2;
 
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaDeviceSetLimit(limit: i32, _value: usize) -> Code {
-    api(|_| usize::try_from(limit).ok().and_then(|n| LIMITS.get(n)).map(drop).ok_or(Error::UNSUPPORTED_LIMIT))
+/// What each thread has as its stack, whatever is asked for up to that.
+const STACK_BYTES: usize = 512 << 10;
+
+/// The limits as the program has set them.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    list: [Size; LIMITS],
+    /// A kernel has printed something.
+    pub(crate) has_printed: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let mut list = [Size::ZERO; LIMITS];
+        (list[STACK], list[PRINTF]) = (Size::new(STACK_BYTES), Size::new(MAX_KEPT));
+        list[HEAP] = Size::new(HEAP_BYTES as usize);
+        Self { list, has_printed: false }
+    }
+}
+
+impl Limits {
+    /// Bytes of the heap.
+    pub(crate) fn heap(&self) -> u64 {
+        self.list[HEAP].wide()
+    }
+
+    fn place(&mut self, limit: i32) -> Result<(usize, &mut Size)> {
+        let number = usize::try_from(limit).map_err(|_| Error::UNSUPPORTED_LIMIT)?;
+        Ok((number, self.list.get_mut(number).ok_or(Error::UNSUPPORTED_LIMIT)?))
+    }
+}
+
+impl Context {
+    /// Sets a limit. The heap and the buffer of printf keep their sizes once a kernel has used them.
+    fn set_limit(&mut self, limit: i32, value: Size) -> Result {
+        let has_printed = self.limits.has_printed;
+        let (number, place) = self.limits.place(limit)?;
+        let is_refused = match number {
+            HEAP => self.device.has_heap(),
+            PRINTF => has_printed,
+            _ => value.get() > STACK_BYTES,
+        };
+        if is_refused {
+            return Err(Error::INVALID_VALUE);
+        }
+        if value.wide() > MAX_DEVICE_BYTES - self.device.memory().taken() {
+            return Err(Error::MEMORY_ALLOCATION);
+        }
+        *place = value;
+        if number == PRINTF && value.get() > MAX_KEPT {
+            self.guest.note(&format!("cudaDeviceSetLimit: of what a launch prints, {MAX_KEPT} bytes are kept"));
+        }
+        self.device.set_heap_bytes(self.limits.heap());
+        Ok(())
+    }
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaDeviceGetLimit(value: Out<usize>, limit: i32) -> Code {
-    api(|_| {
-        let found = usize::try_from(limit).ok().and_then(|n| LIMITS.get(n)).ok_or(Error::UNSUPPORTED_LIMIT)?;
-        value.put(*found)
-    })
+pub(crate) extern "C" fn cudaDeviceSetLimit(limit: i32, value: Size) -> Code {
+    api(|context| context.set_limit(limit, value))
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn cudaDeviceGetLimit(value: Out<Size>, limit: i32) -> Code {
+    api(|context| value.put(*context.limits.place(limit)?.1))
 }
 
 /// A device can reach itself only.
@@ -306,9 +369,9 @@ pub(crate) extern "C" fn cudaGetDeviceProperties_v2(out: Out<Properties>, device
     })
 }
 
-/// The first bytes, which versions before 12 know.
+/// The first bytes, which versions before 12 know. Those between fields have no values.
 #[repr(C)]
-pub(crate) struct OldProperties([u8; OLD_BYTES]);
+pub(crate) struct OldProperties([MaybeUninit<u8>; OLD_BYTES]);
 const OLD_BYTES: usize = std::mem::offset_of!(Properties, more);
 
 #[unsafe(no_mangle)]
@@ -316,10 +379,8 @@ pub(crate) extern "C" fn cudaGetDeviceProperties(out: Out<OldProperties>, device
     api(|context| {
         check(device)?;
         let all = properties(context.guest.properties());
-        let start = Pointer(std::ptr::from_ref(&all).expose_provenance() as u64);
-        // SAFETY: the bytes of a local value, which has more than these; none of them is padding that is read as data.
-        let bytes = unsafe { start.host(OLD_BYTES) };
-        out.put(OldProperties(std::array::from_fn(|at| bytes[at])))
+        // SAFETY: the bytes of a local value, which has more than these; they may be without a value.
+        out.put(unsafe { std::ptr::from_ref(&all).cast::<OldProperties>().read() })
     })
 }
 

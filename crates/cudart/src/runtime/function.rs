@@ -1,15 +1,16 @@
 //! Kernels: launches, attributes and occupancy.
 
-use super::graph::Step;
-use crate::abi::{Dim3, In, Out, Pointer};
-use crate::context::{Context, api, api_launch};
+use super::stream::{Operation, enqueued, on_stream, per_thread};
+use crate::abi::{Dim3, In, Out, Pointer, Size};
+use crate::context::{Context, api};
 use crate::error::{Code, Error, Result};
 use raddle_runtime::device::Shape;
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 
-/// The most threads of a block, and the most blocks of a grid in y and z.
-const MAX_THREADS: u64 = 1024;
-const MAX_GRID_YZ: u32 = 65535;
+/// The most threads of a block, and the most blocks of a grid in each direction.
+const MAX_THREADS: u32 = 1024;
+const MAX_GRID: [u32; 3] = [i32::MAX as u32, 65535, 65535];
 const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
 
 /// What stands between `<<<` and `>>>`.
@@ -17,17 +18,24 @@ const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
 struct Configuration {
     grid: Dim3,
     block: Dim3,
-    shared: usize,
+    shared: Size,
     stream: Pointer,
 }
 
 thread_local! {
-    static CONFIGURATIONS: RefCell<Vec<Configuration>> = const { RefCell::new(Vec::new()) };
+    /// Those of launches that have begun. It has no destructor, so that destructors of the program can launch kernels; an
+    /// empty list has no memory.
+    static CONFIGURATIONS: ManuallyDrop<RefCell<Vec<Configuration>>> =
+        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
+}
+
+fn configurations<T>(use_them: impl FnOnce(&mut Vec<Configuration>) -> T) -> T {
+    CONFIGURATIONS.with(|list| use_them(&mut list.borrow_mut()))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize, stream: Pointer) -> u32 {
-    CONFIGURATIONS.with_borrow_mut(|list| list.push(Configuration { grid, block, shared, stream }));
+extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: Size, stream: Pointer) -> u32 {
+    configurations(|list| list.push(Configuration { grid, block, shared, stream }));
     0
 }
 
@@ -35,10 +43,17 @@ extern "C" fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared: usize
 extern "C" fn __cudaPopCallConfiguration(
     grid: Out<Dim3>,
     block: Out<Dim3>,
-    shared: Out<usize>,
+    shared: Out<Size>,
     stream: Out<Pointer>,
 ) -> Code {
-    let Some(found) = CONFIGURATIONS.with_borrow_mut(Vec::pop) else { return Error::MISSING_CONFIGURATION.0 };
+    let found = configurations(|list| {
+        let found = list.pop();
+        if list.is_empty() {
+            *list = Vec::new();
+        }
+        found
+    });
+    let Some(found) = found else { return Error::MISSING_CONFIGURATION.0 };
     grid.put_if_wanted(found.grid);
     block.put_if_wanted(found.block);
     shared.put_if_wanted(found.shared);
@@ -48,7 +63,7 @@ extern "C" fn __cudaPopCallConfiguration(
 
 impl Context {
     /// A launch written down, its arguments read.
-    pub(crate) fn kernel_step(&mut self, function: Pointer, shape: Shape, args: In<Pointer>) -> Result<Step> {
+    pub(crate) fn kernel_operation(&mut self, function: Pointer, shape: Shape, args: In<Pointer>) -> Result<Operation> {
         let (module, kernel) = self.kernel(function)?;
         self.check_shape(&kernel, shape)?;
         let layout = match self.device.layout(module, &kernel) {
@@ -59,22 +74,22 @@ impl Context {
                 return Err(Error::INVALID_IMAGE);
             }
         };
-        let file = self.device.module_file(module);
+        let file = self.device.module_file(module).map_err(|_| Error::INVALID_HANDLE)?;
         let mut params = vec![0; layout.param_bytes as usize];
         for (number, param) in layout.params.iter().enumerate() {
             let size = file.module.var(param.var).size as usize;
             // SAFETY: the program hands over the address of every parameter, which has this size.
-            let bytes = unsafe { args.at(number)?.host(size) };
-            params[param.offset as usize..][..size].copy_from_slice(bytes);
+            let bytes = unsafe { args.at(number)?.read(size) };
+            params[param.offset as usize..][..size].copy_from_slice(&bytes);
         }
-        Ok(Step::Kernel { module, kernel, shape, params })
+        Ok(Operation::Kernel { module, kernel, shape, params })
     }
 
     fn check_shape(&mut self, kernel: &str, shape: Shape) -> Result {
         let Shape { grid, block, shared } = shape;
-        let threads: u64 = block.iter().map(|n| u64::from(*n)).product();
-        let is_block = (1..=MAX_THREADS).contains(&threads) && block.iter().zip(MAX_BLOCK).all(|(n, most)| *n <= most);
-        let is_grid = grid.iter().all(|n| *n > 0) && grid[1..].iter().all(|n| *n <= MAX_GRID_YZ);
+        let is_in = |size: [u32; 3], most| size.iter().zip(most).all(|(n, most)| (1..=most).contains(n));
+        let is_block = is_in(block, MAX_BLOCK) && block.iter().product::<u32>() <= MAX_THREADS;
+        let is_grid = is_in(grid, MAX_GRID);
         let most = self.guest.properties().sm.shared_bytes;
         let wrong = if !is_block {
             Some((Error::INVALID_CONFIGURATION, format!("a block of {block:?} threads")))
@@ -105,49 +120,46 @@ impl Context {
     }
 }
 
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaLaunchKernel(
-    function: Pointer,
-    grid: Dim3,
-    block: Dim3,
-    args: In<Pointer>,
-    shared: usize,
-    stream: Pointer,
-) -> Code {
-    api_launch(|context| {
-        let shared = u32::try_from(shared).map_err(|_| Error::INVALID_VALUE)?;
-        let step = context.kernel_step(function, Shape { grid: grid.list(), block: block.list(), shared }, args)?;
-        context.submit(stream, step)
-    })
-}
+impl Context {
+    /// A launch of as many blocks as there are.
+    fn launched(&mut self, function: Pointer, size: [Dim3; 2], args: In<Pointer>, shared: Size) -> Result<Operation> {
+        let [grid, block] = size.map(Dim3::list);
+        self.kernel_operation(function, Shape { grid, block, shared: shared.narrow()? }, args)
+    }
 
-/// All blocks of a cooperative launch are on the device at once.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaLaunchCooperativeKernel(
-    function: Pointer,
-    grid: Dim3,
-    block: Dim3,
-    args: In<Pointer>,
-    shared: usize,
-    stream: Pointer,
-) -> Code {
-    let code = api(|context| {
-        let shape = Shape { grid: grid.list(), block: block.list(), shared: shared as u32 };
-        let (_, blocks) = context.residency(function, shape)?;
-        let room = u64::from(blocks) * u64::from(context.guest.properties().gpu.sms);
-        let wanted: u64 = grid.list().iter().map(|n| u64::from(*n)).product();
+    /// A cooperative launch, all of whose blocks have to be on the device at once.
+    fn launched_together(
+        &mut self,
+        function: Pointer,
+        size: [Dim3; 2],
+        args: In<Pointer>,
+        shared: Size,
+    ) -> Result<Operation> {
+        let [grid, block] = size.map(Dim3::list);
+        let shape = Shape { grid, block, shared: shared.narrow()? };
+        let (_, kernel) = self.kernel(function)?;
+        self.check_shape(&kernel, shape)?;
+        let (_, blocks) = self.residency(function, shape)?;
+        let room = u64::from(blocks) * u64::from(self.guest.properties().gpu.sms);
+        let wanted: u64 = grid.iter().map(|n| u64::from(*n)).product();
         if wanted > room {
-            context.guest.note(&format!(
+            self.guest.note(&format!(
                 "a cooperative launch of {wanted} blocks: the machine holds {room} at once (more with --set gpu.sms=N)"
             ));
             return Err(Error::COOPERATIVE_TOO_LARGE);
         }
-        Ok(())
-    });
-    if code != 0 {
-        return code;
+        self.launched(function, size, args, shared)
     }
-    cudaLaunchKernel(function, grid, block, args, shared, stream)
+}
+
+enqueued! {
+    fn cudaLaunchKernel / cudaLaunchKernel_ptsz(
+        function: Pointer, grid: Dim3, block: Dim3, args: In<Pointer>, shared: Size, stream: Pointer,
+    ) on stream => |context| context.launched(function, [grid, block], args, shared);
+
+    fn cudaLaunchCooperativeKernel / cudaLaunchCooperativeKernel_ptsz(
+        function: Pointer, grid: Dim3, block: Dim3, args: In<Pointer>, shared: Size, stream: Pointer,
+    ) on stream => |context| context.launched_together(function, [grid, block], args, shared);
 }
 
 /// How a launch is made, with attributes that change nothing here.
@@ -156,18 +168,34 @@ pub(crate) extern "C" fn cudaLaunchCooperativeKernel(
 pub(crate) struct LaunchConfig {
     grid: Dim3,
     block: Dim3,
-    shared: usize,
+    shared: Size,
     stream: Pointer,
     attributes: Pointer,
     count: u32,
 }
 
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaLaunchKernelExC(config: In<LaunchConfig>, function: Pointer, args: In<Pointer>) -> Code {
+fn launch_with(
+    config: In<LaunchConfig>,
+    function: Pointer,
+    args: In<Pointer>,
+    stream: impl FnOnce(Pointer) -> Pointer,
+) -> Code {
     match config.get() {
-        Ok(c) => cudaLaunchKernel(function, c.grid, c.block, args, c.shared, c.stream),
+        Ok(LaunchConfig { grid, block, shared, stream: own, .. }) => {
+            on_stream(stream(own), |context| context.launched(function, [grid, block], args, shared))
+        }
         Err(error) => crate::context::remember(Err(error)),
     }
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn cudaLaunchKernelExC(config: In<LaunchConfig>, function: Pointer, args: In<Pointer>) -> Code {
+    launch_with(config, function, args, |stream| stream)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn cudaLaunchKernelExC_ptsz(config: In<LaunchConfig>, function: Pointer, args: In<Pointer>) -> Code {
+    launch_with(config, function, args, per_thread)
 }
 
 /// What a kernel takes.
@@ -242,11 +270,13 @@ pub(crate) extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
     blocks: Out<i32>,
     function: Pointer,
     threads: i32,
-    shared: usize,
+    shared: Size,
 ) -> Code {
     api(|context| {
         let threads = u32::try_from(threads).ok().filter(|n| *n > 0).ok_or(Error::INVALID_VALUE)?;
-        let shape = Shape { grid: [1; 3], block: [threads, 1, 1], shared: shared as u32 };
+        // No block has room for more than can be said.
+        let shared = shared.narrow().unwrap_or(u32::MAX);
+        let shape = Shape { grid: [1; 3], block: [threads, 1, 1], shared };
         blocks.put(context.residency(function, shape)?.1 as i32)
     })
 }
@@ -256,7 +286,7 @@ pub(crate) extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     blocks: Out<i32>,
     function: Pointer,
     threads: i32,
-    shared: usize,
+    shared: Size,
     _flags: u32,
 ) -> Code {
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared)

@@ -1,47 +1,77 @@
 //! Memory: of the device, pinned, managed, from pools.
 
-use crate::abi::{In, Out, Pointer};
+use super::stream::{Operation, enqueued};
+use crate::abi::{In, Out, Pointer, Size};
 use crate::context::{Context, api};
 use crate::error::{Code, Error, Result};
-use raddle_exec::memory::MAX_DEVICE_BYTES;
+use crate::mappings::all_accessible;
+use raddle_exec::memory::{AllocError, MAX_DEVICE_BYTES};
 
 /// Rows of pitched memory start at multiples of this.
-const PITCH: u64 = 512;
+const PITCH: usize = 512;
+
+/// How the program has got memory, which says how it is freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Device,
+    Array,
+    Pinned,
+    Managed,
+    Registered,
+    /// A managed variable, which stays.
+    Variable,
+}
 
 impl Context {
     /// Allocates on the device.
-    pub(crate) fn alloc(&mut self, call: &str, bytes: u64) -> Result<Pointer> {
-        if bytes == 0 {
+    pub(crate) fn alloc(&mut self, call: &str, bytes: Size, kind: Kind) -> Result<Pointer> {
+        if bytes.is_zero() {
             return Ok(Pointer::NULL);
         }
         let name = self.next_name(call);
         let memory = self.device.memory_mut().map_err(|_| Error::UNKNOWN)?;
-        memory.alloc(name, bytes).map(Pointer).map_err(|_| Error::MEMORY_ALLOCATION)
+        match memory.alloc(name, bytes.wide()) {
+            Ok(at) => {
+                self.allocated.insert(at, kind);
+                Ok(Pointer(at))
+            }
+            Err(error) => {
+                if matches!(error, AllocError::NoAddresses { .. }) {
+                    self.guest.note(&error.to_string());
+                }
+                Err(Error::MEMORY_ALLOCATION)
+            }
+        }
     }
 
     /// Allocates memory of the host that kernels see too.
-    fn alloc_host(&mut self, call: &str, bytes: u64) -> Result<Pointer> {
+    fn alloc_host(&mut self, call: &str, bytes: Size, kind: Kind) -> Result<Pointer> {
         let name = self.next_name(call);
         let memory = self.device.memory_mut().map_err(|_| Error::UNKNOWN)?;
-        let bytes = self.host.alloc(bytes)?;
-        let at = Pointer(bytes.as_ptr().addr() as u64);
+        let bytes = self.host.alloc(bytes.wide())?;
+        let at = bytes.address();
         memory.map(name, bytes);
-        Ok(at)
+        self.allocated.insert(at, kind);
+        Ok(Pointer(at))
     }
 
-    /// Frees what was allocated in any way.
-    pub(crate) fn free(&mut self, call: &str, at: Pointer) -> Result {
+    /// Frees what was allocated in one of these ways.
+    pub(crate) fn free(&mut self, call: &str, at: Pointer, kinds: &[Kind]) -> Result {
         if at == Pointer::NULL {
             return Ok(());
         }
+        let found = self.allocated.get(&at.0).copied();
         let memory = self.device.memory_mut().map_err(|_| Error::UNKNOWN)?;
-        if memory.free(at.0) {
+        if found.is_some_and(|kind| kinds.contains(&kind)) {
+            self.allocated.remove(&at.0);
+            memory.free(at.0);
             self.host.free(at.0);
             return Ok(());
         }
-        let why = match memory.find(at.0, 1) {
-            Ok(_) => "is not where an allocation starts".to_owned(),
-            Err(error) => error.to_string(),
+        let why = match (found, memory.find(at.0, 1)) {
+            (Some(_), _) => "was allocated in another way".to_owned(),
+            (None, Ok(_)) => "is not where an allocation starts".to_owned(),
+            (None, Err(error)) => error.to_string(),
         };
         self.guest.note(&format!("{call}: {:#x}: {why}", at.0));
         Err(Error::INVALID_VALUE)
@@ -49,48 +79,58 @@ impl Context {
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaMalloc(out: Out<Pointer>, bytes: usize) -> Code {
+pub(crate) extern "C" fn cudaMalloc(out: Out<Pointer>, bytes: Size) -> Code {
     api(|context| {
         if out.is_null() {
             return Err(Error::INVALID_VALUE);
         }
-        out.put(context.alloc("cudaMalloc", bytes as u64)?)
+        context.refuse_unsafe_call()?;
+        out.put(context.alloc("cudaMalloc", bytes, Kind::Device)?)
     })
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaFree(at: Pointer) -> Code {
-    api(|context| context.free("cudaFree", at))
-}
-
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaMallocAsync(out: Out<Pointer>, bytes: usize, _stream: Pointer) -> Code {
-    api(|context| out.put(context.alloc("cudaMallocAsync", bytes as u64)?))
-}
-
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaMallocFromPoolAsync(
-    out: Out<Pointer>,
-    bytes: usize,
-    _pool: Pointer,
-    stream: Pointer,
-) -> Code {
-    cudaMallocAsync(out, bytes, stream)
-}
-
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaFreeAsync(at: Pointer, _stream: Pointer) -> Code {
-    api(|context| context.free("cudaFreeAsync", at))
-}
-
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaMallocPitch(out: Out<Pointer>, pitch: Out<usize>, width: usize, height: usize) -> Code {
     api(|context| {
-        let row = (width as u64).next_multiple_of(PITCH);
-        let bytes = row.checked_mul(height as u64).ok_or(Error::MEMORY_ALLOCATION)?;
-        out.put(context.alloc("cudaMallocPitch", bytes)?)?;
-        pitch.put(row as usize)
+        context.refuse_unsafe_call()?;
+        context.free("cudaFree", at, &[Kind::Device, Kind::Managed])
     })
+}
+
+/// An allocation when the stream comes to it, which is now.
+fn allocated(call: &'static str, out: Out<Pointer>, bytes: Size) -> Result<Operation> {
+    if out.is_null() { Err(Error::INVALID_VALUE) } else { Ok(Operation::Alloc { call, out: out.address(), bytes }) }
+}
+
+enqueued! {
+    fn cudaMallocAsync / cudaMallocAsync_ptsz(out: Out<Pointer>, bytes: Size, stream: Pointer) on stream =>
+        |_| allocated("cudaMallocAsync", out, bytes);
+
+    fn cudaMallocFromPoolAsync / cudaMallocFromPoolAsync_ptsz(
+        out: Out<Pointer>, bytes: Size, _pool: Pointer, stream: Pointer,
+    ) on stream => |_| allocated("cudaMallocFromPoolAsync", out, bytes);
+
+    fn cudaFreeAsync / cudaFreeAsync_ptsz(at: Pointer, stream: Pointer) on stream =>
+        |_| Ok(Operation::Free { call: "cudaFreeAsync", at });
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn cudaMallocPitch(out: Out<Pointer>, pitch: Out<Size>, width: Size, height: Size) -> Code {
+    api(|context| {
+        if out.is_null() || pitch.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
+        let (row, bytes) = pitched([width, height, Size::ONE])?;
+        out.put(context.alloc("cudaMallocPitch", bytes, Kind::Device)?)?;
+        pitch.put(row)
+    })
+}
+
+/// Bytes of a row, and of all rows of all planes.
+fn pitched([width, height, depth]: [Size; 3]) -> Result<(Size, Size)> {
+    let row = width.rounded_up(PITCH);
+    let all = row.and_then(|row| row.times(height)?.times(depth));
+    row.and_then(|row| Ok((row, all?))).or(Err(Error::MEMORY_ALLOCATION))
 }
 
 /// Memory in rows.
@@ -98,80 +138,75 @@ pub(crate) extern "C" fn cudaMallocPitch(out: Out<Pointer>, pitch: Out<usize>, w
 #[repr(C)]
 pub(crate) struct PitchedPointer {
     pub(crate) at: Pointer,
-    pub(crate) pitch: usize,
-    pub(crate) width: usize,
-    pub(crate) height: usize,
+    pub(crate) pitch: Size,
+    pub(crate) width: Size,
+    pub(crate) height: Size,
 }
 
 /// A size in three directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Extent {
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    pub(crate) depth: usize,
+    pub(crate) width: Size,
+    pub(crate) height: Size,
+    pub(crate) depth: Size,
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaMalloc3D(out: Out<PitchedPointer>, extent: Extent) -> Code {
     api(|context| {
+        if out.is_null() {
+            return Err(Error::INVALID_VALUE);
+        }
         let Extent { width, height, depth } = extent;
-        let pitch = width.next_multiple_of(PITCH as usize);
-        let bytes = pitch.checked_mul(height).and_then(|b| b.checked_mul(depth)).ok_or(Error::MEMORY_ALLOCATION)?;
-        let at = context.alloc("cudaMalloc3D", bytes as u64)?;
-        out.put(PitchedPointer { at, pitch, width, height })
+        let (row, bytes) = pitched([width, height, depth])?;
+        let at = context.alloc("cudaMalloc3D", bytes, Kind::Device)?;
+        out.put(PitchedPointer { at, pitch: row, width, height })
     })
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaMallocHost(out: Out<Pointer>, bytes: usize) -> Code {
-    api(|context| out.put(context.alloc_host("cudaMallocHost", bytes as u64)?))
+pub(crate) extern "C" fn cudaMallocHost(out: Out<Pointer>, bytes: Size) -> Code {
+    api(|context| out.put(context.alloc_host("cudaMallocHost", bytes, Kind::Pinned)?))
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaHostAlloc(out: Out<Pointer>, bytes: usize, _flags: u32) -> Code {
-    api(|context| out.put(context.alloc_host("cudaHostAlloc", bytes as u64)?))
+pub(crate) extern "C" fn cudaHostAlloc(out: Out<Pointer>, bytes: Size, _flags: u32) -> Code {
+    api(|context| out.put(context.alloc_host("cudaHostAlloc", bytes, Kind::Pinned)?))
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaFreeHost(at: Pointer) -> Code {
-    api(|context| match at == Pointer::NULL || context.host.starts_at(at.0) {
-        true => context.free("cudaFreeHost", at),
-        false => Err(Error::INVALID_VALUE),
+    api(|context| context.free("cudaFreeHost", at, &[Kind::Pinned]))
+}
+
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn cudaMallocManaged(out: Out<Pointer>, bytes: Size, _flags: u32) -> Code {
+    api(|context| match bytes.is_zero() {
+        true => Err(Error::INVALID_VALUE),
+        false => out.put(context.alloc_host("cudaMallocManaged", bytes, Kind::Managed)?),
     })
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaMallocManaged(out: Out<Pointer>, bytes: usize, _flags: u32) -> Code {
-    api(|context| match bytes {
-        0 => Err(Error::INVALID_VALUE),
-        _ => out.put(context.alloc_host("cudaMallocManaged", bytes as u64)?),
-    })
-}
-
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaHostRegister(at: Pointer, bytes: usize, _flags: u32) -> Code {
+pub(crate) extern "C" fn cudaHostRegister(at: Pointer, bytes: Size, flags: u32) -> Code {
+    /// Kernels do not write it.
+    const READ_ONLY: u32 = 8;
     api(|context| {
-        if at == Pointer::NULL || bytes == 0 {
+        let range = at.range(bytes)?;
+        if at == Pointer::NULL || bytes.is_zero() || !all_accessible(&range, flags & READ_ONLY == 0) {
             return Err(Error::INVALID_VALUE);
         }
         let name = context.next_name("cudaHostRegister");
-        let memory = context.device.memory_mut().map_err(|_| Error::UNKNOWN)?;
-        let last = at.add(bytes as u64 - 1);
-        if memory.holder(at.0).is_some() || memory.holder(last.0).is_some() {
-            return Err(Error::ALREADY_REGISTERED);
-        }
-        // SAFETY: the program says that the memory is there until it unregisters it, and leaves it alone while kernels run.
-        memory.map(name, unsafe { at.host_mut(bytes) });
-        Ok(())
+        context.map_host(name, at, bytes, Kind::Registered)
     })
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaHostUnregister(at: Pointer) -> Code {
-    api(|context| {
-        let memory = context.device.memory_mut().map_err(|_| Error::UNKNOWN)?;
-        if memory.free(at.0) { Ok(()) } else { Err(Error::NOT_REGISTERED) }
+    api(|context| match context.allocated.get(&at.0) {
+        Some(Kind::Registered) => context.free("cudaHostUnregister", at, &[Kind::Registered]),
+        _ => Err(Error::NOT_REGISTERED),
     })
 }
 
@@ -215,28 +250,17 @@ pub(crate) extern "C" fn cudaPointerGetAttributes(out: Out<PointerAttributes>, a
         let Some(holder) = context.device.memory().holder(at.0) else {
             return out.put(PointerAttributes { kind: 0, device: -2, device_pointer: Pointer::NULL, host_pointer: at });
         };
-        let (kind, host) = match (holder.is_host(), holder.name.to_lowercase().contains("managed")) {
-            (false, _) => (2, Pointer::NULL),
-            (true, false) => (1, at),
-            (true, true) => (3, at),
+        let (kind, host) = match context.allocated.get(&holder.base) {
+            Some(Kind::Managed | Kind::Variable) => (3, at),
+            Some(Kind::Pinned | Kind::Registered) => (1, at),
+            _ => (2, Pointer::NULL),
         };
         out.put(PointerAttributes { kind, device: 0, device_pointer: at, host_pointer: host })
     })
 }
 
-/// Managed memory is where it is; advice changes nothing.
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaMemPrefetchAsync(_at: Pointer, _bytes: usize, _device: i32, _stream: Pointer) -> Code {
-    api(|_| Ok(()))
-}
-
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaMemAdvise(_at: Pointer, _bytes: usize, _advice: i32, _device: i32) -> Code {
-    api(|_| Ok(()))
-}
-
-#[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaStreamAttachMemAsync(_stream: Pointer, _at: Pointer, _bytes: usize, _flags: u32) -> Code {
     api(|_| Ok(()))
 }
 

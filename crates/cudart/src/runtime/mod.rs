@@ -9,6 +9,6 @@ pub(crate) mod graph;
 pub(crate) mod memory;
 mod status;
 pub(crate) mod stream;
-mod symbol;
+pub(crate) mod symbol;
 pub(crate) mod texture;
 mod unsupported;

@@ -9,14 +9,14 @@ const VERSION: i32 = 12030;
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaGetLastError() -> Code {
-    let sticky = with(|context| context.sticky);
+    let sticky = with(|context| Ok(context.sticky)).unwrap_or_else(Some);
     let last = last_error(true);
     sticky.map_or(last, |error| error.0)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaPeekAtLastError() -> Code {
-    let sticky = with(|context| context.sticky);
+    let sticky = with(|context| Ok(context.sticky)).unwrap_or_else(Some);
     sticky.map_or_else(|| last_error(false), |error| error.0)
 }
 

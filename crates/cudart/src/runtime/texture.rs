@@ -3,7 +3,7 @@
 
 use super::array::{Array, Texel};
 use super::memory::Extent;
-use crate::abi::{In, Out, Pointer};
+use crate::abi::{In, Out, Pointer, Size};
 use crate::context::{Context, api};
 use crate::error::{Code, Error, Result};
 use crate::registered::{Symbol, registered};
@@ -65,11 +65,12 @@ struct Reference {
 
 /// A reference with what is bound to it.
 struct Bound {
-    host: In<Reference>,
     /// As it was when the device was last told.
     seen: Reference,
     texture: Texture,
     is_linear: bool,
+    /// The fat binary of the reference, and its module.
+    binary: usize,
     module: ModuleId,
     name: String,
 }
@@ -132,9 +133,10 @@ fn rows(texel: Texel, at: Pointer, size: [usize; 3], pitch: usize) -> Result<Tex
     let (channel, channels) = channels(texel)?;
     let mut sizes = [1; 3];
     for (to, from) in sizes.iter_mut().zip(size) {
-        *to = u32::try_from(from.max(1)).map_err(|_| Error::INVALID_VALUE)?;
+        *to = Size::new(from).or_one().narrow()?;
     }
-    let texels = Texels::View { at: at.0, pitch: pitch as u64, plane: (pitch * size[1].max(1)) as u64 };
+    let plane = Size::new(pitch).times(Size::new(size[1]).or_one())?.wide();
+    let texels = Texels::View { at: at.0, pitch: pitch as u64, plane };
     Ok(Texture { size: sizes, channel, channels, texels, ..Texture::default() })
 }
 
@@ -213,26 +215,27 @@ impl Context {
         Err(Error::INVALID_VALUE)
     }
 
-    /// The module and the name of a reference.
-    fn reference(&mut self, host: u64, wrong: Error) -> Result<(ModuleId, String)> {
-        let Symbol { binary, name, .. } = registered().textures.get(&host).cloned().ok_or(wrong)?;
-        Ok((self.module(binary)?, name))
+    /// The module of a reference, and what it is there.
+    fn reference(&mut self, host: u64, wrong: Error) -> Result<(ModuleId, Symbol)> {
+        let symbol = registered().textures.get(&host).cloned().ok_or(wrong)?;
+        Ok((self.module(symbol.binary)?, symbol))
     }
 
     fn bind(&mut self, call: &str, host: In<Reference>, texture: Texture, is_linear: bool) -> Result {
         let seen = host.get()?;
         self.check_sampler(call, seen.srgb)?;
-        let (module, name) = self.reference(host.address(), Error::INVALID_TEXTURE)?;
+        let (module, Symbol { binary, name, .. }) = self.reference(host.address(), Error::INVALID_TEXTURE)?;
         let sampled = Sampler::of(&seen).on(&texture, is_linear);
         self.device.bind_texture_in(module, &name, sampled).map_err(|_| Error::INVALID_TEXTURE)?;
-        self.textures.bound.insert(host.address(), Bound { host, seen, texture, is_linear, module, name });
+        self.textures.bound.insert(host.address(), Bound { seen, texture, is_linear, binary, module, name });
         Ok(())
     }
 
     /// Tells the device of references that the program has changed since they were bound.
     pub(crate) fn refresh_textures(&mut self) {
-        for bound in self.textures.bound.values_mut() {
-            let Ok(now) = bound.host.get() else { continue };
+        let registered = registered();
+        for (host, bound) in self.textures.bound.iter_mut().filter(|(_, bound)| registered.stays(bound.binary)) {
+            let Ok(now) = In::<Reference>::from(Pointer(*host)).get() else { continue };
             if now != bound.seen {
                 let sampled = Sampler::of(&now).on(&bound.texture, bound.is_linear);
                 // It was there when it was bound.
@@ -240,6 +243,11 @@ impl Context {
                 bound.seen = now;
             }
         }
+    }
+
+    /// Forgets those of a module that goes.
+    pub(crate) fn forget_textures(&mut self, module: ModuleId) {
+        self.textures.bound.retain(|_, bound| bound.module != module);
     }
 
     /// Forgets all of them.
@@ -410,8 +418,8 @@ extern "C" fn cudaGetSurfaceReference(out: Out<Pointer>, symbol: Pointer) -> Cod
 extern "C" fn cudaBindSurfaceToArray(reference: Pointer, array: Pointer, _texel: In<Texel>) -> Code {
     api(|context| {
         let surface = context.view_of_array("cudaBindSurfaceToArray", array, None)?;
-        let (module, name) = context.reference(reference.0, Error::INVALID_SURFACE)?;
-        context.device.bind_texture_in(module, &name, surface).map_err(|_| Error::INVALID_SURFACE)
+        let (module, symbol) = context.reference(reference.0, Error::INVALID_SURFACE)?;
+        context.device.bind_texture_in(module, &symbol.name, surface).map_err(|_| Error::INVALID_SURFACE)
     })
 }
 

@@ -29,36 +29,24 @@ unsupported! {
     "memory and semaphores of other devices cannot be imported":
         cudaImportExternalMemory cudaImportExternalSemaphore cudaDestroyExternalMemory cudaDestroyExternalSemaphore
         cudaExternalMemoryGetMappedBuffer cudaExternalMemoryGetMappedMipmappedArray
-        cudaSignalExternalSemaphoresAsync_v2 cudaWaitExternalSemaphoresAsync_v2
-        cudaSignalExternalSemaphoresAsync cudaWaitExternalSemaphoresAsync;
+        cudaSignalExternalSemaphoresAsync_v2 cudaWaitExternalSemaphoresAsync_v2 cudaSignalExternalSemaphoresAsync
+        cudaWaitExternalSemaphoresAsync;
     "memory is not shared with other processes":
         cudaIpcGetMemHandle cudaIpcOpenMemHandle cudaIpcCloseMemHandle cudaIpcGetEventHandle cudaIpcOpenEventHandle
         cudaMemPoolExportToShareableHandle cudaMemPoolImportFromShareableHandle cudaMemPoolExportPointer
         cudaMemPoolImportPointer;
     "the driver's functions are in libcuda.so under their own names":
         cudaGetDriverEntryPoint cudaGetExportTable;
-    "nodes of a graph cannot be looked at or changed once they are in it":
-        cudaGraphKernelNodeGetParams cudaGraphKernelNodeSetParams cudaGraphExecKernelNodeSetParams
-        cudaGraphMemcpyNodeGetParams cudaGraphMemcpyNodeSetParams cudaGraphExecMemcpyNodeSetParams
-        cudaGraphMemsetNodeGetParams cudaGraphMemsetNodeSetParams cudaGraphExecMemsetNodeSetParams
-        cudaGraphHostNodeSetParams cudaGraphExecHostNodeSetParams cudaGraphNodeGetType cudaGraphGetRootNodes
-        cudaGraphGetEdges cudaGraphAddChildGraphNode cudaGraphConditionalHandleCreate cudaGraphAddNode
-        cudaGraphChildGraphNodeGetGraph cudaGraphDebugDotPrint cudaGraphDestroyNode cudaGraphEventRecordNodeGetEvent
-        cudaGraphEventRecordNodeSetEvent cudaGraphEventWaitNodeGetEvent cudaGraphEventWaitNodeSetEvent
-        cudaGraphExecChildGraphNodeSetParams cudaGraphExecEventRecordNodeSetEvent cudaGraphExecEventWaitNodeSetEvent
-        cudaGraphExecGetFlags cudaGraphExecMemcpyNodeSetParams1D cudaGraphExecMemcpyNodeSetParamsFromSymbol
-        cudaGraphExecMemcpyNodeSetParamsToSymbol cudaGraphExecNodeSetParams cudaGraphHostNodeGetParams
-        cudaGraphInstantiateWithParams cudaGraphKernelNodeCopyAttributes cudaGraphKernelNodeGetAttribute
-        cudaGraphKernelNodeSetAttribute cudaGraphMemAllocNodeGetParams cudaGraphMemFreeNodeGetParams
-        cudaGraphMemcpyNodeSetParams1D cudaGraphMemcpyNodeSetParamsFromSymbol cudaGraphMemcpyNodeSetParamsToSymbol
-        cudaGraphNodeFindInClone cudaGraphNodeGetDependencies cudaGraphNodeGetDependentNodes cudaGraphNodeGetEnabled
-        cudaGraphNodeSetEnabled cudaGraphNodeSetParams cudaGraphRemoveDependencies cudaStreamBeginCaptureToGraph
-        cudaStreamUpdateCaptureDependencies;
-    "a graph has kernels, copies, fills and host functions":
-        cudaGraphAddEventRecordNode cudaGraphAddEventWaitNode cudaGraphAddMemAllocNode cudaGraphAddMemFreeNode
-        cudaGraphAddMemcpyNodeFromSymbol cudaGraphAddMemcpyNodeToSymbol cudaDeviceGetGraphMemAttribute
-        cudaDeviceSetGraphMemAttribute cudaUserObjectCreate cudaUserObjectRelease cudaUserObjectRetain
-        cudaGraphReleaseUserObject cudaGraphRetainUserObject;
+    "what a node of a graph holds cannot be asked for in this form":
+        cudaGraphKernelNodeGetParams cudaGraphMemcpyNodeGetParams cudaGraphMemsetNodeGetParams
+        cudaGraphConditionalHandleCreate cudaGraphAddNode cudaGraphChildGraphNodeGetGraph cudaGraphDebugDotPrint
+        cudaGraphExecNodeSetParams cudaGraphInstantiateWithParams cudaGraphKernelNodeCopyAttributes
+        cudaGraphKernelNodeGetAttribute cudaGraphKernelNodeSetAttribute cudaGraphMemAllocNodeGetParams
+        cudaGraphMemFreeNodeGetParams cudaGraphNodeSetParams;
+    "a graph has kernels, copies, fills, host functions, events and other graphs":
+        cudaGraphAddMemAllocNode cudaGraphAddMemFreeNode cudaDeviceGetGraphMemAttribute cudaDeviceSetGraphMemAttribute
+        cudaUserObjectCreate cudaUserObjectRelease cudaUserObjectRetain cudaGraphReleaseUserObject
+        cudaGraphRetainUserObject;
     "there is one device":
         cudaDeviceGetP2PAttribute cudaDeviceGetByPCIBusId cudaMemcpy3DPeer cudaMemcpy3DPeerAsync cuCtxEnablePeerAccess
         cuCtxDisablePeerAccess;
@@ -70,9 +58,9 @@ unsupported! {
     "the driver's interface has it under the runtime's names only":
         cuArrayCreate_v2 cuArrayDestroy cuCtxGetApiVersion cuCtxGetCacheConfig cuCtxGetFlags cuCtxGetSharedMemConfig
         cuDeviceGetProperties cuDeviceGetUuid cuDevicePrimaryCtxGetState cuFuncGetAttribute cuLaunchCooperativeKernel
-        cuMemGetAddressRange_v2 cuMemHostGetFlags cuMemcpy2D_v2 cuMemcpy2DAsync_v2 cuMemsetD16_v2 cuMemsetD16Async
-        cuMemsetD2D8_v2 cuMemsetD2D32_v2 cuModuleGetSurfRef cuModuleGetTexRef
-        cuOccupancyMaxActiveBlocksPerMultiprocessor cuOccupancyMaxPotentialBlockSize cuPointerGetAttribute;
+        cuMemGetAddressRange_v2 cuMemHostGetFlags cuMemcpy2D_v2 cuMemcpy2DAsync_v2 cuMemsetD2D8_v2 cuMemsetD2D32_v2
+        cuModuleGetSurfRef cuModuleGetTexRef cuOccupancyMaxActiveBlocksPerMultiprocessor
+        cuOccupancyMaxPotentialBlockSize cuPointerGetAttribute;
     "PTX is linked by `raddle ptx link`":
         cuLinkCreate_v2 cuLinkAddData_v2 cuLinkAddFile_v2 cuLinkComplete cuLinkDestroy;
     "a cooperative launch is on one device":
