@@ -15,7 +15,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
 use raddle_testkit::fuzz::execute::Execute;
-use raddle_testkit::fuzz::timed::Timed;
+use raddle_testkit::fuzz::generated::Generated;
+use raddle_testkit::fuzz::timed::{self, Timed};
 use raddle_testkit::fuzz::{self, Finding, Limits, Watch};
 
 use crate::Result;
@@ -50,6 +51,8 @@ struct Target {
 #[rustfmt::skip] // one row each
 const TARGETS: &[Target] = &[
     Target { name: "execute", sample: 5000, make: || Ok(Box::new(Execute::new(&kernel_files())?)) },
+    Target { name: "generated", sample: 500, make: || Ok(Box::new(Generated::default())) },
+    Target { name: "generated-timed", sample: 100, make: || Ok(Box::new(timed::Generated::default())) },
     Target { name: "timed", sample: 1000, make: || Ok(Box::new(Timed::new(&kernel_files())?)) },
     Target { name: "launch-file", sample: 5000, make: || Ok(Box::new(files::launches()?)) },
     Target { name: "machine-file", sample: 4000, make: || Ok(Box::new(files::machines()?)) },
@@ -63,6 +66,8 @@ const SAMPLE_SEED: u64 = 1;
 const MAX_TIME: Duration = Duration::from_secs(120);
 /// A process that takes more memory, in bytes, has a case that takes too much.
 const MAX_MEMORY: u64 = 4 << 30;
+/// How long a finding is made smaller.
+const REDUCTION: Duration = Duration::from_secs(40);
 /// Findings of one kind that are made small and shown.
 const SHOWN: u32 = 2;
 
@@ -72,7 +77,7 @@ pub struct Args {
     /// Look for new inputs for this long instead; the minutes are shared by the targets
     #[arg(long, value_name = "N")]
     minutes: Option<u32>,
-    /// Only this target: execute, timed, launch-file, machine-file, experiment-file, store-file, or parse with cargo-fuzz
+    /// Only this target: execute, generated, generated-timed, timed, launch-file, machine-file, experiment-file, store-file, or parse with cargo-fuzz
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
     /// So many cases of each target at most
@@ -194,7 +199,7 @@ fn look_after(name: &str, watch: &Watch) {
 /// Shows a finding, made small, and keeps it.
 fn show(target: &dyn fuzz::Target, finding: &Finding) {
     let (name, seed) = (target.name(), finding.seed);
-    let small = fuzz::reduce(target, finding, Duration::from_secs(10));
+    let small = fuzz::reduce(target, finding, REDUCTION);
     println!("fuzz: finding: {}", finding.what);
     println!("repeat with: cargo xtask fuzz --target {name} --seed {seed} --count 1");
     let path = folder().join(format!("{name}-{seed}"));

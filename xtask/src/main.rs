@@ -23,6 +23,7 @@ mod host_instructions;
 mod install;
 mod instructions;
 mod launches;
+mod licences;
 mod machine_keys;
 mod marks;
 mod mechanisms;
@@ -36,6 +37,7 @@ mod registers;
 mod results;
 mod sampling;
 mod screenshots;
+mod sequences;
 mod silicon;
 mod slurm;
 mod suites;
@@ -153,6 +155,8 @@ enum Command {
     Suites(suites::Args),
     /// Take the pictures of a report in the book; needs Chromium
     Screenshots,
+    /// Run random sequences of calls of the CUDA runtime API and compare them with a model of its documentation
+    Sequences(sequences::Args),
     /// Measure on a machine what others measured on real GPUs and write the page about it
     Silicon(silicon::Args),
     /// Check the repository rules
@@ -182,6 +186,7 @@ fn main() -> ExitCode {
         Command::Results(args) => results::run(&args),
         Command::Sampling(args) => sampling::run(&args),
         Command::Screenshots => screenshots::run(),
+        Command::Sequences(args) => sequences::run(&args),
         Command::Silicon(args) => silicon::run(&args),
         Command::Suites(args) => suites::run(&args),
         Command::Tidy => tidy::run(),
@@ -204,7 +209,12 @@ fn differential(first: u64, programs: u64) -> Result {
 
 /// What CI only samples, in full.
 fn long() -> Result {
-    let sampled = [["raddle-exec", "integration"], ["raddle-testkit", "timing"], ["raddle-workloads", "models"]];
+    let sampled = [
+        ["raddle-exec", "integration"],
+        ["raddle-testkit", "fuzz"],
+        ["raddle-testkit", "timing"],
+        ["raddle-workloads", "models"],
+    ];
     for [package, test] in sampled {
         let mut tests = files::cargo(&["test", "--release", "-p", package, "--test", test]);
         files::run_command(tests.env("RADDLE_LONG", "1"))?;

@@ -7,6 +7,8 @@
 //!
 //! * [`kernel`]: kernel files, changed so that they still load.
 //! * [`execute`]: such a kernel on every functional engine; [`timed`]: on the timing model.
+//! * [`generate`]: kernels made of what compilers do not write.
+//! * [`generated`]: such a kernel on every functional engine; [`timed::Generated`]: on the timing model.
 //! * [`damage`]: files of any kind, changed so that they may be wrong.
 //! * `orders`: the reference interpreter in several orders of threads, which says what can be compared.
 //! * `panics`, `reduce`: panics as results, and findings made small.
@@ -15,6 +17,8 @@
 
 pub mod damage;
 pub mod execute;
+pub mod generate;
+pub mod generated;
 pub mod kernel;
 mod orders;
 mod panics;

@@ -1,7 +1,10 @@
 //! Changed kernels on the timing model, on random machines with random mechanisms: every launch ends, and leaves what
 //! the reference interpreter leaves.
 
+mod generated;
 mod machine;
+
+pub use generated::Generated;
 
 use super::kernel::Corpus;
 use super::orders::{Ending, Kernel, Outcome, contents};

@@ -24,11 +24,16 @@ pub(super) fn random(rng: &mut Rng) -> MachineConfig {
         mechanisms.divergence = choose(&registry, Seam::Divergence, rng);
         mechanisms.dispatch = choose(&registry, Seam::Dispatch, rng);
         mechanisms.gating = choose(&registry, Seam::Gating, rng);
-        if validate(&config).is_ok() && registry.check(&config).is_ok() {
+        if is_valid(&config) {
             return config;
         }
     }
     plain
+}
+
+/// Whether a machine can be, with its mechanisms.
+pub(super) fn is_valid(config: &MachineConfig) -> bool {
+    validate(config).is_ok() && raddle_mech::registry().check(config).is_ok()
 }
 
 /// Slices of the datapath, often with gangs.

@@ -1,5 +1,8 @@
 //! A few cases of the fuzzer. `cargo xtask fuzz` runs more.
 
+mod faults;
+mod generated;
+
 use raddle_testkit::fuzz::execute::Execute;
 use raddle_testkit::fuzz::timed::Timed;
 use raddle_testkit::fuzz::{self, Finding, Limits, Tally, Target, Watch};
