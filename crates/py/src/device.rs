@@ -9,16 +9,16 @@ use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyFloat, PyInt, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
 use raddle_cli::embed;
 use raddle_ptx::ir::Space;
-use raddle_runtime::device::{Arg, ModuleId, Setup, Shape};
+use raddle_runtime::device::{Arg, ModuleId, RunOptions, Setup, Shape};
 use raddle_runtime::issue_record::IssueRecord;
 use raddle_runtime::timing::Watch;
 use raddle_runtime::{Element, Error, Problem, PtxFile};
 use self_cell::self_cell;
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Bytes that were compared, how many differ, and the first of those: its buffer and its place there.
 type Difference = (u64, u64, Option<(String, usize)>);
@@ -87,18 +87,19 @@ pub struct Module {
 }
 
 /// An argument of a launch.
-enum Given<'py> {
+enum Given {
     /// A value, or a pointer.
     Value(Arg),
-    /// Bytes of the host that the kernel may read and, with the array, write.
-    Bytes(Vec<u8>, Option<PyReadwriteArray1<'py, u8>>),
+    /// Bytes of an array of the host, and whether what the kernel writes to them is given back.
+    Bytes(Vec<u8>, bool),
     /// The same array as an earlier argument.
     Same(usize),
 }
 
 /// An argument as the Python half hands it over: a number, bytes of a structure, a typed number or address as
-/// `(type, bits)`, an array as `(bytes, is_written)`, or the same array as argument `n` as `(n,)`.
-fn given<'py>(value: &Bound<'py, PyAny>) -> PyResult<Given<'py>> {
+/// `(type, bits)`, an array as `(bytes, is_written)`, or the same array as argument `n` as `(n,)`. The bytes are a copy:
+/// memory of an array may move or go away while the kernel runs.
+fn given(value: &Bound<'_, PyAny>) -> PyResult<Given> {
     if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
         return Ok(Given::Value(Arg::number(value.str()?.to_string())));
     }
@@ -108,17 +109,12 @@ fn given<'py>(value: &Bound<'py, PyAny>) -> PyResult<Given<'py>> {
     if let Ok((same,)) = value.extract::<(usize,)>() {
         return Ok(Given::Same(same));
     }
-    let (first, second): (Bound<'py, PyAny>, Bound<'py, PyAny>) = value.cast::<PyTuple>()?.extract()?;
+    let (first, second): (Bound<'_, PyAny>, Bound<'_, PyAny>) = value.cast::<PyTuple>()?.extract()?;
     if let Ok(name) = first.extract::<String>() {
         let element = Element::from_name(&name).map_err(|error| PyTypeError::new_err(error.to_string()))?;
         return Ok(Given::Value(Arg::bits(element, second.extract()?)));
     }
-    if second.extract::<bool>()? {
-        let array: PyReadwriteArray1<'py, u8> = first.extract()?;
-        return Ok(Given::Bytes(array.as_slice()?.to_vec(), Some(array)));
-    }
-    let array: PyReadonlyArray1<'py, u8> = first.extract()?;
-    Ok(Given::Bytes(array.as_slice()?.to_vec(), None))
+    Ok(Given::Bytes(first.cast::<PyBytes>()?.as_bytes().to_vec(), second.extract()?))
 }
 
 /// Device memory for arrays of the host, for one launch.
@@ -181,11 +177,10 @@ impl Device {
         call: impl FnOnce(&Ground, &mut Simulated<'_>) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
         self.check()?;
-        py.detach(|| self.lock().seat.with_dependent_mut(|ground, device| call(ground, device))).map_err(error::of)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        py.detach(|| {
+            let mut inner = self.trouble.lock(&self.inner)?;
+            inner.seat.with_dependent_mut(|ground, device| call(ground, device)).map_err(error::of)
+        })
     }
 
     fn check(&self) -> PyResult<()> {
@@ -221,12 +216,15 @@ impl Device {
         columns: usize,
     ) -> PyResult<Self> {
         let of = machine.get();
-        let options = options(of, engine, threads, profile, check)?;
-        let (is_timed, trouble) = (options.timing.is_some(), of.trouble.clone());
-        let setup = Setup::with_registry(options, Arc::clone(&of.registry));
+        let trouble = Trouble::default();
+        let options = options(of, engine, threads, profile, &trouble)?;
+        let is_timed = options.timing.is_some();
+        let setup = Setup::with_registry(RunOptions { check, ..options }, Arc::clone(&of.registry));
         let ground = Ground { setup, files: Files::default() };
         let open = || Seat::try_new(ground, |ground| Simulated::open(&ground.setup, true));
-        let seat = py.detach(open).map_err(error::of)?;
+        let opened = py.detach(|| trouble.during(open));
+        trouble.raise()?;
+        let seat = opened.map_err(error::of)?;
         let inner = Mutex::new(Inner { seat, broken: None, modules: Vec::new() });
         Ok(Self { inner, machine, trouble, is_timed, columns, process: std::process::id() })
     }
@@ -243,22 +241,19 @@ impl Device {
     ) -> PyResult<Module> {
         let this = slf.get();
         this.check()?;
-        let (ptx, id) = py
-            .detach(|| {
-                let file = match (ptx, folder) {
-                    (Some(text), _) => PtxFile::parse(name, text)?,
-                    (None, Some(folder)) => embed::compile_in(Path::new(folder), Path::new(name))?,
-                    (None, None) => embed::compile(Path::new(name))?,
-                };
-                let file = Arc::new(file);
-                let mut inner = this.lock();
-                let added = inner
-                    .seat
-                    .with_dependent_mut(|ground, device| device.add_module(ground.files.add(Arc::clone(&file))))?;
-                inner.modules.push(added);
-                Ok((file, inner.modules.len() - 1))
-            })
-            .map_err(error::of)?;
+        let (ptx, id) = py.detach(|| {
+            let file = match (ptx, folder) {
+                (Some(text), _) => PtxFile::parse(name, text),
+                (None, Some(folder)) => embed::compile_in(Path::new(folder), Path::new(name)),
+                (None, None) => embed::compile(Path::new(name)),
+            };
+            let file = Arc::new(file.map_err(error::of)?);
+            let mut inner = this.trouble.lock(&this.inner)?;
+            let added =
+                inner.seat.with_dependent_mut(|ground, device| device.add_module(ground.files.add(Arc::clone(&file))));
+            inner.modules.push(added.map_err(error::of)?);
+            Ok::<_, PyErr>((file, inner.modules.len() - 1))
+        })?;
         let cuda = cuda.map(|text| (name.to_owned(), text));
         Ok(Module { device: slf, id, ptx, cuda })
     }
@@ -294,8 +289,12 @@ impl Device {
     }
 
     /// Whether it will launch anything, or why not.
-    fn broken(&self, py: Python<'_>) -> Option<String> {
-        py.detach(|| self.lock().broken.clone())
+    fn broken(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        py.detach(|| Ok(self.trouble.lock(&self.inner)?.broken.clone()))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.machine)
     }
 
     /// Cycles, and whatever else a machine has.
@@ -304,6 +303,9 @@ impl Device {
         self.machine.clone_ref(py)
     }
 }
+
+/// The bytes of an array that a kernel may have written, with the number of the argument.
+type Written<'py> = (usize, Bound<'py, PyBytes>);
 
 #[pymethods]
 impl Module {
@@ -353,19 +355,24 @@ impl Module {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Launches a kernel, waits for its end and gives what was counted.
-    fn launch(
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.device)
+    }
+
+    /// Launches a kernel, waits for its end and gives what was counted, or the exception with which it ended, and the bytes
+    /// of the arrays it may have written, by number of the argument.
+    fn launch<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         kernel: &str,
         grid: [u32; 3],
         block: [u32; 3],
         shared: u32,
-        args: Vec<Bound<'_, PyAny>>,
-    ) -> PyResult<Run> {
+        args: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<Written<'py>>)> {
         let device = self.device.get();
         device.check()?;
-        let (mut values, mut arrays, mut same, mut written) = (Vec::new(), Vec::new(), Vec::new(), BTreeMap::new());
+        let (mut values, mut arrays, mut same, mut written) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (number, arg) in args.iter().enumerate() {
             match given(arg)? {
                 Given::Value(value) => values.push(value),
@@ -374,44 +381,46 @@ impl Module {
                     values.push(Arg::number("0".to_owned()));
                     same.push((number, other));
                 }
-                Given::Bytes(bytes, array) => {
+                Given::Bytes(bytes, is_written) => {
                     values.push(Arg::number("0".to_owned()));
                     arrays.push((number, bytes));
-                    array.into_iter().for_each(|array| drop(written.insert(number, array)));
+                    written.extend(is_written.then_some(number));
                 }
             }
         }
         let shape = Shape { grid, block, shared };
         let (result, launched, record, arrays) = py.detach(|| {
-            let mut inner = device.lock();
+            let mut inner = device.trouble.lock(&device.inner)?;
             let Inner { seat, broken, modules } = &mut *inner;
             let mut asked = Asked { module: modules[self.id], kernel, shape, args: values, arrays, same };
             let mut record = (device.columns > 0 && device.is_timed).then(|| IssueRecord::new(None, 0, device.columns));
             if let Some(why) = broken {
                 let problem = Problem::new(format!("{why} on this device before; make a new one"));
-                return (Err(problem.into()), Vec::new(), None, asked.arrays);
+                return Err(error::problem(problem));
             }
-            let (result, launched) = seat.with_dependent_mut(|_, device| {
-                let result = asked.make(device, record.as_mut());
-                (result, device.take_launches())
+            let (result, launched) = seat.with_dependent_mut(|_, simulated| {
+                let result = device.trouble.during(|| asked.make(simulated, record.as_mut()));
+                (result, simulated.take_launches())
             });
             *broken = result.as_ref().err().and_then(breaks).map(str::to_owned);
-            (result, launched, record, asked.arrays)
-        });
-        device.trouble.raise()?;
-        for (number, bytes) in arrays {
-            if let Some(array) = written.get_mut(&number) {
-                array.as_slice_mut()?.copy_from_slice(&bytes);
-            }
-        }
-        match (result, launched.last().and_then(|last| last.stop.as_ref())) {
-            (Err(_), Some(stop)) => return Err(error::stopped(py, &embed::short_name(kernel), stop, &self.ptx)),
-            (Err(other), None) => return Err(error::of(other)),
-            (Ok(()), _) => {}
+            // While nobody else can launch here: the exception is of this launch.
+            device.trouble.raise()?;
+            Ok((result, launched, record, asked.arrays))
+        })?;
+        let arrays = arrays.into_iter().filter(|(number, _)| written.contains(number));
+        let arrays = arrays.map(|(number, bytes)| (number, PyBytes::new(py, &bytes))).collect();
+        let wrong = match (result, launched.last().and_then(|last| last.stop.as_ref())) {
+            (Err(_), Some(stop)) => Some(error::stopped(py, &embed::short_name(kernel), stop, &self.ptx)),
+            (Err(other), None) => Some(error::of(other)),
+            (Ok(()), _) => None,
+        };
+        if let Some(wrong) = wrong {
+            return Ok((wrong.into_value(py).into_bound(py).into_any(), arrays));
         }
         let machine = device.is_timed.then(|| Arc::clone(&device.machine.get().machine));
         let (ptx, cuda) = (Arc::clone(&self.ptx), self.cuda.clone());
-        Ok(Run { launches: launched, ptx, cuda, machine, record, checked: 0 })
+        let run = Run { launches: launched, ptx, cuda, machine, record, checked: 0 };
+        Ok((Bound::new(py, run)?.into_any(), arrays))
     }
 }
 
@@ -419,6 +428,6 @@ impl Device {
     /// A module by its number.
     fn module(&self, py: Python<'_>, id: usize) -> PyResult<ModuleId> {
         self.check()?;
-        Ok(py.detach(|| self.lock().modules[id]))
+        py.detach(|| Ok(self.trouble.lock(&self.inner)?.modules[id]))
     }
 }

@@ -1,9 +1,10 @@
 //! Machines: a preset or a file, changes, and mechanisms.
 
 use crate::error;
-use crate::mechanism;
+use crate::mechanism::{self, Class};
 use crate::trouble::Trouble;
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 use raddle_runtime::{Problem, input};
 use raddle_sim::config::{PRESETS, Source};
 use raddle_sim::seam::{Registry, Seam};
@@ -15,17 +16,23 @@ use std::sync::Arc;
 pub struct Machine {
     pub machine: Arc<raddle_sim::config::Machine>,
     pub registry: Arc<Registry>,
-    pub trouble: Trouble,
+    /// The classes in the registry.
+    classes: Vec<Class>,
 }
 
-/// The registry that ships with Raddle and classes of Python: seam, name, class, and what tells its versions apart.
-pub fn registry(classes: Vec<(String, String, Py<PyAny>, String)>, trouble: &Trouble) -> PyResult<Registry> {
-    let mut registry = raddle_mech::registry();
+/// A class of Python as a mechanism: seam, name, class, and what tells its versions apart.
+pub type NamedClass = (String, String, Py<PyAny>, String);
+
+/// The registry that ships with Raddle and classes of Python, and these classes.
+pub fn registry(classes: Vec<NamedClass>, trouble: &Trouble) -> PyResult<(Arc<Registry>, Vec<Class>)> {
+    let (mut registry, mut all) = (raddle_mech::registry(), Vec::new());
     for (seam, name, class, origin) in classes {
+        let class = Class::new(class);
         registry.set_origin(&origin);
-        mechanism::register(&mut registry, &seam, &name, class, trouble)?;
+        mechanism::register(&mut registry, &seam, &name, class.clone(), trouble)?;
+        all.push(class);
     }
-    Ok(registry)
+    Ok((Arc::new(registry), all))
 }
 
 /// Whether a word is the path of a machine file.
@@ -45,9 +52,9 @@ fn load(base: &str, set: &[String]) -> PyResult<raddle_sim::config::Machine> {
 #[pymethods]
 impl Machine {
     #[new]
-    fn new(base: &str, set: Vec<String>, classes: Vec<(String, String, Py<PyAny>, String)>) -> PyResult<Self> {
+    fn new(base: &str, set: Vec<String>, classes: Vec<NamedClass>) -> PyResult<Self> {
         let trouble = Trouble::default();
-        let registry = registry(classes, &trouble)?;
+        let (registry, classes) = registry(classes, &trouble)?;
         let machine = load(base, &set)?;
         let checked = registry.check(&machine.config).map(drop);
         trouble.raise()?;
@@ -55,7 +62,15 @@ impl Machine {
             let lines: Vec<String> = wrong.into_iter().map(|(key, text)| format!("{key}: {text}")).collect();
             return Err(error::problem(Problem::new(lines.join("\n"))));
         }
-        Ok(Self { machine: Arc::new(machine), registry: Arc::new(registry), trouble })
+        Ok(Self { machine: Arc::new(machine), registry, classes })
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.classes.iter().try_for_each(|class| class.traverse(&visit))
+    }
+
+    fn __clear__(&self) {
+        self.classes.iter().for_each(Class::clear);
     }
 
     /// Every value, as JSON.

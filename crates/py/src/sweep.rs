@@ -1,10 +1,12 @@
 //! Sweeps: the experiments of the command line, on its engine and in its store.
 
 use crate::error;
-use crate::machine::registry;
+use crate::machine::{NamedClass, registry};
+use crate::mechanism::Class;
 use crate::run::totals;
 use crate::trouble::{Trouble, refuse_callbacks};
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 use raddle_cli::embed;
 use raddle_exec::Interrupt;
 use raddle_lab::chart::{Layout, draw};
@@ -41,6 +43,7 @@ pub struct Sweep {
     grid: Grid,
     text: String,
     registry: Arc<Registry>,
+    classes: Vec<Class>,
     trouble: Trouble,
     kept: Mutex<Kept>,
 }
@@ -52,13 +55,19 @@ pub fn counter_names() -> Vec<String> {
 }
 
 impl Sweep {
-    fn with<T>(&self, py: Python<'_>, call: impl FnOnce(&mut dyn Results) -> T + Send) -> T
-    where
-        T: Send,
-    {
-        py.detach(|| match &mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner) {
-            Kept::Memory(results) => call(results),
-            Kept::Store(results) => call(&mut **results),
+    /// Calls a function with the results, without the lock of the interpreter.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: impl FnOnce(&mut dyn Results) -> Result<T, raddle_lab::Error> + Send,
+    ) -> PyResult<T> {
+        refuse_callbacks()?;
+        py.detach(|| {
+            let result = match &mut *self.trouble.lock(&self.kept)? {
+                Kept::Memory(results) => call(results),
+                Kept::Store(results) => call(&mut **results),
+            };
+            result.map_err(|error| self.wrong(error))
         })
     }
 
@@ -115,11 +124,11 @@ impl Sweep {
         py: Python<'_>,
         text: String,
         folder: PathBuf,
-        classes: Vec<(String, String, Py<PyAny>, String)>,
+        classes: Vec<NamedClass>,
         store: Option<PathBuf>,
     ) -> PyResult<Self> {
         let trouble = Trouble::default();
-        let registry = Arc::new(registry(classes, &trouble)?);
+        let (registry, classes) = registry(classes, &trouble)?;
         let made = py.detach(|| -> Result<_, raddle_lab::Error> {
             let experiment = Experiment::parse_with(&registry, embed::files(&folder), "sweep", &text)?;
             let grid = Grid::new(&experiment)?;
@@ -131,7 +140,7 @@ impl Sweep {
         });
         trouble.raise()?;
         let (experiment, grid, kept) = made.map_err(|error| error::lab(error, &text))?;
-        Ok(Self { experiment, grid, text, registry, trouble, kept: Mutex::new(kept) })
+        Ok(Self { experiment, grid, text, registry, classes, trouble, kept: Mutex::new(kept) })
     }
 
     /// Runs what has no result yet on so many threads. `tell` hears how many points there are, have an end, and failed.
@@ -144,11 +153,19 @@ impl Sweep {
             }
             None => Ok(()),
         };
-        let ended = py.detach(|| match &mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner) {
+        let ended = py.detach(|| match &mut *self.trouble.lock(&self.kept)? {
             Kept::Memory(results) => work(self, results, jobs.max(1), say),
             Kept::Store(results) => work(self, &mut **results, jobs.max(1), say),
         })?;
         Ok((ended.all, ended.known, ended.failed))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.classes.iter().try_for_each(|class| class.traverse(&visit))
+    }
+
+    fn __clear__(&self) {
+        self.classes.iter().for_each(Class::clear);
     }
 
     /// Names of the axes.
@@ -165,7 +182,7 @@ impl Sweep {
 
     /// Every point with its result.
     fn rows(&self, py: Python<'_>) -> PyResult<Vec<Row>> {
-        let rows = self.with(py, |results| {
+        self.with(py, |results| {
             let (mut rows, mut wrong) = (Vec::new(), None);
             self.grid.each(|choices, program, repeat, point| {
                 let result = results.result(&point.key).and_then(|record| Ok((record, results.failure(&point.key)?)));
@@ -186,38 +203,36 @@ impl Sweep {
                 ));
             });
             wrong.map_or(Ok(rows), Err)
-        });
-        rows.map_err(|error| self.wrong(error))
+        })
     }
 
     /// A metric of every point, in the order of the rows.
     fn metric(&self, py: Python<'_>, name: &str) -> PyResult<Vec<Option<f64>>> {
         let metric = Metric::parse_with(&self.registry, name).map_err(error::problem)?;
-        let values = self.with(py, |results| {
+        self.with(py, |results| {
             let (mut values, mut wrong) = (Vec::new(), None);
             self.grid.each(|_, _, _, point| match results.result(&point.key) {
                 Ok(record) => values.push(record.map(|record| metric.value(&record))),
                 Err(error) => drop(wrong.get_or_insert(error)),
             });
             wrong.map_or(Ok(values), Err)
-        });
-        values.map_err(|error| self.wrong(error))
+        })
     }
 
     /// The figures of the experiment as pictures in SVG: name and picture.
     fn figures(&self, py: Python<'_>) -> PyResult<Vec<(String, String)>> {
-        let drawn = py.detach(|| {
-            let kept = &*self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            let values = match kept {
+        refuse_callbacks()?;
+        py.detach(|| {
+            let values = match &*self.trouble.lock(&self.kept)? {
                 Kept::Memory(results) => Values::read(&self.experiment, &self.grid, results),
                 Kept::Store(results) => Values::read(&self.experiment, &self.grid, &**results),
-            }?;
+            };
+            let values = values.map_err(|error| self.wrong(error))?;
             let one = |figure| {
                 let table = values.table(&self.experiment, figure);
                 (figure.name.clone(), svg(&draw(&table, Layout::FILE), true))
             };
             Ok(self.experiment.figures.iter().map(one).collect())
-        });
-        drawn.map_err(|error| self.wrong(error))
+        })
     }
 }

@@ -3,7 +3,7 @@
 use crate::error;
 use crate::machine::Machine;
 use crate::run::Run;
-use crate::trouble::refuse_callbacks;
+use crate::trouble::{Trouble, refuse_callbacks};
 use pyo3::prelude::*;
 use raddle_runtime::device::{RunOptions, Setup};
 use raddle_runtime::timing::{TimingOptions, Watch};
@@ -27,8 +27,14 @@ pub fn workload(name: &str) -> PyResult<(&'static str, &'static str, Vec<String>
     Ok((workload.source, workload.ptx, manifest.sizes.keys().map(ToString::to_string).collect()))
 }
 
-/// The engine and its options.
-pub fn options(machine: &Machine, engine: &str, threads: usize, profile: bool, check: bool) -> PyResult<RunOptions> {
+/// The engine and its options, for launches that end with this trouble.
+pub fn options(
+    machine: &Machine,
+    engine: &str,
+    threads: usize,
+    profile: bool,
+    trouble: &Trouble,
+) -> PyResult<RunOptions> {
     let config = machine.machine.config.clone();
     let engine = Engine::ALL.into_iter().find(|known| known.name() == engine).ok_or_else(|| {
         let problem = Problem::new(format!("there is no engine `{engine}`"));
@@ -38,7 +44,7 @@ pub fn options(machine: &Machine, engine: &str, threads: usize, profile: bool, c
     let timing = (engine == Engine::Timing)
         .then(|| Box::new(TimingOptions { threads: threads.max(1), profile, ..TimingOptions::new(config) }));
     let engine = EngineOptions { engine, warp_width };
-    Ok(RunOptions { engine, timing, check, interrupt: Some(machine.trouble.interrupt()), ..RunOptions::default() })
+    Ok(RunOptions { engine, timing, interrupt: Some(trouble.interrupt()), ..RunOptions::default() })
 }
 
 /// A run with the machine, if it had one.
@@ -93,9 +99,11 @@ pub fn run_workload(
         let problem = Problem::new(format!("there is no size `{size}`"));
         error::problem(problem.help("they are tiny, small and paper"))
     })?;
-    let setup = Setup::with_registry(options(machine, engine, threads, profile, false)?, Arc::clone(&machine.registry));
-    let result = py.detach(|| ran(workload, size, seed, &setup));
-    machine.trouble.raise()?;
+    let trouble = Trouble::default();
+    let options = options(machine, engine, threads, profile, &trouble)?;
+    let setup = Setup::with_registry(options, Arc::clone(&machine.registry));
+    let result = py.detach(|| trouble.during(|| ran(workload, size, seed, &setup)));
+    trouble.raise()?;
     let (ptx, mut ran) = result?;
     check(py, &ptx, &mut ran)?;
     let cuda = Some((format!("{}.cu", workload.name), workload.source.to_owned()));
@@ -114,15 +122,18 @@ pub fn run_launch_file(
 ) -> PyResult<Run> {
     refuse_callbacks()?;
     let machine = machine.get();
-    let setup = Setup::with_registry(options(machine, engine, threads, profile, false)?, Arc::clone(&machine.registry));
+    let trouble = Trouble::default();
+    let options = options(machine, engine, threads, profile, &trouble)?;
+    let setup = Setup::with_registry(options, Arc::clone(&machine.registry));
     let result = py.detach(|| {
         let path = Path::new(path);
         let text = input::text(path)
             .map_err(|e| error::problem(Problem::new(format!("cannot read {}: {e}", path.display()))))?;
-        let (ptx, outcome) = raddle_cli::embed::launch_file(path, &text, &setup).map_err(error::Error::new_err)?;
+        let run = || raddle_cli::embed::launch_file(path, &text, &setup);
+        let (ptx, outcome) = trouble.during(run).map_err(error::Error::new_err)?;
         Ok::<_, PyErr>((ptx, outcome))
     });
-    machine.trouble.raise()?;
+    trouble.raise()?;
     let (ptx, outcome) = result?;
     if let Some((last, stop)) = outcome.launches.last().zip(outcome.stop()) {
         return Err(error::stopped(py, &last.kernel, stop, &ptx));

@@ -35,6 +35,18 @@ END:
 }
 """
 
+#: Counts to `n`, and stores that.
+LOOP = HEAD + """
+.visible .entry loop(.param .u64 p, .param .u32 n) {
+  .reg .pred %q; .reg .b32 %r<3>; .reg .b64 %d;
+  ld.param.u64 %d, [p]; ld.param.u32 %r1, [n]; mov.u32 %r2, 0;
+HERE:
+  add.u32 %r2, %r2, 1; setp.lt.u32 %q, %r2, %r1; @%q bra HERE;
+  st.global.u32 [%d], %r2;
+  ret;
+}
+"""
+
 #: Never ends.
 ENDLESS = HEAD + ".visible .entry endless() {\nHERE:\n  bra HERE;\n}\n"
 

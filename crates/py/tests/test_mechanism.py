@@ -1,11 +1,14 @@
 """Mechanisms that are classes of Python."""
 
+import gc
 import re
+import threading
+import weakref
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import TWICE
+from conftest import LOOP, TWICE
 
 import raddle
 
@@ -163,3 +166,90 @@ def test_a_store_keeps_versions_of_a_class_apart(tmp_path):
     for order in (min, max):
         raddle.sweep(["bfs"], {"issue": ["lrr", version(order)]}, size="tiny", store=tmp_path, progress=False)
     assert len(raddle.Store(tmp_path)) == 3
+
+
+def test_an_exception_belongs_to_its_launch():
+    good, rounds = 3, 5
+
+    class Some:
+        def pick(self, view, among):
+            if threading.current_thread().name == "bad":
+                # All others are in the midst of theirs, and look at different times whether they should end.
+                assert all(event.wait(60) for event in running.values())
+                raise ValueError("of one launch")
+            running[threading.current_thread().name].set()
+            return among[0]
+
+    machine = raddle.Machine("gtx480", issue=Some, set={"gpu.sms": 1})
+    modules = [machine.device(threads=1).compile(LOOP) for _ in range(good + 1)]
+
+    def launch(module):
+        words, name = np.zeros(1, np.uint32), threading.current_thread().name
+        try:
+            module.loop[1, 32](words, 20_000)
+            ends[name] = int(words[0])
+        except Exception as error:
+            ends[name] = f"{type(error).__name__}: {error}"
+
+    for _ in range(rounds):
+        ends: dict[str, object] = {}
+        running = {f"good {n}": threading.Event() for n in range(good)}
+        names = [*running, "bad"]
+        threads = [threading.Thread(target=launch, args=(module,), name=name) for module, name in zip(modules, names)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(120)
+        assert ends == {**{name: 20_000 for name in running}, "bad": "ValueError: of one launch"}
+        # A launch that was interrupted breaks its device.
+        modules[-1] = machine.device(threads=1).compile(LOOP)
+
+
+def test_an_exception_is_not_of_the_next_launch():
+    class Once:
+        bad = True
+
+        def pick(self, view, among):
+            if Once.bad:
+                Once.bad = False
+                raise ValueError("of one launch")
+            return among[0]
+
+    machine = raddle.Machine("gtx480", issue=Once, set={"gpu.sms": 1})
+    ends = []
+
+    def run(_):
+        try:
+            ends.append(machine.run("bfs", size="tiny").checked > 0)
+        except ValueError as error:
+            ends.append(str(error))
+
+    threads = [threading.Thread(target=run, args=(n,)) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert sorted(ends, key=str) == [True, True, "of one launch"]
+
+
+@pytest.mark.parametrize("kept", ["machine", "device", "module", "sweep"])
+def test_a_mechanism_that_refers_to_what_uses_it_is_collected(kept):
+    class Cyclic:
+        def pick(self, view, among):
+            return among[0]
+
+    machine = raddle.Machine("gtx480", issue=Cyclic, set={"gpu.sms": 1})
+    if kept == "machine":
+        Cyclic.own = machine
+    elif kept == "device":
+        Cyclic.own = machine.device()
+    elif kept == "module":
+        Cyclic.own = machine.device().compile(TWICE)
+        Cyclic.own.twice[1, 32](np.zeros(32, np.uint32), 32)
+    else:
+        Cyclic.own = raddle.sweep(["bfs"], {"issue": ["lrr", Cyclic]}, size="tiny", progress=False)
+    gone = weakref.ref(Cyclic)
+    del machine, Cyclic
+    for _ in range(3):
+        gc.collect()
+    assert gone() is None

@@ -172,3 +172,68 @@ def test_the_interpreter_ends_while_a_launch_runs():
         print("end", flush=True)
         """)
     assert finish(process) == "end"
+
+
+@pytest.mark.parametrize("what", ["gpu.empty(4)", "module.loop[1, 1](words, 1)", "gpu.compile(TWICE)"])
+def test_a_mechanism_cannot_wait_for_a_thread_that_uses_its_device(what):
+    process = start(f"""
+        class Waits:
+            said = None
+            def pick(self, view, among):
+                if Waits.said is None:
+                    Waits.said = ""
+                    def use():
+                        try:
+                            {what}
+                        except RuntimeError as error:
+                            Waits.said = str(error)
+                    thread = threading.Thread(target=use)
+                    thread.start()
+                    thread.join()
+                return among[0]
+        words = np.zeros(1, np.uint32)
+        gpu = raddle.Machine("gtx480", issue=Waits, set={{"gpu.sms": 1}}).device(threads=1)
+        module = gpu.compile(LOOP)
+        module.loop[1, 32](words, 10)
+        print(words[0], "a mechanism cannot wait for a thread that uses the device" in Waits.said)
+        """)
+    assert finish(process) == "10 True"
+
+
+def test_threads_may_wait_for_a_launch():
+    process = start("""
+        class Slow:
+            def pick(self, view, among):
+                time.sleep(0.02)
+                return among[0]
+        gpu = raddle.Machine("gtx480", issue=Slow, set={"gpu.sms": 1}).device(threads=1)
+        module, words = gpu.compile(LOOP), np.zeros(1, np.uint32)
+        thread = threading.Thread(target=lambda: module.loop[1, 32](words, 100))
+        thread.start()
+        time.sleep(0.5)
+        begun = time.monotonic()
+        total, waited = gpu.zeros(4).numpy().sum(), time.monotonic() - begun
+        thread.join()
+        print(total, waited > 4.5, words[0])
+        """)
+    assert finish(process) == "0.0 True 100"
+
+
+@pytest.mark.parametrize("size", [10, 5_000_000])
+def test_an_array_that_is_resized_during_a_launch(size):
+    process = start(f"""
+        class Resizes:
+            def pick(self, view, among):
+                if words.size == 1_000_000:
+                    words.resize({size}, refcheck=False)
+                return among[0]
+        words = np.ones(1_000_000, np.uint32)
+        module = raddle.Machine("gtx480", issue=Resizes, set={{"gpu.sms": 1}}).device(threads=1).compile(LOOP)
+        try:
+            module.loop[1, 32](words, 10)
+        except ValueError as error:
+            print(error)
+        print(words[:5])
+        """)
+    said = f"argument 1 was resized from (1000000,) to ({size},) during the launch"
+    assert finish(process) == f"{said}\n[1 1 1 1 1]"

@@ -84,7 +84,7 @@ class Module:
         block: tuple[int, int, int],
         shared: int,
         args: list[Any],
-    ) -> Run: ...
+    ) -> tuple[Run | BaseException, list[tuple[int, bytes]]]: ...
 
 @final
 class Run:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -89,10 +89,14 @@ class Host:
 
     def __init__(self) -> None:
         self._seen: list[tuple[int, np.ndarray]] = []
-        self._copies: list[tuple[np.ndarray, np.ndarray]] = []
+        self._layouts: dict[int, tuple[tuple[int, ...], Literal["C", "F"]]] = {}
 
     def argument(self, number: int, array: np.ndarray) -> Any:
-        """What the native module takes for argument `number`."""
+        """What the native module takes for argument `number`.
+
+        That is a copy of the bytes: other threads may resize or free an array while the kernel runs.
+        """
+        _refuse(array)
         for other, seen in self._seen:
             if seen is array or _is_same(seen, array):
                 return (other,)
@@ -101,15 +105,19 @@ class Host:
                     f"arguments {other + 1} and {number + 1} overlap in memory; copy one, or put both on the device"
                 )
         self._seen.append((number, array))
-        data, is_own = flat(array)
-        if not is_own and array.flags.writeable:
-            self._copies.append((array, data))
-        return (data, array.flags.writeable)
+        order: Literal["C", "F"] = "F" if array.flags.fnc else "C"
+        self._layouts[number] = (array.shape, order)
+        return (np.ndarray.tobytes(array, order), array.flags.writeable)
 
-    def finish(self) -> None:
-        """Copies what kernels wrote to arrays that are not contiguous."""
-        for array, data in self._copies:
-            array[...] = data.view(array.dtype).reshape(array.shape)
+    def finish(self, written: list[tuple[int, bytes]]) -> None:
+        """Copies what a kernel wrote to the arrays."""
+        arrays = dict(self._seen)
+        for number, data in written:
+            array, (shape, order) = arrays[number], self._layouts[number]
+            if array.shape != shape:
+                raise ValueError(f"argument {number + 1} was resized from {shape} to {array.shape} during the launch")
+            if array.size:
+                np.ndarray.__setitem__(array, ..., np.frombuffer(data, array.dtype).reshape(shape, order=order))
 
 
 def _is_same(a: np.ndarray, b: np.ndarray) -> bool:

@@ -254,7 +254,7 @@ class Module:
 
     def set_variable(self, name: str, values: Any, dtype: DTypeLike | None = None) -> None:
         """Writes the start of a `__constant__` or `__device__` variable."""
-        data = flat(np.ascontiguousarray(np.asarray(values, dtype)))[0]
+        data = flat(np.array(values, dtype, order="C", ndmin=1))[0]
         is_constant, at, size = self._native.variable(name)
         if data.nbytes > size:
             raise ValueError(f"variable {name!r} has {size} bytes, not {data.nbytes}")
@@ -310,8 +310,10 @@ class Launcher:
             device._sweep_up()
         host = Host()
         native = [_argument(device, host, number, arg) for number, arg in enumerate(args)]
-        run = kernel.module._native.launch(kernel.symbol, self._grid, self._block, self._shared, native)
-        host.finish()
+        run, written = kernel.module._native.launch(kernel.symbol, self._grid, self._block, self._shared, native)
+        host.finish(written)
+        if isinstance(run, BaseException):
+            raise run
         return Run(run)
 
 

@@ -12,14 +12,44 @@ pub use fetch::FetchView;
 pub use issue::SchedulerView;
 
 use crate::error;
-use crate::trouble::{Trouble, callback};
-use pyo3::exceptions::PyValueError;
+use crate::trouble::Trouble;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit};
 use raddle_mech::NoConfig;
 use raddle_runtime::Problem;
 use raddle_sim::config::MachineConfig;
 use raddle_sim::seam::{MechanismInfo, Registry, Seam, WarpId, WarpSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A class of Python that is a mechanism. Who has it tells the garbage collector of Python: classes often refer to what
+/// uses them. It is nothing when the collector has broken such a cycle.
+#[derive(Clone)]
+pub struct Class(Arc<Mutex<Option<Py<PyAny>>>>);
+
+impl Class {
+    pub fn new(class: Py<PyAny>) -> Self {
+        Self(Arc::new(Mutex::new(Some(class))))
+    }
+
+    /// An instance.
+    fn make(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let class = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|class| class.clone_ref(py));
+        class.ok_or_else(|| PyRuntimeError::new_err("the class of this mechanism is gone"))?.call0(py)
+    }
+
+    /// Shows the class to the collector.
+    pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // What is locked is in use, and is not garbage.
+        self.0.try_lock().map_or(Ok(()), |class| visit.call(&*class))
+    }
+
+    /// Forgets the class.
+    pub fn clear(&self) {
+        let class = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(class);
+    }
+}
 
 /// An object of a class of Python, or none where it could not be made.
 struct Object {
@@ -28,16 +58,18 @@ struct Object {
 }
 
 impl Object {
-    fn new(class: &Py<PyAny>, trouble: &Trouble) -> Self {
-        let made = callback(|py| class.call0(py));
+    /// One for the launch that this thread makes; without such a launch, what goes wrong goes to `trouble`.
+    fn new(class: &Class, trouble: &Trouble) -> Self {
+        let trouble = Trouble::current().unwrap_or_else(|| trouble.clone());
+        let made = trouble.callback(|py| class.make(py));
         let object = made.map_err(|error| trouble.keep(error)).ok();
-        Self { object, trouble: trouble.clone() }
+        Self { object, trouble }
     }
 
     /// Calls into the object. Nothing where something went wrong, now or before.
     fn ask<T>(&self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>) -> Option<T> {
         let object = self.object.as_ref().filter(|_| !self.trouble.is_there())?;
-        callback(|py| call(object.bind(py))).map_err(|error| self.trouble.keep(error)).ok()
+        self.trouble.callback(|py| call(object.bind(py))).map_err(|error| self.trouble.keep(error)).ok()
     }
 
     /// Whether it has a method of this name.
@@ -58,7 +90,7 @@ fn chosen(answer: &Bound<'_, PyAny>, among: &WarpSet, method: &str) -> PyResult<
 }
 
 /// Adds a class to a registry. Names live as long as the program: each is kept once for a class.
-pub fn register(registry: &mut Registry, seam: &str, name: &str, class: Py<PyAny>, trouble: &Trouble) -> PyResult<()> {
+pub fn register(registry: &mut Registry, seam: &str, name: &str, class: Class, trouble: &Trouble) -> PyResult<()> {
     let found = [Seam::Issue, Seam::Fetch, Seam::Dispatch].into_iter().find(|known| known.key() == seam);
     let Some(seam) = found else {
         let problem = Problem::new(format!("the seam `{seam}` takes no class of Python"));
@@ -70,7 +102,7 @@ pub fn register(registry: &mut Registry, seam: &str, name: &str, class: Py<PyAny
     }
     let (summary, source) = ("a class of Python", "");
     let info = MechanismInfo { seam, name: kept(name), summary, source, counters: &[], refuses: &[] };
-    let (class, trouble) = (Arc::new(class), trouble.clone());
+    let trouble = trouble.clone();
     let object = move || Object::new(&class, &trouble);
     match seam {
         Seam::Issue => registry.issue(info, move |_: NoConfig, _: &MachineConfig| issue::Scheduler::new(object())),
@@ -83,7 +115,6 @@ pub fn register(registry: &mut Registry, seam: &str, name: &str, class: Py<PyAny
 /// A name that is never freed, since what ships with Raddle has names of that kind. The same one is kept once.
 fn kept(name: &str) -> &'static str {
     use std::collections::BTreeSet;
-    use std::sync::{Mutex, PoisonError};
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(name) {
