@@ -19,6 +19,8 @@ class Raddle < Formula
 
   def install
     bin.install "raddle"
+    # Of the program, and of what is inside.
+    doc.install "LICENSE-MIT", "LICENSE-APACHE", "LICENSE-THIRD-PARTY"
     generate_completions_from_executable(bin/"raddle", "completions")
   end
 

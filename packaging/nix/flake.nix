@@ -40,6 +40,7 @@
             RADDLE_EMBED_CUDART = "${cudart}/lib/libcudart.so";
             nativeBuildInputs = [ pkgs.makeWrapper ];
             postInstall = ''
+              install -D -m 644 -t $out/share/doc/raddle LICENSE-MIT LICENSE-APACHE LICENSE-THIRD-PARTY
               wrapProgram $out/bin/raddle --suffix PATH : ${pkgs.lib.makeBinPath [ pkgs.clang_19 pkgs.graphviz ]}
             '';
             meta = {

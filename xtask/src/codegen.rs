@@ -46,6 +46,7 @@ const GENERATORS: &[Generator] = &[
         path: "docs/src/reference/virtual-blocks.md",
         text: crate::virtualized_table::page,
     },
+    Generator { name: "the licences of what packages carry", path: crate::licences::FILE, text: crate::licences::text },
     Generator {
         name: "register counts against the reference",
         path: "docs/src/validation/registers.md",
