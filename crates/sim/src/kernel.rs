@@ -1,12 +1,13 @@
 //! A decoded kernel with everything the pipeline asks about an instruction resolved once.
 
+mod nesting;
 mod op;
 
 use crate::config::{MachineConfig, SmConfig};
 use crate::op_timing::{self, Numbers, Work};
 use raddle_exec::Program;
 use raddle_exec::op::Origin;
-use raddle_exec::op::{Class, MemSpace, NONE, Op};
+use raddle_exec::op::{Class, MemSpace, Op};
 use raddle_ptx::ir::{Base, Function, Inst, Operand, RegId, Space};
 use raddle_ptx::isa::{Opcode, Type, Word};
 use raddle_ptx::num::{fit, low16};
@@ -109,7 +110,7 @@ impl<'p> TimedKernel<'p> {
             }
         });
         let mut ops: Vec<TimedOp> = ops.collect();
-        for (op, nesting) in ops.iter_mut().zip(nesting(&program.ops)) {
+        for (op, nesting) in ops.iter_mut().zip(nesting::nesting(&program.ops)) {
             op.nesting = nesting;
         }
         let instruction_bytes = u64::from(config.sm.fetch.instruction_bytes);
@@ -140,34 +141,6 @@ impl<'p> TimedKernel<'p> {
             None => self.code.last().unwrap_or(&CODE_BASE) + (u64::from(pc) + 1 - known) * self.instruction_bytes,
         }
     }
-}
-
-/// For each operation, the number of branches around it at which threads can diverge and have not reconverged. Called
-/// functions start at 0.
-fn nesting(ops: &[Op]) -> Vec<u16> {
-    let mut nesting = vec![0u16; ops.len()];
-    let (mut seen, mut open) = (vec![usize::MAX; ops.len()], Vec::new());
-    for (branch, op) in ops.iter().enumerate() {
-        if op.class != Class::Branch || op.guard == NONE || op.uniform {
-            continue;
-        }
-        open.extend([op.target as usize, branch + 1]);
-        while let Some(pc) = open.pop() {
-            if pc == op.reconverge as usize || pc >= ops.len() || seen[pc] == branch {
-                continue;
-            }
-            seen[pc] = branch;
-            nesting[pc] = nesting[pc].saturating_add(1);
-            match ops[pc].class {
-                Class::Branch if ops[pc].guard == NONE => open.push(ops[pc].target as usize),
-                Class::Branch => open.extend([ops[pc].target as usize, pc + 1]),
-                Class::BranchTable | Class::Return => {}
-                Class::Exit | Class::Trap if ops[pc].guard == NONE => {}
-                _ => open.push(pc + 1),
-            }
-        }
-    }
-    nesting
 }
 
 fn timed(config: &MachineConfig, op: &Op, function: &Function, inst: &Inst, base: usize) -> TimedOp {

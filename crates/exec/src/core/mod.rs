@@ -349,7 +349,7 @@ impl<'p> Core<'p> {
             Class::Load | Class::Store | Class::Atomic if mask != 0 => {
                 self.load_store_or_atomic(memory, issue, &mut [0; LANES])?;
             }
-            Class::Texture => self.texture(memory, issue)?,
+            Class::Texture => self.texture(memory, issue, &mut |_, _, _| {})?,
             Class::Copy if mask != 0 => self.copy(memory, issue).map(|_| ())?,
             Class::Surface => self.surface(memory, issue)?,
             Class::Clock => self.read_clock(issue),

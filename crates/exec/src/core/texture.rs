@@ -1,7 +1,7 @@
 //! Texture fetches.
 
 use super::load_store::access_fault;
-use super::{Core, Issue, LaneFault, Lanes, lanes_in};
+use super::{Core, Issue, LaneFault, Lanes, Moved, lanes_in};
 use crate::decode::TextureOp;
 use crate::fault::FaultKind;
 use crate::image::LoadError;
@@ -127,10 +127,26 @@ impl<'p> Core<'p> {
         out
     }
 
+    /// Executes a texture fetch for the lanes of `mask`; `fetched` are then the texels in device memory that they read.
+    pub(crate) fn fetch(
+        &mut self,
+        memory: &mut Global<'_>,
+        op: &Op,
+        lanes: Lanes<'_>,
+        mask: u32,
+        fetched: &mut Vec<Moved>,
+    ) -> Result<(), LaneFault> {
+        fetched.clear();
+        let mut note = |lane, address, bytes| fetched.push(Moved { step: 0, lane, address, bytes });
+        self.in_row(op, lanes, mask, |core, issue| core.texture(memory, issue, &mut note))
+    }
+
+    /// Calls `note` with the lane, the address and the size of every texel that is read from device memory.
     pub(super) fn texture(
         &mut self,
         memory: &Global<'_>,
         Issue { op, row, mask, .. }: Issue<'_>,
+        note: &mut impl FnMut(usize, u64, u32),
     ) -> Result<(), LaneFault> {
         let (what, float) = (TextureOp::ALL[usize::from(op.variant)], op.access.float);
         for lane in lanes_in(mask) {
@@ -138,7 +154,10 @@ impl<'p> Core<'p> {
             let (_, texture) = found.map_err(|text| LaneFault { lane, kind: FaultKind::Memory(text) })?;
             let coords = self.coords(op, row, lane);
             let near = &mut self.last_allocation;
-            let read = |address: u64, bytes: u32| memory.piece(near, address, bytes);
+            let read = |address: u64, bytes: u32| {
+                note(lane, address, bytes);
+                memory.piece(near, address, bytes)
+            };
             let values = match what {
                 TextureOp::FetchInt | TextureOp::FetchFloat => texture.fetch(&coords, float, read),
                 TextureOp::GatherR => texture.gather(0, &coords, float, read),

@@ -1,7 +1,7 @@
 //! A launch executed a stretch of blocks at a time, by somebody who executes the other blocks elsewhere.
 
 use super::{Block, Ran, RunOptions, Runner};
-use crate::core::{Arrival, Core, Effect, LaneFault, Lanes, lanes_in};
+use crate::core::{Arrival, Core, Effect, LaneFault, Lanes, Moved, lanes_in};
 use crate::decode::Program;
 use crate::image::LoadError;
 use crate::lanes::LANES;
@@ -38,7 +38,7 @@ impl<'p> Stretches<'p> {
     pub fn new(program: &'p Program, launch: &'p Launch, options: RunOptions) -> Result<Self, LoadError> {
         let core = Core::new(program, launch, options.warp_width)?;
         let (report, resident, finished, arrivals) = Default::default();
-        let sanitizer = launch.checks.any().then(|| Sanitizer::new(program, launch));
+        let sanitizer = launch.checks.any().then(|| Sanitizer::seeing_all(program, launch));
         Ok(Self { core, program, launch, options, report, resident, finished, arrivals, sanitizer })
     }
 
@@ -135,10 +135,31 @@ impl Runner<'_, '_> {
             Class::Load | Class::Store | Class::Atomic if active != 0 => {
                 self.core.access(memory, op, lanes, active, &mut addresses)?;
             }
+            Class::Surface if active != 0 => {
+                let places = self.core.texels(memory, op, lanes, active)?;
+                let inside = lanes_in(active).filter(|lane| places[*lane].is_some()).fold(0, |m, lane| m | 1 << lane);
+                self.show(pc, lanes, inside, &places.map(Option::unwrap_or_default));
+                return Ok(done);
+            }
+            Class::Texture if active != 0 => {
+                let mut fetched = Vec::new();
+                self.core.fetch(memory, op, lanes, active, &mut fetched)?;
+                self.show_moved(pc, lanes, active, &fetched);
+                return Ok(done);
+            }
             _ => done = self.core.execute(memory, op, lanes, active)?,
         }
         self.show(pc, lanes, active, &addresses);
         Ok(done)
+    }
+
+    /// Shows the sanitizer what lanes of a warp have moved.
+    pub(super) fn show_moved(&mut self, pc: u32, lanes: Lanes<'_>, mask: u32, moved: &[Moved]) {
+        if let (true, Some(sanitizer)) = (mask != 0, &mut self.sanitizer) {
+            let slot = self.core.slot_of(lanes, mask);
+            let first_row = self.core.cta_rows(slot).0;
+            sanitizer.moved(&Who { lanes, mask, slot, first_row }, pc, moved);
+        }
     }
 
     /// Shows the sanitizer who accessed what.

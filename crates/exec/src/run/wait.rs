@@ -34,8 +34,12 @@ impl Runner<'_, '_> {
     fn together(&mut self, pc: u32, lanes: Lanes<'_>, active: u32, base: u32) -> Ran<()> {
         let op = &self.program.ops[pc as usize];
         if op.class == Class::Matrix && active != 0 {
-            let done = self.core.matrix(&mut Global::Direct(self.memory), op, lanes, active, None);
-            return done.map_err(|fault| Box::new(self.core.fault(pc, lanes, fault)));
+            let mut moved = Vec::new();
+            let wanted = self.sanitizer.is_some().then_some(&mut moved);
+            let done = self.core.matrix(&mut Global::Direct(self.memory), op, lanes, active, wanted);
+            done.map_err(|fault| Box::new(self.core.fault(pc, lanes, fault)))?;
+            self.show_moved(pc, lanes, active, &moved);
+            return Ok(());
         }
         self.core.collective(op, lanes, active, base);
         if let (true, Some(sanitizer)) = (active != 0, &mut self.sanitizer) {

@@ -13,7 +13,7 @@ mod init;
 mod notes;
 mod shadow;
 
-use crate::core::{Lanes, lanes_in};
+use crate::core::{Lanes, Moved, lanes_in};
 use crate::decode::Program;
 use crate::fault::ThreadId;
 use crate::lanes::LANES;
@@ -64,6 +64,18 @@ struct Told {
     blocks: BTreeMap<u32, Vec<Known>>,
 }
 
+/// How an operation touches a state space.
+fn touch(class: Class, fact: Fact, space: Space) -> Touch {
+    match class {
+        Class::Atomic if fact.ignores_old => Touch::Write,
+        Class::Atomic => Touch::Update,
+        // From global to shared memory.
+        Class::Copy if space == Space::Shared => Touch::Write,
+        _ if fact.is_store => Touch::Write,
+        _ => Touch::Read,
+    }
+}
+
 /// What finding is the same as another: what, and by which operations.
 type Key = (Kind, Option<u32>, u32);
 
@@ -75,6 +87,10 @@ pub struct Sanitizer<'p> {
     ops: &'p [Op],
     origins: &'p [Origin],
     facts: Vec<Fact>,
+    /// Whether reads of shared memory that nobody has written are reported.
+    checks_shared_init: bool,
+    /// Whether it is shown what matrix instructions, textures and surfaces access: [`Notes`] leave that out.
+    sees_all: bool,
     rows: u32,
     /// Where blocks are that notes are of, by SM and slot.
     slots: BTreeMap<(u16, u32), u32>,
@@ -100,6 +116,8 @@ impl<'p> Sanitizer<'p> {
             ops: &program.ops,
             origins: &program.origins,
             facts: facts::facts(program),
+            checks_shared_init: false,
+            sees_all: false,
             rows: launch.threads_per_cta().div_ceil(32).max(1),
             slots: BTreeMap::new(),
             clocks: Vec::new(),
@@ -112,11 +130,26 @@ impl<'p> Sanitizer<'p> {
         }
     }
 
+    /// The same, where [`Self::executed`] and [`Self::moved`] tell it of every access.
+    pub(crate) fn seeing_all(program: &'p Program, launch: &'p Launch) -> Self {
+        Self { sees_all: true, ..Self::new(program, launch) }
+    }
+
+    /// Whether the program stores matrices or to surfaces in a state space, of which this is not told.
+    fn has_unseen_stores(&self, space: Space) -> bool {
+        let other = if space == Space::Global { MemSpace::Shared } else { MemSpace::Global };
+        let is_unseen = |(op, fact): (&Op, &Fact)| {
+            matches!(op.class, Class::Matrix | Class::Surface) && fact.is_store && op.access.space != other
+        };
+        !self.sees_all && self.ops.iter().zip(&self.facts).any(is_unseen)
+    }
+
     /// Takes over what memory knows of bytes that were written, until [`Self::give_back`].
     pub fn take_over(&mut self, memory: &mut DeviceMemory) {
         if self.checks.init {
-            self.init = Init::new(memory, self.facts.iter().any(|fact| fact.is_unseen_store));
+            self.init = Init::new(memory, self.has_unseen_stores(Space::Global));
         }
+        self.checks_shared_init = self.checks.init && !self.has_unseen_stores(Space::Shared);
     }
 
     /// Gives it back, with what was written since.
@@ -172,12 +205,25 @@ impl<'p> Sanitizer<'p> {
         let (op, fact) = (&self.ops[pc as usize], self.facts[pc as usize]);
         match op.class {
             _ if fact.is_fence => self.clocks[slot as usize].fence(threads, fact.is_wide),
-            Class::Load | Class::Store | Class::Atomic | Class::Copy => {
+            Class::Load | Class::Store | Class::Atomic | Class::Copy | Class::Surface => {
+                let named = if op.class == Class::Copy { MemSpace::Generic } else { op.access.space };
+                let bytes = u64::from(op.access.bytes) * u64::from(op.access.count);
                 for (me, address) in threads.iter().zip(addresses) {
-                    self.access(slot, *me, pc, op, address);
+                    self.access(slot, *me, pc, named, (address, bytes));
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Lanes have moved parts of matrices between registers and memory, or have read texels.
+    pub(crate) fn moved(&mut self, who: &Who<'_>, pc: u32, parts: &[Moved]) {
+        let op = &self.ops[pc as usize];
+        let named = if op.class == Class::Texture { MemSpace::Global } else { op.access.space };
+        for part in parts {
+            let home = who.lanes.home(part.lane);
+            let me = self.clocks[who.slot as usize].me(home.row - who.first_row, home.lane);
+            self.access(who.slot, me, pc, named, (part.address, part.bytes.into()));
         }
     }
 
@@ -188,8 +234,8 @@ impl<'p> Sanitizer<'p> {
         }
     }
 
-    fn access(&mut self, slot: u32, me: Me, pc: u32, op: &Op, address: u64) {
-        let named = if op.class == Class::Copy { MemSpace::Generic } else { op.access.space };
+    /// A thread accesses bytes at an address of a state space.
+    fn access(&mut self, slot: u32, me: Me, pc: u32, named: MemSpace, (address, bytes): (u64, u64)) {
         let (space, at) = match (named, region(address)) {
             (MemSpace::Shared, _) | (MemSpace::Generic, Region::Shared(_)) => {
                 (Space::Shared, if let Region::Shared(at) = region(address) { at } else { address })
@@ -197,29 +243,14 @@ impl<'p> Sanitizer<'p> {
             (MemSpace::Global, _) | (MemSpace::Generic, Region::Global(_)) => (Space::Global, address),
             _ => return,
         };
-        let bytes = u64::from(op.access.bytes) * u64::from(op.access.count);
-        let fact = self.facts[pc as usize];
+        let (class, fact) = (self.ops[pc as usize].class, self.facts[pc as usize]);
         let key = (matches!(space, Space::Shared).then(|| self.clocks[slot as usize].block), at);
-        if fact.is_strong && op.class != Class::Store {
+        if fact.is_strong && !fact.is_store {
             self.acquire(slot, &me, key);
         }
-        let reads = match op.class {
-            Class::Copy => space == Space::Global,
-            class => class == Class::Load,
-        };
-        let touch = if reads { Touch::Read } else { Touch::Write };
+        let touch = touch(class, fact, space);
         if space == Space::Global && self.checks.init {
-            match op.class {
-                Class::Store => self.init.written(at, bytes),
-                class => {
-                    if let Some(address) = self.init.first_missing(at, bytes) {
-                        self.report(Kind::NeverWritten { space }, address, None, (me, pc));
-                    }
-                    if class == Class::Atomic {
-                        self.init.written(at, bytes);
-                    }
-                }
-            }
+            self.note_global(me, pc, touch, (at, bytes));
         }
         let mut word = at / WORD;
         while word * WORD < at + bytes {
@@ -229,8 +260,19 @@ impl<'p> Sanitizer<'p> {
             self.word(slot, me, pc, touch, space, start, mask);
             word += 1;
         }
-        if fact.is_strong && touch == Touch::Write {
+        if fact.is_strong && touch.writes() {
             self.release(slot, &me, key, fact);
+        }
+    }
+
+    /// Bytes of global memory are read, written, or both.
+    fn note_global(&mut self, me: Me, pc: u32, touch: Touch, (at, bytes): (u64, u64)) {
+        let missing = if touch.reads() { self.init.first_missing(at, bytes) } else { None };
+        if let Some(address) = missing {
+            self.report(Kind::NeverWritten { space: Space::Global }, address, None, (me, pc));
+        }
+        if touch.writes() {
+            self.init.written(at, bytes);
         }
     }
 
@@ -244,13 +286,13 @@ impl<'p> Sanitizer<'p> {
             },
             Space::Global => self.global.cell(address),
         };
-        let is_fresh = self.checks.init && space == Space::Shared && touch == Touch::Read && !cell.is_written(mask);
+        let is_fresh = self.checks_shared_init && space == Space::Shared && touch.reads() && !cell.is_written(mask);
         let clash = cell.visit(&Access { me, clocks, pc, touch, facts: &self.facts }, mask);
         if is_fresh {
             self.report(Kind::NeverWritten { space }, address, None, (me, pc));
         }
         if let Some(clash) = clash.filter(|_| self.checks.races) {
-            let later_writes = touch == Touch::Write;
+            let later_writes = touch.writes();
             let kind = Kind::Race { space, earlier_writes: clash.earlier_writes, later_writes };
             self.report(kind, address, Some(clash.earlier), (me, pc));
         }

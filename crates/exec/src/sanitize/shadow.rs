@@ -28,6 +28,18 @@ pub(super) struct Cell {
 pub(super) enum Touch {
     Read,
     Write,
+    /// It reads and then writes, as atomics do.
+    Update,
+}
+
+impl Touch {
+    pub(super) fn reads(self) -> bool {
+        self != Self::Write
+    }
+
+    pub(super) fn writes(self) -> bool {
+        self != Self::Read
+    }
 }
 
 /// An access.
@@ -97,7 +109,7 @@ impl Cell {
         let mut found = access.clash(&self.write, true);
         match access.touch {
             Touch::Read => self.remember(access),
-            Touch::Write => {
+            Touch::Write | Touch::Update => {
                 let reads = std::iter::once(&self.read).chain(&self.more);
                 for read in reads {
                     found = found.or_else(|| access.clash(read, false));

@@ -154,6 +154,13 @@ impl Tree {
         self.enter.get(node.index()).is_some_and(|e| *e != NONE)
     }
 
+    /// Which of these siblings, in the order in which a walk leaves them, has `node` below it or is it.
+    fn holder(&self, siblings: &[u32], node: BlockId) -> Option<u32> {
+        let left = self.leave[node.index()];
+        let at = siblings.partition_point(|s| self.leave[*s as usize] < left);
+        siblings.get(at).copied().filter(|s| self.is_ancestor(BlockId(*s), node))
+    }
+
     fn is_ancestor(&self, a: BlockId, b: BlockId) -> bool {
         let (a, b) = (a.index(), b.index());
         self.enter[a] != NONE
@@ -270,6 +277,30 @@ impl PostDominators {
         self.can_exit.contains(block.index())
     }
 
+    /// For each block from which at least two ways lead back to it, none of them through its immediate post-dominator:
+    /// the number of its cycle. Blocks of one cycle have the same immediate post-dominator, and from each of them, two
+    /// ways lead to everything that can be reached from the cycle without passing it.
+    pub(super) fn cycles(&self, cfg: &Cfg) -> Vec<Option<u32>> {
+        // A path from a successor to the post-dominator of the block passes one of that post-dominator's children: the
+        // paths between these children are all that matters, and each edge is looked at once.
+        let mut children = vec![Vec::new(); self.tree.parent.len()];
+        for (node, parent) in self.tree.parent.iter().enumerate().filter(|(_, p)| **p != NONE) {
+            children[*parent as usize].push(fit(node));
+        }
+        children.iter_mut().for_each(|list| list.sort_by_key(|c| self.tree.leave[*c as usize]));
+        let siblings = |block: BlockId| {
+            let list = self.tree.parent(block).map_or(&[][..], |p| &children[p.index()]);
+            cfg.succs(block).iter().filter_map(|succ| self.tree.holder(list, *succ)).collect()
+        };
+        let succs: Vec<Vec<u32>> = (0..=self.exit.0).map(|b| siblings(BlockId(b))).collect();
+        let component = components(&succs);
+        let cycle = |node: usize| {
+            let stays = succs[node].iter().filter(|s| component[**s as usize] == component[node]).count();
+            (stays >= 2).then_some(component[node])
+        };
+        (0..succs.len()).map(cycle).collect()
+    }
+
     /// Where threads that diverge at the branch `inst` reconverge at the latest: the first instruction
     /// of the immediate post-dominator of its block. `None` when that is the exit.
     #[must_use]
@@ -311,8 +342,9 @@ fn endless_ends(cfg: &Cfg, can_exit: &BitSet, succs: &[Vec<u32>]) -> Vec<u32> {
     end
 }
 
-/// The strongly connected component of each node, by Tarjan's algorithm without recursion.
-fn components(succs: &[Vec<u32>]) -> Vec<u32> {
+/// The number of the strongly connected component of each node of a graph, by Tarjan's algorithm without recursion.
+#[must_use]
+pub fn components(succs: &[Vec<u32>]) -> Vec<u32> {
     let count = succs.len();
     let (mut number, mut low, mut component) = (vec![NONE; count], vec![0; count], vec![NONE; count]);
     let (mut numbers, mut found) = (0, 0);
@@ -368,6 +400,46 @@ mod tests {
         let cfg = Cfg::from_edges(&edges);
         let post = PostDominators::new(&cfg);
         cfg.iter().map(|(b, _)| post.ipdom(b).map(|b| b.0)).collect()
+    }
+
+    /// The blocks that can be reached from one without passing another.
+    fn reached(cfg: &Cfg, from: BlockId, end: BlockId) -> BitSet {
+        let (mut seen, mut todo) = (BitSet::new(cfg.blocks.len() + 1), vec![from]);
+        while let Some(block) = todo.pop() {
+            if seen.insert(block.index()) && block != end {
+                todo.extend(cfg.succs(block));
+            }
+        }
+        seen
+    }
+
+    #[test]
+    fn ways_in_a_cycle_reach_the_same() {
+        let (mut random, mut shared) = (Random(0xC1C), 0);
+        for _ in 0..3000 {
+            let count = 1 + random.below(14);
+            let edges: Vec<Vec<u32>> =
+                (0..count).map(|_| (0..1 + random.below(3)).map(|_| random.below(count + 1)).collect()).collect();
+            let cfg = Cfg::from_edges(&edges);
+            let post = PostDominators::new(&cfg);
+            let cycles = post.cycles(&cfg);
+            let end = |block: BlockId| post.ipdom(block).unwrap_or(cfg.exit());
+            let mut known: Vec<Option<(BlockId, BitSet)>> = vec![None; cycles.len()];
+            for (block, _) in cfg.iter() {
+                let end = end(block);
+                let ways: Vec<BitSet> = cfg.succs(block).iter().map(|s| reached(&cfg, *s, end)).collect();
+                let back = cfg.succs(block).iter().zip(&ways).filter(|(s, w)| **s != end && w.contains(block.index()));
+                let back: Vec<&BitSet> = back.map(|(_, way)| way).collect();
+                assert_eq!(cycles[block.index()].is_some(), back.len() >= 2, "{block:?} of {edges:?}");
+                if let Some(cycle) = cycles[block.index()] {
+                    let (of, all) = known[cycle as usize].get_or_insert_with(|| (end, back[0].clone()));
+                    assert!(*of == end && back.iter().all(|way| *way == all), "{block:?} of {edges:?}");
+                    assert!(ways.iter().all(|way| way.iter().all(|b| all.contains(b))), "{block:?} of {edges:?}");
+                    shared += usize::from(back.len() >= 2);
+                }
+            }
+        }
+        assert!(shared > 1000, "only {shared} blocks in cycles");
     }
 
     #[test]

@@ -32,7 +32,7 @@ mod worklist;
 
 pub use bitset::BitSet;
 pub use cfg::{Block, BlockId, Cfg};
-pub use dom::{Dominators, PostDominators};
+pub use dom::{Dominators, PostDominators, components};
 pub use dot::dot;
 pub use likely::LikelyConvergence;
 pub use liveness::Liveness;

@@ -23,8 +23,9 @@
 //! different iterations. Threads that leave the function meet nobody, so the usual
 //! `if (i >= n) return;` does not spoil the rest of a kernel.
 //!
-//! Looking at the ways behind every branch costs the product of branches and blocks at worst. When that is more than a
-//! second or two, nothing is uniform but what is marked so.
+//! Branches from which two ways lead back into one cycle, before the threads have to meet, make the same registers
+//! vary: that is found once for each cycle. Looking at the ways behind every other branch costs the product of branches
+//! and blocks at worst. When that is more than a second or two, nothing is uniform but what is marked so.
 
 use super::worklist::Worklist;
 use super::{BitSet, BlockId, Cfg, Liveness, PostDominators};
@@ -67,6 +68,8 @@ impl Uniformity {
         mut steps: u64,
     ) -> Option<Self> {
         let live = Liveness::new(function, cfg);
+        let cycles = post.cycles(cfg);
+        let mut spread_cycles = BitSet::new(cycles.len());
         let carry = function.regs.len();
         let mut varying = BitSet::new(carry + 1);
         let mut divergent = BitSet::new(function.insts.len());
@@ -84,7 +87,11 @@ impl Uniformity {
             }
             let block = cfg.block_of(InstId::from_index(at));
             if cfg.succs(block).len() > 1 && inst.ends_block() && may_part(inst, &varying) && divergent.insert(at) {
-                spread(function, cfg, post, &live, block, carry, &mut steps, &mut found)?;
+                // What varies is the same for all branches of a cycle.
+                let is_known = cycles[block.index()].is_some_and(|cycle| !spread_cycles.insert(cycle as usize));
+                if !is_known {
+                    spread(function, cfg, post, &live, block, carry, &mut steps, &mut found)?;
+                }
             }
             for reg in found {
                 if varying.insert(reg) {
@@ -271,6 +278,7 @@ fn spread(
 mod tests {
     use super::super::testing::{Random, kernel, module, random_body, run};
     use super::*;
+    use std::fmt::Write;
 
     fn analyse(module: &Module, function: &Function) -> Uniformity {
         let cfg = Cfg::new(function);
@@ -394,6 +402,60 @@ mod tests {
             });
         }
         assert!(promised > 100_000 && parted > 2_000, "the programs are worth running: {promised}, {parted}");
+    }
+
+    /// Blocks that write a register and branch to others, each on its own predicate: a jump to the block `target` of the
+    /// block's number.
+    fn tangle(count: u32, mut target: impl FnMut(u32) -> u32) -> String {
+        let mut body = "ld.param.u32 %r0, [n];\n".to_owned();
+        for i in 0..count {
+            let (source, reg, to) = (i % 7, 1 + i % 5, target(i));
+            let _ = writeln!(body, "L{i}: add.u32 %r{reg}, %r{source}, 1;");
+            let _ = writeln!(body, "setp.lt.u32 %p{}, %r{source}, {i};\n@%p{} bra L{to};", i % 3, i % 3);
+        }
+        body + "ret;"
+    }
+
+    /// Finding what a cycle makes vary once is the same as finding it for every branch.
+    #[test]
+    fn cycles_make_the_same_vary_as_their_branches() {
+        let (mut random, mut shared) = (Random(0x7A6), 0);
+        for round in 0..400 {
+            let count = 2 + random.below(30);
+            let body = match round % 2 {
+                0 => random_body(&mut random),
+                _ => tangle(count, |_| random.below(count)),
+            };
+            let (module, id) = kernel(&format!("mov.u32 %r6, %tid.x;\n{body}"));
+            let function = module.func(id);
+            let cfg = Cfg::new(function);
+            let post = PostDominators::new(&cfg);
+            let found = Uniformity::new(&module, function, &cfg, &post);
+            let (live, carry) = (Liveness::new(function, &cfg), function.regs.len());
+            let cycles = post.cycles(&cfg);
+            for branch in found.divergent().map(|inst| cfg.block_of(inst)) {
+                let (mut steps, mut own) = (MAX_STEPS, Vec::new());
+                spread(function, &cfg, &post, &live, branch, carry, &mut steps, &mut own).expect("a small function");
+                assert!(own.iter().all(|r| *r == carry || found.varying_regs.contains(*r)), "{branch:?} of\n{body}");
+                shared += u32::from(cycles[branch.index()].is_some());
+            }
+        }
+        assert!(shared > 1000, "only {shared} branches in cycles");
+    }
+
+    /// Looking at everything behind each branch would take 20,000 steps for each of 20,000 branches.
+    #[test]
+    fn a_tangle_takes_steps_in_proportion_to_its_size() {
+        let count = 20_000;
+        let (module, id) = kernel(&format!("mov.u32 %r6, %tid.x;\n{}", tangle(count, |i| (i * 7919 + 13) % count)));
+        let function = module.func(id);
+        let cfg = Cfg::new(function);
+        let post = PostDominators::new(&cfg);
+        let steps = 100 * u64::from(count);
+        let found = Uniformity::exact(&module, function, &cfg, &post, false, steps).expect("few steps");
+        assert!(found.divergent().count() > 19_000);
+        let uniform = function.regs.iter().position(|reg| reg.name == "%r0").expect("a register");
+        assert!(!found.varying_regs.contains(uniform), "it is written before every branch");
     }
 
     #[test]

@@ -167,6 +167,18 @@ fn many_ways_out() {
     analyse(&kernel(&(numbered(25_000, "setp.eq.s32 %p#, %r#, #;\n@%p# bra END;") + "END: ret;\n")));
 }
 
+/// Branches that go anywhere: loops with many entries, and blocks with as many predecessors as it happens.
+#[test]
+fn branches_at_random() {
+    for n in [2_500, 10_000, 100_000] {
+        let mut body = "mov.u32 %r0, %tid.x;\nsetp.eq.u32 %p0, %r0, 99999;\n".to_owned();
+        for i in 0..n {
+            writeln!(body, "L{i}: @%p0 bra L{};", (i * 7919 + 13) % n).expect("a string grows");
+        }
+        analyse(&kernel(&(body + "ret;\n")));
+    }
+}
+
 /// Endless loops, one behind every step.
 #[test]
 fn many_endless_loops() {

@@ -7,7 +7,7 @@ fn program(registers: usize) -> Program {
     of_body(registers, &moves)
 }
 
-fn of_body(registers: usize, body: &str) -> Program {
+pub(super) fn of_body(registers: usize, body: &str) -> Program {
     of_module(registers, "", body)
 }
 

@@ -2,6 +2,7 @@
 //! with and without time.
 
 use raddle_exec::sanitize::{Checks, Finding, Kind, Space};
+use raddle_exec::texture::{Channel, Texels, Texture};
 use raddle_exec::{DeviceMemory, Image, Launch, Program, RunOptions, run};
 use raddle_sim::config::{Choice, MachineConfig};
 use raddle_sim::gpu::{self, Gpu};
@@ -14,15 +15,21 @@ use std::sync::Arc;
 /// Cases: a line `== name, blocks x threads: what is found`, then the body of a kernel.
 const CASES: &str = include_str!("cases.txt");
 
+/// The same, where only the functional machine says what is accessed.
+const WITHOUT_TIME: &str = include_str!("without_time.txt");
+
 /// What every body finds: `%t` is the thread, `%b` its block, `%out` a buffer of 1,024 words of which the host has
 /// written the first 512, `%o` its word of the thread, `%s` the
-/// byte address of the thread's word in the shared array `s` of 256 words.
+/// byte address of the thread's word in the shared array `s` of 256 words. `tex` and `surf` are 16 words of the buffer
+/// that nobody has written.
 const HEAD: &str = "\
 .version 8.0
 .target sm_90
 .address_size 64
 .global .align 4 .u32 flag;
 .global .align 4 .u32 data[64];
+.global .texref tex;
+.global .surfref surf;
 .visible .entry k(.param .u64 out)
 {
 .shared .align 16 .b8 s[1024];
@@ -67,13 +74,13 @@ enum How<'a> {
 /// A kernel with a known defect, or without.
 struct Case {
     title: &'static str,
-    body: &'static str,
+    body: String,
     blocks: u32,
     threads: u32,
     wanted: BTreeSet<String>,
 }
 
-fn cases() -> Vec<Case> {
+fn cases(text: &'static str) -> Vec<Case> {
     let case = |text: &'static str| {
         let (head, body) = text.split_once('\n').expect("a head and a body");
         let (title, wanted) = head.split_once(": ").expect("a name and what is found");
@@ -81,9 +88,15 @@ fn cases() -> Vec<Case> {
         let (blocks, threads) = size.split_once('x').expect("blocks and threads");
         let wanted = wanted.split(", ").filter(|w| *w != "nothing").map(str::to_owned).collect();
         let (blocks, threads) = (blocks.trim().parse().unwrap(), threads.trim().parse().unwrap());
-        Case { title, body, blocks, threads, wanted }
+        Case { title, body: body.to_owned(), blocks, threads, wanted }
     };
-    CASES.split("== ").skip(1).map(case).collect()
+    text.split("== ").skip(1).map(case).collect()
+}
+
+/// A texture, or surface, of 16 words at an address.
+fn words(at: u64) -> Texture {
+    let texels = Texels::View { at, pitch: 64, plane: 64 };
+    Texture { size: [16, 1, 1], channel: Channel::U32, texels, ..Texture::default() }
 }
 
 impl Case {
@@ -109,6 +122,7 @@ impl Case {
             params: out.to_le_bytes().to_vec(),
             max_thread_insts: Some(5_000_000),
             checks: Checks { races: true, sync: true, init },
+            textures: Arc::new(["tex", "surf"].map(|name| (name.to_owned(), words(out + 2048))).to_vec()),
             ..Launch::default()
         };
         let findings: Vec<Finding> = match how {
@@ -145,7 +159,7 @@ fn known_defects_are_found_and_nothing_else() {
         RunOptions { warp_quantum: 1, ..RunOptions::default() },
         RunOptions { warp_quantum: 3, cta_quantum: 1, ..RunOptions::default() },
     ];
-    let cases = cases();
+    let cases = cases(CASES);
     let mut wrong = Vec::new();
     for (options, case) in orders.iter().flat_map(|options| cases.iter().map(move |case| (options, case))) {
         let got = case.findings(&How::Functional(options));
@@ -158,6 +172,25 @@ fn known_defects_are_found_and_nothing_else() {
     assert!(cases.len() >= 60, "only {} cases", cases.len());
 }
 
+/// Matrices, textures and surfaces are followed without time. With time nothing is found there, and what matrix stores
+/// have written does not count as missing.
+#[test]
+fn matrices_and_textures_are_followed_without_time() {
+    let config = machine("rtx3070", &["gpu.sms=2", "sm.arch=90"]);
+    let options = RunOptions::default();
+    let nothing = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for case in &cases(WITHOUT_TIME) {
+        for (how, wanted) in [(How::Functional(&options), &case.wanted), (How::Timed(&config, &[]), &nothing)] {
+            let got = case.findings(&how);
+            if got.as_ref() != Ok(wanted) {
+                wrong.push(format!("{}: {got:?}, wanted {wanted:?}", case.title));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Whether a machine cannot run a case to its end: it has no static warps, or narrower ones than the case names, or warps of a block wait
 /// for each other at branches and one of them for a message.
 fn is_beyond(model: &str, title: &str, why: &str) -> bool {
@@ -168,9 +201,77 @@ fn is_beyond(model: &str, title: &str, why: &str) -> bool {
         || model.starts_with("tbc") && title.starts_with("a message in a block") && why == "CycleLimit"
 }
 
+/// Every operation of `atom` and `red`, with its types and how many values it takes; `red` has no exchanges.
+const ATOMICS: [(&str, &str, usize); 9] = [
+    ("and or xor", "b32 b64", 1),
+    ("add", "u32 s32 u64 f32 f64", 1),
+    ("add.noftz", "f16 f16x2 bf16 bf16x2", 1),
+    ("inc dec", "u32", 1),
+    ("min max", "u32 s32 u64 s64", 1),
+    ("exch", "b32 b64", 1),
+    ("cas", "b16 b32 b64", 2),
+    ("relaxed.gpu.add", "u32", 1),
+    ("acq_rel.cta.exch", "b64", 1),
+];
+
+/// One kernel for each atomic and state space, which executes it on memory that has been written or has not.
+fn atomics(is_written: bool) -> Vec<Case> {
+    let places = [
+        (".shared", "[s+8]", "unwritten"),
+        ("", "[%rd0+8]", "unwritten"),
+        (".global", "[%out+2048]", "unwritten global"),
+        ("", "[%out+2048]", "unwritten global"),
+    ];
+    let mut cases = Vec::new();
+    for (ops, types, count) in ATOMICS {
+        let forms = ops.split(' ').flat_map(|op| types.split(' ').map(move |ty| (op, ty)));
+        for ((op, ty), (space, address, wanted)) in forms.flat_map(|form| places.map(|place| (form, place))) {
+            let (order, op) = op.rsplit_once('.').filter(|(_, op)| *op != "noftz").unwrap_or(("", op));
+            let order = if order.is_empty() { String::new() } else { format!(".{order}") };
+            let bits = ty.trim_start_matches(|c: char| !c.is_ascii_digit());
+            let register = match bits {
+                "16" => "%h",
+                "64" => "%rd",
+                _ => "%r",
+            };
+            let values = format!(", {register}2").repeat(count);
+            let store = if is_written { format!("st{space}.b64 {address}, %rd0;") } else { String::new() };
+            let head = format!("cvt.u64.u32 %rd1, %s;\ncvta.shared.u64 %rd0, %rd1;\n{store}");
+            let reads = format!("atom{order}{space}.{op}.{ty} {register}1, {address}{values};");
+            let reduces = format!("red{order}{space}.{op}.{ty} {address}{values};");
+            // The result of an exchange is stored: a result that nobody reads does not count.
+            let used = format!("{reads}\nst.global.b{} [%out], {register}1;", if bits == "16x2" { "32" } else { bits });
+            let has_reduction = !matches!(op, "exch" | "cas");
+            for text in [Some(used), has_reduction.then_some(reduces)].into_iter().flatten() {
+                let wanted = if is_written { BTreeSet::new() } else { BTreeSet::from([wanted.to_owned()]) };
+                cases.push(Case { title: "an atomic", body: format!("{head}\n{text}"), blocks: 1, threads: 1, wanted });
+            }
+        }
+    }
+    cases
+}
+
+#[test]
+fn every_atomic_reads_what_is_in_memory() {
+    let config = machine("gtx480", &["gpu.sms=1"]);
+    let options = RunOptions::default();
+    let mut wrong = Vec::new();
+    let cases: Vec<Case> = [false, true].into_iter().flat_map(atomics).collect();
+    for case in &cases {
+        for how in [How::Functional(&options), How::Timed(&config, &[])] {
+            let got = case.findings(&how);
+            if got.as_ref() != Ok(&case.wanted) {
+                wrong.push(format!("{}: {got:?}, wanted {:?}", case.body, case.wanted));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(cases.len(), 2 * 4 * (32 + 26), "atomics, and reductions among them");
+}
+
 #[test]
 fn they_are_found_where_time_is_simulated() {
-    let cases = cases();
+    let cases = cases(CASES);
     let gangs =
         ["sm.warp_width=8", "sm.simd_width=8", "sm.slices=4", "sm.fetch.warps_per_cycle=4", "mechanism.ganging=vws"];
     let mut machines =
@@ -199,7 +300,7 @@ fn they_are_found_where_time_is_simulated() {
 
 #[test]
 fn what_it_cannot_follow_is_refused() {
-    let case = &cases()[0];
+    let case = &cases(CASES)[0];
     let config = machine("gtx480", &["gpu.sms=4"]);
     let refused = case.findings(&How::Timed(&config, &[0..1, 2..3])).unwrap_err();
     assert_eq!(refused, "the sanitizer does not follow a launch that is sampled");
