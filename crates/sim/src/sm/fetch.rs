@@ -39,6 +39,10 @@ impl Want {
         Self { warp: WarpId(low16(token.into())), behind: low8((token >> 16).into()) }
     }
 
+    fn all(self) -> impl Iterator<Item = WarpId> {
+        std::iter::once(self.warp).chain(self.others())
+    }
+
     fn others(self) -> impl Iterator<Item = WarpId> {
         (0..8).filter(move |n| self.behind >> n & 1 != 0).map(move |n| WarpId(self.warp.0 + n))
     }
@@ -256,8 +260,12 @@ impl Fetch {
         }
         let Some(waiter) = self.cache.next_ready() else { return false };
         let want = Want::of(waiter);
-        let pc = around.on.warps.front(want.warp).next_pc;
-        self.fill_l0(around, want, pc);
+        // The next fetch of a warp that has since left the path goes elsewhere; decode drops what is pushed for it.
+        let current = want.all().find(|warp| !around.on.warps.front(*warp).fetches_stale());
+        let pc = around.on.warps.front(current.unwrap_or(want.warp)).next_pc;
+        if current.is_some() {
+            self.fill_l0(around, want, pc);
+        }
         self.buffer.push_back((around.now, want, pc));
         true
     }

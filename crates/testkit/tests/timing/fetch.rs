@@ -4,8 +4,9 @@ use crate::common::{fetch_schedulers, with_fetch};
 use raddle_mech::NoConfig;
 use raddle_sim::config::{Choice, MachineConfig};
 use raddle_sim::gpu::RunOptions;
-use raddle_sim::result::LaunchResult;
+use raddle_sim::result::{Ending, LaunchResult};
 use raddle_sim::seam::{FetchScheduler, FetchView, MechanismInfo, Seam, WarpId};
+use raddle_testkit::kernel_file::run_timed;
 use raddle_testkit::{reference, timing};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -96,4 +97,38 @@ fn depth_and_policy_matter() {
     assert_ne!(cycles("lrr", &filled), cycles("fef", &filled));
     assert_ne!(cycles("lrr", &filled), lrr);
     assert_ne!(cycles("lrr", &["sm.fetch.ibuffer=4", "sm.fetch.width=4"]), lrr);
+}
+
+/// Two passes over a short loop and a long path behind it, by one warp: in the second pass, all that lies behind the
+/// branch of the loop is in the instruction cache.
+fn loop_before_long_path() -> String {
+    let behind = "add.u32 %r2, %r2, 3;\n".repeat(200);
+    format!(
+        "// run: grid=1 block=32\n// arg: out u32[1] = zero\n.version 6.0\n.target sm_60\n.address_size 64\n\
+         .visible .entry k(.param .u64 out)\n{{\n.reg .pred %p<2>;\n.reg .b32 %r<4>;\n.reg .b64 %rd<1>;\n\
+         ld.param.u64 %rd0, [out];\nmov.u32 %r0, 0;\nmov.u32 %r2, 0;\nPASS:\nmov.u32 %r1, 0;\nLOOP:\n\
+         add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p0, %r1, 20;\n@%p0 bra LOOP;\n{behind}add.u32 %r0, %r0, 1;\n\
+         setp.lt.u32 %p1, %r0, 2;\n@%p1 bra PASS;\nst.global.u32 [%rd0], %r2;\nret;\n}}\n"
+    )
+}
+
+#[test]
+fn a_fetch_for_a_path_that_the_warp_has_left_is_dropped() {
+    let run = |ahead: bool, set: &[&str]| {
+        let ahead = format!("sm.fetch.only_when_empty={}", !ahead);
+        let set: Vec<_> = ["sm.fetch.ibuffer=4", &ahead].iter().chain(set).copied().collect();
+        let config = timing::gtx480("gto", &set);
+        let options = || RunOptions { max_cycles: Some(1_000_000), ..RunOptions::default() };
+        let result = run_timed(&loop_before_long_path(), &config, options).unwrap().remove(0).result;
+        assert!(matches!(result.ending, Ending::Completed), "{:?}", result.ending);
+        result
+    };
+    for set in [&[][..], &["sm.fetch.refetch=true"], &["sm.fetch.width=1"], &["sm.l1i.latency=5"]] {
+        let (ahead, empty) = (run(true, set), run(false, set));
+        let (sm, set) = (ahead.total().sm, format!("{set:?}"));
+        assert!(ahead.cycles <= empty.cycles, "{set}: {} cycles, {} otherwise", ahead.cycles, empty.cycles);
+        // Of each taken branch, a full buffer and what is outstanding are lost.
+        let most = sm.warp_insts + 40 * 5;
+        assert!(sm.fetches <= most, "{set}: {} fetches for {} instructions", sm.fetches, sm.warp_insts);
+    }
 }

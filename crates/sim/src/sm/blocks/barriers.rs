@@ -80,8 +80,7 @@ impl Barriers {
         });
         on.warps.go_on(warp, Outcome::Exit { mask: active });
         if on.warps.get(warp).ended {
-            // Nothing more of it is to be fetched or issued.
-            on.warps.front_mut(warp).flush(0);
+            on.warps.drop_ended(warp);
         }
         self.release_syncs(on, issuing, None);
         if let Some(logical) = self.logical.as_mut().filter(|_| !B::PLAIN) {

@@ -19,6 +19,8 @@ pub struct Front {
     pub next_pc: u32,
     /// An instruction fetch is outstanding, or the fetched instructions are being decoded.
     pub fetching: bool,
+    /// The outstanding fetch is of a path that the warp has left: it is dropped when it arrives.
+    stale: bool,
     /// Instructions issued and not finished.
     pub in_flight: u32,
     /// The last one issued went to the load-store unit.
@@ -61,6 +63,25 @@ impl Front {
         self.redirected = false;
         self.buffer[usize::from((self.head + self.len) % MAX_IBUFFER)] = pc;
         self.len += 1;
+    }
+
+    /// Whether the outstanding fetch is of a path that the warp has left.
+    #[inline]
+    #[must_use]
+    pub fn fetches_stale(&self) -> bool {
+        self.stale
+    }
+
+    /// The outstanding fetch, if any, is to be dropped when it arrives.
+    pub fn drop_fetch(&mut self) {
+        self.stale = self.fetching;
+    }
+
+    /// The outstanding fetch has arrived; whether it is to be dropped.
+    #[inline]
+    pub fn end_fetch(&mut self) -> bool {
+        self.fetching = false;
+        std::mem::take(&mut self.stale)
     }
 
     /// Drops all; the next fetch goes to `pc`.

@@ -173,7 +173,7 @@ impl<'k, B: Build> Warps<'k, B> {
 
     /// A slot is used by a warp of a block that starts.
     pub(super) fn start(&mut self, warp: WarpId) {
-        *self.ready.front(warp) = Front::default();
+        self.ready.restart(warp);
         if !B::PLAIN {
             self.ready.copies.start(warp);
         }
@@ -281,30 +281,27 @@ impl<'k, B: Build> Warps<'k, B> {
 
     /// Instructions of a warp have come too late: it takes its turn again.
     pub(super) fn wants_again(&mut self, warp: WarpId) {
-        self.ready.front(warp).fetching = false;
+        self.ready.front(warp).end_fetch();
         self.refresh(warp);
     }
 
-    /// Instructions of a warp are decoded.
+    /// Fetched instructions of a warp are decoded, unless it has left their path.
     #[inline]
     pub(super) fn decode(&mut self, warp: WarpId, pc: u32, width: u32) {
-        let front = self.ready.front(warp);
-        front.fetching = false;
-        if self.flow.table.get(warp).valid && !self.flow.table.get(warp).ended {
-            // What lies after the program is fetched too: the warp is found to be elsewhere and drops it.
-            for next in pc..pc + width {
-                front.push(next);
-            }
-            front.next_pc = pc + width;
-        }
+        self.ready.decode(self.flow.table.get(warp), warp, pc, width);
         self.refresh(warp);
     }
 
     /// The decoded instructions of a warp are wrong: it drops them.
     pub(super) fn drop_decoded(&mut self, warp: WarpId) {
         let pc = self.flow.table.get(warp).pc;
-        self.ready.front(warp).flush(pc);
+        self.ready.redirect(warp, pc);
         self.refresh(warp);
+    }
+
+    /// All threads of a warp have ended: nothing more of it is to be fetched or issued.
+    pub(super) fn drop_ended(&mut self, warp: WarpId) {
+        self.ready.redirect(warp, 0);
     }
 
     // Places.
@@ -320,9 +317,9 @@ impl<'k, B: Build> Warps<'k, B> {
         while let Some(warp) = self.flow.table.take_formed() {
             self.flow.tell_threads::<B>(&mut self.news, warp);
             let pc = self.flow.table.get(warp).pc;
-            let front = self.ready.front(warp);
+            let front = self.front(warp);
             if front.head().unwrap_or(front.next_pc) != pc {
-                front.flush(pc);
+                self.ready.redirect(warp, pc);
             }
             if self.pooled() && !self.slots.is_used(warp) {
                 self.use_slot(warp, true);

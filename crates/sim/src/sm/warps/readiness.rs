@@ -80,6 +80,45 @@ impl<'k, B: Build> Readiness<'k, B> {
         &mut self.fronts[warp.index()]
     }
 
+    /// A warp drops its decoded instructions and continues at `pc`.
+    ///
+    /// With it goes a fetch that is outstanding, if fetches run ahead: what it brings would be taken for the path to
+    /// `pc`, and the next fetch would continue after it. Otherwise only a warp that is formed anew can have one. It
+    /// finds out when it looks at what has arrived.
+    pub(super) fn redirect(&mut self, warp: WarpId, pc: u32) {
+        let drops = self.rules.fetches_ahead;
+        let front = self.front(warp);
+        front.flush(pc);
+        if drops {
+            front.drop_fetch();
+        }
+    }
+
+    /// Another warp begins in a slot. It waits for a fetch that ran ahead of the one before, and drops it.
+    pub(super) fn restart(&mut self, warp: WarpId) {
+        let fetching = self.rules.fetches_ahead && self.front(warp).fetching;
+        let front = self.front(warp);
+        *front = Front::default();
+        front.fetching = fetching;
+        front.drop_fetch();
+    }
+
+    /// Instructions of a warp have arrived: it decodes them, unless it has left their path.
+    #[inline]
+    pub(super) fn decode(&mut self, info: &WarpInfo, warp: WarpId, pc: u32, width: u32) {
+        let ahead = self.rules.fetches_ahead;
+        let front = self.front(warp);
+        if front.end_fetch() || !info.valid || info.ended {
+            return;
+        }
+        debug_assert!(!ahead || front.next_pc == pc, "what is decoded for warp {} is not what it wants", warp.0);
+        // What lies after the program is fetched too: the warp is found to be elsewhere and drops it.
+        for next in pc..pc + width {
+            front.push(next);
+        }
+        front.next_pc = pc + width;
+    }
+
     /// A warp issues an instruction, which is `entry` from now on: its registers are reserved.
     #[inline(always)]
     pub(super) fn enter(&mut self, table: &WarpTable, warp: WarpId, op: &TimedOp, entry: &mut InFlight) {

@@ -10,6 +10,8 @@ use raddle_exec::core::lanes_of;
 pub(super) struct Rules {
     /// Decoded instructions up to which a warp wants more.
     pub(super) fetch_below: u32,
+    /// Warps that still have decoded instructions want more.
+    pub(super) fetches_ahead: bool,
     /// Warps at a barrier want instructions too.
     pub(super) fetch_waiting: bool,
     pub(super) ideal_fetch: bool,
@@ -21,12 +23,14 @@ pub(super) struct Rules {
 
 impl Rules {
     pub(super) fn new(sm: &SmConfig, fetch_waiting: bool) -> Self {
+        let fetch_below = match &sm.fetch {
+            fetch if fetch.ideal => 0,
+            fetch if fetch.only_when_empty => 1,
+            fetch => (fetch.ibuffer + 1).saturating_sub(fetch.width),
+        };
         Self {
-            fetch_below: match &sm.fetch {
-                fetch if fetch.ideal => 0,
-                fetch if fetch.only_when_empty => 1,
-                fetch => (fetch.ibuffer + 1).saturating_sub(fetch.width),
-            },
+            fetch_below,
+            fetches_ahead: fetch_below > 1,
             fetch_waiting,
             ideal_fetch: sm.fetch.ideal,
             single_in_flight: sm.single_in_flight,

@@ -52,7 +52,7 @@ impl Target for Generated {
             done.executions += 2;
             // Lanes that wait to reconverge are not let go: those at a barrier may wait for them without end.
             let is_stuck = matches!(found, End::Deadlock(_)) && source.contains("APART");
-            if matches!(found, End::Refused(_)) || is_stuck || found == End::Limit && runs_away(&config) {
+            if matches!(found, End::Refused(_)) || is_stuck {
                 continue;
             }
             done.compared += 1;
@@ -78,16 +78,6 @@ fn machine_for(widths: &[u32], rng: &mut Rng) -> MachineConfig {
             return config;
         }
     }
-}
-
-/// Whether instructions are fetched for warps that have some.
-///
-/// FIXME: a fetch that is outstanding when a warp drops its wrong path is decoded all the same, and the next one goes
-/// to what follows. The wrong path then continues until a line is missing: with few warps, for thousands of cycles
-/// after each taken branch. Such a fetch should be dropped when it arrives, and the launch should end.
-fn runs_away(config: &MachineConfig) -> bool {
-    let fetch = &config.sm.fetch;
-    !fetch.ideal && !fetch.only_when_empty && fetch.ibuffer > fetch.width
 }
 
 fn run(mut ready: Ready<'_>, config: &MachineConfig) -> Result<End, String> {
