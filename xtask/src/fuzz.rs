@@ -53,6 +53,7 @@ const TARGETS: &[Target] = &[
     Target { name: "execute", sample: 5000, make: || Ok(Box::new(Execute::new(&kernel_files())?)) },
     Target { name: "generated", sample: 500, make: || Ok(Box::new(Generated::default())) },
     Target { name: "generated-timed", sample: 100, make: || Ok(Box::new(timed::Generated::default())) },
+    Target { name: "data-timed", sample: 150, make: || Ok(Box::new(timed::Contents::default())) },
     Target { name: "timed", sample: 1000, make: || Ok(Box::new(Timed::new(&kernel_files())?)) },
     Target { name: "launch-file", sample: 5000, make: || Ok(Box::new(files::launches()?)) },
     Target { name: "machine-file", sample: 4000, make: || Ok(Box::new(files::machines()?)) },
@@ -77,7 +78,7 @@ pub struct Args {
     /// Look for new inputs for this long instead; the minutes are shared by the targets
     #[arg(long, value_name = "N")]
     minutes: Option<u32>,
-    /// Only this target: execute, generated, generated-timed, timed, launch-file, machine-file, experiment-file, store-file, or parse with cargo-fuzz
+    /// Only this target: execute, generated, generated-timed, data-timed, timed, launch-file, machine-file, experiment-file, store-file, or parse with cargo-fuzz
     #[arg(long, value_name = "NAME")]
     target: Option<String>,
     /// So many cases of each target at most

@@ -9,6 +9,7 @@
 //! * [`execute`]: such a kernel on every functional engine; [`timed`]: on the timing model.
 //! * [`generate`]: kernels made of what compilers do not write.
 //! * [`generated`]: such a kernel on every functional engine; [`timed::Generated`]: on the timing model.
+//! * [`timed::Contents`]: one whose time must not depend on what is in memory, with several contents.
 //! * [`damage`]: files of any kind, changed so that they may be wrong.
 //! * `orders`: the reference interpreter in several orders of threads, which says what can be compared.
 //! * `panics`, `reduce`: panics as results, and findings made small.

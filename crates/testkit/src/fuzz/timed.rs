@@ -1,9 +1,12 @@
 //! Changed kernels on the timing model, on random machines with random mechanisms: every launch ends, and leaves what
 //! the reference interpreter leaves.
 
+mod contents;
 mod generated;
+mod independent;
 mod machine;
 
+pub use contents::Contents;
 pub use generated::Generated;
 
 use super::kernel::Corpus;

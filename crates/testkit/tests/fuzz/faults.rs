@@ -1,6 +1,6 @@
 //! Engines that misread an instruction or a mode are found, and what shows it is made small.
 
-use raddle_testkit::fuzz::generate::{Size, kernel};
+use raddle_testkit::fuzz::generate::{Size, kernel, keyed_kernel};
 use raddle_testkit::fuzz::generated::{Change, Generated};
 use raddle_testkit::fuzz::{self, Finding, Limits, Target, Watch, timed};
 use std::time::Duration;
@@ -12,7 +12,7 @@ const TRIES: usize = 40;
 type Misreading = (&'static str, Change);
 
 /// The lines that contain a word, changed.
-fn lines(text: &str, word: &str, change: impl Fn(&str) -> String) -> String {
+fn lines(text: &str, word: &str, mut change: impl FnMut(&str) -> String) -> String {
     let changed = |line: &str| if line.contains(word) { change(line) } else { line.to_owned() };
     text.lines().map(changed).collect::<Vec<_>>().join("\n") + "\n"
 }
@@ -92,11 +92,34 @@ fn stored_reversed(line: &str) -> String {
     format!("{head}{}", reversed(&format!("{{{values}")))
 }
 
+/// The first line with a word, changed.
+fn first_line(text: &str, word: &str, change: impl Fn(&str) -> String) -> String {
+    let mut is_first = true;
+    lines(text, word, |line| if std::mem::take(&mut is_first) { change(line) } else { line.to_owned() })
+}
+
+/// The first register of 32 bits of an instruction.
+fn register(line: &str) -> &str {
+    line.split([' ', ',', ';', '[', ']']).find(|word| word.starts_with("%r")).unwrap_or_default()
+}
+
+/// What makes the time of a kernel depend on what is in memory.
+const DEPENDENCES: &[Misreading] = &[
+    ("numbers from the state", |t| lines(t, "shr.u32", |l| l.replace(", %k, ", ", %h, "))),
+    ("the first number from the state", |t| first_line(t, ", %k, ", |l| l.replace(", %k, ", ", %h, "))),
+    ("indices of tables from the state", |t| lines(t, "brx", |l| format!("and.b32 {}, %h, 1;\n{l}", register(l)))),
+    ("constants from the state", |t| lines(t, "ld.const", |l| format!("and.b32 {}, %h, 60;\n{l}", register(l)))),
+];
+
 /// The first finding of a target that misreads kernels, among those that have what it misreads.
 fn finding(target: &dyn Target, change: Change, size: Size) -> Option<Finding> {
+    finding_among(target, change, |seed| kernel(seed, size))
+}
+
+fn finding_among(target: &dyn Target, change: Change, kernel: impl Fn(u64) -> String) -> Option<Finding> {
     let mut found = None;
     let has = |seed: &u64| {
-        let text = kernel(*seed, size);
+        let text = kernel(*seed);
         change(&text) != text
     };
     for seed in (0..20_000).filter(has).take(TRIES) {
@@ -155,6 +178,14 @@ fn faults_in_the_timing_model_are_found() {
     for misreadings in [BARRIERS, TEXTURES, MATRICES] {
         let (what, change) = misreadings[0];
         assert!(finding(&timed::Generated::with_fault(change), change, Size::Small).is_some(), "{what}: not found");
+    }
+}
+
+#[test]
+fn time_that_depends_on_memory_is_found() {
+    for (what, change) in DEPENDENCES {
+        let found = finding_among(&timed::Contents::with_fault(*change), *change, keyed_kernel);
+        assert!(found.is_some_and(|f| f.what.starts_with("time depends")), "{what}: not found");
     }
 }
 

@@ -4,7 +4,7 @@ use super::run;
 use raddle_ptx::analysis::{BlockId, Cfg};
 use raddle_ptx::isa::Opcode;
 use raddle_testkit::coverage::Coverage;
-use raddle_testkit::fuzz::generate::{Feature, Size, kernel, kernel_of};
+use raddle_testkit::fuzz::generate::{Feature, Size, kernel, kernel_of, keyed_kernel};
 use raddle_testkit::fuzz::{generated, timed};
 use std::collections::BTreeSet;
 
@@ -22,6 +22,48 @@ fn generated_kernels_do_the_same_on_every_engine() {
 fn generated_kernels_do_the_same_on_the_timing_model() {
     let tally = run(&timed::Generated::default(), 700_000, 30);
     assert!(tally.done.compared > 50, "{tally:?}");
+}
+
+#[test]
+fn time_does_not_depend_on_memory() {
+    let tally = run(&timed::Contents::default(), 700_000, 40);
+    assert!(tally.done.compared >= 76, "{tally:?}");
+}
+
+/// Whether a line is an instruction that begins so and writes a register of its own address.
+fn writes_its_address(line: &str, start: &str) -> bool {
+    let registers = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '%'));
+        words.filter(|word| word.starts_with('%')).map(str::to_owned).collect()
+    };
+    let line = line.trim();
+    let operands = line.split_once(' ').and_then(|(_, operands)| operands.split_once('['));
+    line.starts_with(start) && operands.is_some_and(|(into, address)| !registers(into).is_disjoint(&registers(address)))
+}
+
+#[test]
+fn loads_into_their_own_addresses_are_generated() {
+    let all: Vec<String> = (0..SEEDS).map(keyed_kernel).collect();
+    let count = |start: &str| all.iter().filter(|text| text.lines().any(|l| writes_its_address(l, start))).count();
+    for start in [
+        "ld.global.nc",
+        "ld.global",
+        "ld.shared",
+        "ld.local",
+        "ld.const",
+        "ld.shared.v4",
+        "tex",
+        "tld4",
+        "suld",
+        "ldmatrix",
+        "wmma.load.a",
+        "wmma.load.b",
+        "wmma.load.c",
+        "atom.global",
+        "atom.shared",
+    ] {
+        assert!(count(start) >= 5, "{start}: {}", count(start));
+    }
 }
 
 /// Whether a form of the table, as the coverage names it, is one of which generated kernels have everything.

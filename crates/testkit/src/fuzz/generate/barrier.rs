@@ -24,7 +24,7 @@ pub(super) fn of_all(writer: &mut Writer, number: u32) {
 
 /// A reduction at a barrier, whose result goes into the state. `count` begins with a comma, or is empty.
 fn reduce(writer: &mut Writer, number: &str, count: &str) {
-    let p = writer.condition();
+    let p = writer.state_condition();
     let not = *writer.rng.pick(&["", "!"]);
     let (name, end) = *writer.rng.pick(REDUCE);
     let (kind, ty) = *writer.rng.pick(&[("popc", "u32"), ("and", "pred"), ("or", "pred")]);

@@ -67,7 +67,15 @@ fn copy(writer: &mut Writer, to: &str, offset: u32) {
 }
 
 fn load(writer: &mut Writer, from: &str, offset: u32) {
-    let all: Vec<String> = (0..4).map(|_| writer.r()).collect();
+    let mut all: Vec<String> = (0..4).map(|_| writer.r()).collect();
+    let mut from = from.to_owned();
+    if writer.has_key() {
+        // The address is used again after the load, which may write its register.
+        let own = writer.r();
+        writer.line(&format!("mov.u32 {own}, {from};"));
+        writer.overwrite(&mut all, &own, false);
+        from = own;
+    }
     writer.line(&format!("ld.shared.v4.b32 {{{}}}, [{from}+{offset}];", all.join(", ")));
     for r in &all {
         writer.fold(r);

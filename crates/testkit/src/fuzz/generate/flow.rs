@@ -95,23 +95,25 @@ fn called(writer: &mut Writer) {
     writer.in_function = false;
     let body = std::mem::replace(&mut writer.body, outer.0);
     let registers: Registers = std::mem::replace(&mut writer.registers, outer.1);
+    let (parameter, begin, given) = match writer.has_key() {
+        true => (", .param .b32 key", "    .reg .b32 %k;\n    ld.param.b32 %k, [key];\n", "in, key"),
+        false => ("", "", "in"),
+    };
     writer.module.push_str(&format!(
-        ".func (.param .b32 out) {name}(.param .b32 in)\n{{\n{}    .reg .b32 %h;\n    ld.param.b32 %h, [in];\n\
-         {body}    st.param.b32 [out], %h;\n    ret;\n}}\n",
+        ".func (.param .b32 out) {name}(.param .b32 in{parameter})\n{{\n{}    .reg .b32 %h;\n\
+         {begin}    ld.param.b32 %h, [in];\n{body}    st.param.b32 [out], %h;\n    ret;\n}}\n",
         registers.declarations()
     ));
     let guard = if writer.rng.one_in(3) { format!("@{} ", writer.condition()) } else { String::new() };
     let r = writer.r();
-    for line in [
-        &format!("mov.u32 {r}, 0;"),
-        "{",
-        ".param .b32 in;",
-        ".param .b32 out;",
-        "st.param.b32 [in], %h;",
-        &format!("{guard}call (out), {name}, (in);"),
-        &format!("{guard}ld.param.b32 {r}, [out];"),
-        "}",
-    ] {
+    for line in [&format!("mov.u32 {r}, 0;"), "{", ".param .b32 in;", ".param .b32 out;", "st.param.b32 [in], %h;"] {
+        writer.line(line);
+    }
+    if writer.has_key() {
+        writer.line(".param .b32 key;");
+        writer.line("st.param.b32 [key], %k;");
+    }
+    for line in [&format!("{guard}call (out), {name}, ({given});"), &format!("{guard}ld.param.b32 {r}, [out];"), "}"] {
         writer.line(line);
     }
     writer.fold(&r);

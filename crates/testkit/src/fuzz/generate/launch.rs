@@ -9,6 +9,9 @@ use std::fmt::Write;
 /// Launches of a kernel.
 const RUNS: usize = 2;
 
+/// Words of constant memory, a power of two.
+pub(super) const CONSTANTS: u32 = 16;
+
 /// Threads of a kernel.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
@@ -67,6 +70,10 @@ pub(super) fn finish(mut writer: Writer, seed: u64) -> String {
     for object in writer.objects.iter().filter(|o| o.is_variable) {
         let _ = writeln!(text, ".global .{} {};", if object.is_surface { "surfref" } else { "texref" }, object.name);
     }
+    if writer.has_key() {
+        let words: Vec<String> = (0..CONSTANTS).map(|_| modes.next_u32().to_string()).collect();
+        let _ = writeln!(text, ".const .b32 table[{CONSTANTS}] = {{{}}};", words.join(", "));
+    }
     text.push_str(".visible .entry k(\n    .param .u64 out\n");
     let handles = writer.objects.iter().filter(|o| !o.is_variable).map(|o| o.name.as_str());
     for name in writer.buffers.iter().map(|b| b.name()).chain(handles) {
@@ -82,6 +89,9 @@ pub(super) fn finish(mut writer: Writer, seed: u64) -> String {
         let _ = writeln!(text, "    .shared .align 128 .b8 pool[{}];", writer.most_shared);
     }
     begin(&mut text, &writer);
+    if writer.has_key() {
+        key(&mut text, modes.next_u32());
+    }
     text.push_str(&writer.body);
     text.push_str("    st.global.b32 [%out], %h;\n    ret;\n}\n");
     text
@@ -100,6 +110,13 @@ fn begin(text: &mut String, writer: &Writer) {
         let _ = writeln!(text, "    ld.param.u64 %{0}, [{0}];", buffer.name());
     }
     text.push_str("    ld.global.b32 %h, [%out];\n    mad.lo.u32 %h, %h, 0x9e3779b1, %g;\n");
+}
+
+/// The key of a thread: made of its number, the number of blocks, and nothing that is loaded.
+fn key(text: &mut String, seed: u32) {
+    text.push_str("    .reg .b32 %k;\n    mov.u32 %x, %nctaid.x;\n    mad.lo.u32 %k, %x, 0x85ebca6b, %g;\n");
+    let _ = writeln!(text, "    mad.lo.u32 %k, %k, 0x9e3779b1, {seed};");
+    text.push_str("    shr.u32 %x, %k, 15;\n    xor.b32 %k, %k, %x;\n");
 }
 
 /// The lines of a launch.

@@ -155,13 +155,14 @@ fn load(writer: &mut Writer, op: &MatrixOp, shape: &str, matrix: Matrix, by_colu
     {
         (space, address) = (*writer.rng.pick(&[".shared", ".shared::cta"]), to);
     }
-    let into: Vec<String> = (0..op.registers(matrix).0).map(|_| register(writer, element)).collect();
+    let mut into: Vec<String> = (0..op.registers(matrix).0).map(|_| register(writer, element)).collect();
     let which = match matrix {
         Matrix::A => "a",
         Matrix::B => "b",
         _ => "c",
     };
     let (stride, aligned) = (laid.stride(writer), aligned(writer));
+    writer.overwrite(&mut into, &format!("{address}{stride}"), false);
     writer.line(&format!(
         "wmma.load.{which}.sync{aligned}.{}.{shape}{space}.{} {{{}}}, [{address}]{stride};",
         laid.layout(),
@@ -300,7 +301,9 @@ fn fragment(writer: &mut Writer, op: &MatrixOp, matrix: Matrix) -> Vec<String> {
     let size = element.bits().max(32) / 8;
     let one = |writer: &mut Writer| {
         let address = writer.somewhere(buffer, 1 << (bytes / size).ilog2(), size);
-        let into = register(writer, element);
+        let mut into = [register(writer, element)];
+        writer.overwrite(&mut into, &address, false);
+        let [into] = into;
         writer.line(&format!("ld.global.b{} {into}, [{address}];", 8 * size));
         into
     };
@@ -313,9 +316,10 @@ fn rows_of(writer: &mut Writer, buffer: Buffer, count: usize) -> Option<Vec<Stri
     let base = stage(writer, &from, 1024)?;
     let (row, address) = (writer.bits(63), writer.r());
     writer.line(&format!("mad.lo.u32 {address}, {row}, 16, {base};"));
-    let into: Vec<String> = (0..count).map(|_| writer.r()).collect();
+    let mut into: Vec<String> = (0..count).map(|_| writer.r()).collect();
     let trans = *writer.rng.pick(&["", ".trans"]);
     let (space, address) = in_a_space(writer, address);
+    writer.overwrite(&mut into, &address, false);
     writer
         .line(&format!("ldmatrix.sync.aligned.m8n8.x{count}{trans}{space}.b16 {{{}}}, [{address}];", into.join(", ")));
     Some(into)

@@ -22,12 +22,13 @@ mod launch;
 mod matrix;
 mod surface;
 mod texture;
+mod values;
 mod vector;
 mod words;
 mod writer;
 
 use crate::rng::Rng;
-use writer::{Scope, Writer};
+use writer::{Scope, Source, Writer};
 
 /// What a kernel is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,18 +117,27 @@ pub enum Size {
 pub fn kernel(seed: u64, size: Size) -> String {
     let mut rng = Rng::new(seed);
     let weights = Weights::random(&mut rng);
-    with_weights(rng, seed, size, &weights)
+    with_weights(rng, seed, size, (&weights, Source::State))
+}
+
+/// A kernel whose time must not depend on what is in memory: addresses, flow and guards are made of a key of each
+/// thread, which nothing that is loaded goes into. Loads often write the registers of their own addresses. It has races.
+#[must_use]
+pub fn keyed_kernel(seed: u64) -> String {
+    let mut rng = Rng::new(seed);
+    let weights = Weights::random(&mut rng);
+    with_weights(rng, seed, Size::Small, (&weights, Source::Key))
 }
 
 /// The same with one feature only.
 #[must_use]
 pub fn kernel_of(feature: Feature, seed: u64) -> String {
-    with_weights(Rng::new(seed), seed, Size::Full, &Weights::only(feature))
+    with_weights(Rng::new(seed), seed, Size::Full, (&Weights::only(feature), Source::State))
 }
 
-fn with_weights(mut rng: Rng, seed: u64, size: Size, weights: &Weights) -> String {
+fn with_weights(mut rng: Rng, seed: u64, size: Size, (weights, source): (&Weights, Source)) -> String {
     let shape = launch::Shape::random(&mut rng, size, weights.has(Feature::Matrices));
-    let mut writer = Writer::new(rng, shape);
+    let mut writer = Writer::new(rng, shape, source);
     let statements = writer.rng.between(2, if size == Size::Small { 4 } else { 6 });
     // Threads end early in the second half only, so that the first has full warps.
     let first_exit = if writer.rng.one_in(2) { writer.rng.between(statements / 2, statements) } else { statements };
@@ -220,6 +230,10 @@ fn some_threads(writer: &mut Writer, weights: &Weights, scope: Scope) {
 fn feature(writer: &mut Writer, weights: &Weights, scope: Scope) {
     // Threads may have ended within warps.
     let has_warps = scope != Scope::Thread && !writer.has_exits;
+    if writer.has_key() && writer.rng.one_in(4) {
+        values::emit(writer, has_warps);
+        return;
+    }
     let fits = |f: Feature| match f {
         Feature::Barriers => scope == Scope::Block,
         Feature::Matrices => has_warps,

@@ -70,7 +70,8 @@ fn registers(writer: &mut Writer, words: &[Word], has_values: bool) -> Vec<Strin
 }
 
 fn load(writer: &mut Writer, words: &[Word], surface: &str, coords: &str) {
-    let into = registers(writer, words, false);
+    let mut into = registers(writer, words, false);
+    writer.overwrite(&mut into, &format!("{surface}, {coords}"), false);
     let name = words::mnemonic(Opcode::Suld, words);
     writer.line(&format!("{name} {}, [{surface}, {coords}];", super::vector::operand(&into)));
     for register in &into {

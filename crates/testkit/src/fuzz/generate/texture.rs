@@ -107,12 +107,13 @@ pub(super) fn emit(writer: &mut Writer) {
     let is_float = words.last() == Some(&Word::F32);
     let coords = coordinates(writer, &words, is_float);
     let float = words[words.len() - 2] == Word::F32;
-    let into: Vec<String> = (0..4).map(|_| if float { writer.f() } else { writer.r() }).collect();
+    let mut into: Vec<String> = (0..4).map(|_| if float { writer.f() } else { writer.r() }).collect();
     let more = match &words[..] {
         [Word::Level, ..] => format!(", {}", place(writer)),
         [Word::Grad, rest @ ..] => format!(", {}, {}", gradient(writer, rest), gradient(writer, rest)),
         _ => String::new(),
     };
+    writer.overwrite(&mut into, &format!("{coords}{more}"), false);
     writer.line(&format!("{name} {{{}}}, [{texture}, {coords}]{more};", into.join(", ")));
     for register in &into {
         writer.fold_any(register);
@@ -153,7 +154,7 @@ pub(super) fn texel(writer: &mut Writer) -> String {
 /// A place between texels, which may be outside; seldom anything.
 fn place(writer: &mut Writer) -> String {
     if writer.rng.one_in(16) {
-        return writer.value('f');
+        return writer.value_of(writer.chooser(), 'f');
     }
     // In parts of a texel, or of the texture.
     let (scale, from) = *writer.rng.pick(&[("0f3D800000", "0fC0800000"), ("0f3C800000", "0fBFC00000")]);

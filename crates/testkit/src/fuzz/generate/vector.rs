@@ -118,7 +118,8 @@ fn constant(writer: &mut Writer) {
 }
 
 fn load(writer: &mut Writer, how: &str, access: Access, address: &str) {
-    let into = access.registers(writer);
+    let mut into = access.registers(writer);
+    writer.overwrite(&mut into, address, true);
     writer.line(&format!("{how}{} {}, [{address}];", access.words(), operand(&into)));
     for register in &into {
         writer.fold_any(register);

@@ -54,11 +54,21 @@ const MAX_SHARED: u32 = 16 << 10;
 /// Barriers of a block; the first is for all of it.
 const BARRIERS: u32 = 16;
 
+/// What decides addresses, flow and guards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The state, which everything that is loaded goes into.
+    State,
+    /// A key of the thread and the launch, which nothing that is loaded goes into.
+    Key,
+}
+
 /// Writes a kernel. Registers of all threads: `%h` the state, `%t` the number in the block, `%c` the block, `%g` the
-/// number in the grid, `%w` the warp of 32.
+/// number in the grid, `%w` the warp of 32, and `%k` the key if it has one.
 pub(super) struct Writer {
     pub(super) rng: Rng,
     pub(super) shape: Shape,
+    source: Source,
     /// The instructions so far.
     pub(super) body: String,
     /// Functions before the kernel, and variables of the module.
@@ -126,10 +136,11 @@ macro_rules! register {
 }
 
 impl Writer {
-    pub(super) fn new(rng: Rng, shape: Shape) -> Self {
+    pub(super) fn new(rng: Rng, shape: Shape, source: Source) -> Self {
         Self {
             rng,
             shape,
+            source,
             body: String::new(),
             module: String::new(),
             buffers: BTreeSet::new(),
@@ -168,30 +179,86 @@ impl Writer {
         format!("%{}", buffer.name())
     }
 
-    /// Some bits of the state, from zero to `mask`, which is one less than a power of two.
+    pub(super) fn has_key(&self) -> bool {
+        self.source == Source::Key
+    }
+
+    /// The register that decides addresses, flow and guards.
+    pub(super) fn chooser(&self) -> &'static str {
+        if self.has_key() { "%k" } else { "%h" }
+    }
+
+    /// Some bits of the chooser, from zero to `mask`, which is one less than a power of two.
     pub(super) fn bits(&mut self, mask: u32) -> String {
+        if self.has_key() && self.rng.one_in(2) {
+            self.mix_one("%k");
+        }
+        self.bits_of(self.chooser(), mask)
+    }
+
+    fn bits_of(&mut self, from: &str, mask: u32) -> String {
         let (r, shift) = (self.r(), self.rng.below(24));
-        self.line(&format!("shr.u32 {r}, %h, {shift};"));
+        self.line(&format!("shr.u32 {r}, {from}, {shift};"));
         self.line(&format!("and.b32 {r}, {r}, {mask};"));
         r
     }
 
-    /// A predicate that depends on the state.
+    /// A predicate that depends on the chooser.
     pub(super) fn condition(&mut self) -> String {
         let mask = *self.rng.pick(&[1, 1, 3, 7]);
-        let (r, p, with) = (self.bits(mask), self.p(), self.rng.below(mask + 1));
+        let bits = self.bits(mask);
+        self.compare(&bits, mask)
+    }
+
+    /// A predicate that depends on the state.
+    pub(super) fn state_condition(&mut self) -> String {
+        let mask = *self.rng.pick(&[1, 1, 3, 7]);
+        let bits = self.bits_of("%h", mask);
+        self.compare(&bits, mask)
+    }
+
+    fn compare(&mut self, bits: &str, mask: u32) -> String {
+        let (p, with) = (self.p(), self.rng.below(mask + 1));
         let compare = *self.rng.pick(&["eq", "ne", "lt", "gt"]);
-        self.line(&format!("setp.{compare}.u32 {p}, {r}, {with};"));
+        self.line(&format!("setp.{compare}.u32 {p}, {bits}, {with};"));
         p
     }
 
-    /// Another state.
+    /// Another state, and another key.
     pub(super) fn mix(&mut self) {
+        self.mix_one("%h");
+        if self.has_key() {
+            self.mix_one("%k");
+        }
+    }
+
+    fn mix_one(&mut self, register: &str) {
         let (factor, addend) = (2 * self.rng.below(1 << 20) + 1, self.rng.below(1 << 20));
         let (r, shift) = (self.r(), self.rng.between(7, 17));
-        self.line(&format!("mad.lo.u32 %h, %h, {factor}, {addend};"));
-        self.line(&format!("shr.u32 {r}, %h, {shift};"));
-        self.line(&format!("xor.b32 %h, %h, {r};"));
+        self.line(&format!("mad.lo.u32 {register}, {register}, {factor}, {addend};"));
+        self.line(&format!("shr.u32 {r}, {register}, {shift};"));
+        self.line(&format!("xor.b32 {register}, {register}, {r};"));
+    }
+
+    /// In kernels with a key, often lets a load write one of the registers of its own address. `operands` are those of
+    /// the address, which nobody reads again. `wider` says whether it may go to a register wider than the value.
+    pub(super) fn overwrite(&mut self, into: &mut [String], operands: &str, wider: bool) {
+        if !self.has_key() || self.rng.one_in(3) {
+            return;
+        }
+        let is_register = |w: &&str| w.starts_with('%') && w.ends_with(|c: char| c.is_ascii_digit());
+        let own = operands.split(|c: char| !(c.is_ascii_alphanumeric() || c == '%')).filter(is_register);
+        let fits = |from: u8, to: u8| from == to || wider && matches!((from, to), (b'h', b'r') | (b'h' | b'r', b'd'));
+        let kind = |register: &str| register.as_bytes()[1];
+        let mut pairs = Vec::new();
+        for own in own {
+            let places = (0..into.len()).filter(|n| fits(kind(&into[*n]), kind(own)));
+            pairs.extend(places.map(|n| (n, own.to_owned())));
+        }
+        if !pairs.is_empty() {
+            let (at, own) = self.rng.pick(&pairs).clone();
+            into[at] = own;
+        }
     }
 
     /// A value of 32 bits goes into the state.
@@ -230,9 +297,14 @@ impl Writer {
 
     /// A new register with a value made of the state, of the kind that holds so many bits.
     pub(super) fn value(&mut self, kind: char) -> String {
+        self.value_of("%h", kind)
+    }
+
+    /// The same made of another register of 32 bits.
+    pub(super) fn value_of(&mut self, from: &str, kind: char) -> String {
         let r = self.r();
         let by = self.rng.next_u32();
-        self.line(&format!("xor.b32 {r}, %h, {by};"));
+        self.line(&format!("xor.b32 {r}, {from}, {by};"));
         match kind {
             'h' => {
                 let h = self.h();
@@ -246,7 +318,7 @@ impl Writer {
             }
             'd' | 'e' => {
                 let wide = if kind == 'd' { self.d() } else { self.e() };
-                self.line(&format!("mov.b64 {wide}, {{%h, {r}}};"));
+                self.line(&format!("mov.b64 {wide}, {{{from}, {r}}};"));
                 wide
             }
             _ => r,

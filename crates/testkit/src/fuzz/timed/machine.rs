@@ -1,14 +1,28 @@
 //! Random machines with random mechanisms.
 
 use crate::rng::Rng;
-use raddle_sim::config::{self, Choice, IdealConfig, MachineConfig, Value, validate};
+use crate::timing;
+use raddle_sim::config::{self, Choice, IdealConfig, MachineConfig, PRESETS, Value, validate};
 use raddle_sim::seam::{Mechanism, Registry, Seam};
 use std::collections::BTreeMap;
 
 /// A valid machine whose mechanisms work together.
 pub(super) fn random(rng: &mut Rng) -> MachineConfig {
-    let registry = raddle_mech::registry();
     let plain = config::random(rng.next_u64());
+    with_mechanisms(plain, rng)
+}
+
+/// A preset with one or two SMs, if it can have so few, whose mechanisms work together.
+pub(super) fn preset(rng: &mut Rng) -> MachineConfig {
+    let preset = timing::machine(rng.pick(PRESETS).name, &[""; 0]);
+    let mut small = preset.clone();
+    small.gpu.sms = rng.between(1, 2);
+    with_mechanisms(if is_valid(&small) { small } else { preset }, rng)
+}
+
+/// A machine with random mechanisms, or as it is if none that were tried work together.
+fn with_mechanisms(plain: MachineConfig, rng: &mut Rng) -> MachineConfig {
+    let registry = raddle_mech::registry();
     for _ in 0..20 {
         let mut config = plain.clone();
         if rng.one_in(4) {
@@ -85,10 +99,9 @@ fn choose(registry: &Registry, seam: Seam, rng: &mut Rng) -> Choice {
 mod tests {
     use super::*;
 
-    #[test]
-    fn machines_are_valid_and_have_every_mechanism() {
+    fn check(make: fn(&mut Rng) -> MachineConfig) {
         let registry = raddle_mech::registry();
-        let machines: Vec<MachineConfig> = (0..600).map(|seed| random(&mut Rng::new(seed))).collect();
+        let machines: Vec<MachineConfig> = (0..600).map(|seed| make(&mut Rng::new(seed))).collect();
         for machine in &machines {
             assert!(validate(machine).is_ok() && registry.check(machine).is_ok(), "{machine:?}");
         }
@@ -96,5 +109,15 @@ mod tests {
             let (seam, name) = (mechanism.info.seam, mechanism.info.name);
             assert!(machines.iter().any(|m| seam.choice(&m.mechanism).name() == name), "no machine has {name}");
         }
+    }
+
+    #[test]
+    fn machines_are_valid_and_have_every_mechanism() {
+        check(random);
+    }
+
+    #[test]
+    fn presets_are_valid_and_have_every_mechanism() {
+        check(preset);
     }
 }
