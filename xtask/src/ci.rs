@@ -4,6 +4,7 @@
 //! output closes with the test runner's summary.
 
 mod pace;
+mod test_times;
 
 use std::env;
 use std::io::{BufRead, BufReader, IsTerminal};
@@ -11,79 +12,59 @@ use std::process::{ExitCode, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
 
 use crate::files::{cargo, run_cargo, run_command};
+use crate::sample::Sample;
 use crate::{
-    Result, book, codegen, deny, deps, docs, fmt, fuzz, host_instructions, install, pages, programs, python, results,
-    slurm, tidy, traces, workloads,
+    Result, codegen, deny, deps, docs, fmt, fuzz, host_instructions, install, pages, programs, python, results,
+    sequences, slurm, tidy, traces, workloads,
 };
+use test_times::TestTimes;
 
-/// What a step is for, and with which others it shares a budget of time.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Group {
-    SetUp,
-    Build,
-    Tests,
-    Rest,
+/// How many times its budget a run may take of processor time, on a machine as quick as the one budgets are for.
+const MARGIN: f64 = 1.25;
+
+/// One step: its name, the seconds of processor time it may take on a fresh machine, what it does in a few words, and how.
+struct Step(&'static str, u32, &'static str, fn(&mut Run) -> Result);
+
+/// What steps share.
+struct Run {
+    /// What is taken of sets that are too large for every commit.
+    sample: Sample,
+    /// The line the output closes with, if a step has left one.
+    closing: Option<String>,
 }
 
-impl Group {
-    const ALL: [Self; 4] = [Self::SetUp, Self::Build, Self::Tests, Self::Rest];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::SetUp => "set-up",
-            Self::Build => "build",
-            Self::Tests => "tests",
-            Self::Rest => "rest",
-        }
-    }
-
-    /// The minutes the group may take on a fresh machine with two quiet cores.
-    fn budget_minutes(self) -> f64 {
-        match self {
-            Self::SetUp | Self::Build => 5.0,
-            Self::Tests => 4.0,
-            Self::Rest => 11.0,
-        }
-    }
-}
-
-/// How many times the budget of all groups a run may take, on a machine as quick as the one the budget is for.
-const MARGIN: f64 = 2.0;
-
-/// One step: its name, its group, what it does in a few words, and how.
-struct Step(&'static str, Group, &'static str, fn(&mut Closing) -> Result);
-
-/// The line the output of CI closes with, if a step has left one.
-type Closing = Option<String>;
+/// What is done before the first step: its name, and its budget as in [`Step`].
+const SET_UP: (&str, u32) = ("set-up", 240);
 
 /// Every step, in the order in which they run.
 #[rustfmt::skip] // one row each
 const STEPS: &[Step] = &[
-    Step("fmt",     Group::Build, "the code is formatted",          |_| fmt::run(true)),
-    Step("tidy",    Group::Rest,  "the repository rules hold",      |_| tidy::run()),
-    Step("deps",    Group::Rest,  "crates depend in one direction", |_| deps::run()),
-    Step("deny",    Group::Rest,  "licences of dependencies fit",   |_| deny::run()),
-    Step("docs",    Group::Rest,  "links in the documents resolve", |_| docs::run()),
-    Step("book",    Group::Rest,  "the book builds as a site",      |_| book::run()),
-    Step("codegen", Group::Rest,  "generated files are up to date", |_| codegen::run(true)),
-    Step("results", Group::Rest,  "pages of results are true",      |_| results::check_all()),
-    Step("clippy",  Group::Build, "no warnings in any target",      |_| clippy()),
-    Step("build",   Group::Build, "programs and tests compile",     |_| build()),
-    Step("rustdoc", Group::Build, "the API documentation builds",   |_| rustdoc()),
-    Step("doctest", Group::Rest,  "examples in comments work",      |_| doctest()),
-    Step("example", Group::Rest,  "the examples run",               |_| example()),
-    Step("suite",   Group::Rest,  "the workloads compile and run",  |_| workloads::run()),
-    Step("programs", Group::Rest, "CUDA programs compile and run",  |_| programs::run()),
-    Step("traces",  Group::Rest,  "timelines are what runs counted", |_| traces::run()),
-    Step("pages",   Group::Rest,  "pages do what they say",         |_| pages::run(false)),
-    Step("install", Group::Rest,  "an installed program works",     |_| install::check()),
-    Step("python",  Group::Rest,  "the Python package works",       |_| python::check()),
-    Step("fuzz",    Group::Rest,  "short fuzzing samples pass",     |_| fuzz::samples()),
-    Step("slurm",   Group::Rest,  "experiments run over Slurm",     |_| slurm::run()),
-    Step("cost",    Group::Rest,  "simulating costs what it did",   |_| host_instructions::run(true)),
-    Step("test",    Group::Tests, "all tests pass",                 test),
+    Step("fmt",       5, "the code is formatted",           |_| fmt::run(true)),
+    Step("tidy",      5, "the repository rules hold",       |_| tidy::run()),
+    Step("deps",      5, "crates depend in one direction",  |_| deps::run()),
+    Step("deny",      5, "licences of dependencies fit",    |_| deny::run()),
+    Step("docs",      5, "links in the documents resolve",  |_| docs::run()),
+    Step("codegen",  60, "generated files are up to date",  |_| codegen::run(true)),
+    Step("results", 100, "pages of results are true",       |_| results::check_all()),
+    Step("clippy",  200, "no warnings in any target",       |_| clippy()),
+    Step("build",   600, "programs and tests compile",      |_| build()),
+    Step("rustdoc",  60, "the API documentation builds",    |_| rustdoc()),
+    Step("doctest",  20, "examples in comments work",       |_| doctest()),
+    Step("example",  20, "the examples run",                |_| example()),
+    Step("suite",    60, "the workloads compile and run",   |_| workloads::run()),
+    Step("programs", 60, "CUDA programs compile and run",   |_| programs::run().and_then(|()| sequences::sample())),
+    Step("traces",   20, "timelines are what runs counted", |_| traces::run()),
+    Step("pages",   150, "pages do what they say",          |run| pages::run(&run.sample, false)),
+    Step("install",  60, "an installed program works",      |_| install::check()),
+    Step("python",  120, "the Python package works",        |run| python::check(&run.sample)),
+    Step("fuzz",     60, "short fuzzing samples pass",      |_| fuzz::samples()),
+    Step("slurm",    40, "experiments run over Slurm",      |_| slurm::run()),
+    Step("cost",    120, "simulating costs what it did",    |_| host_instructions::run(true)),
+    Step("test",    300, "all tests pass",                  test),
 ];
 
 /// The variable in which `.ci/run` says when it started, in seconds of Unix time.
@@ -95,6 +76,9 @@ pub struct Args {
     /// Run only this step; may be given several times
     #[arg(long, value_name = "STEP", value_parser = step_names())]
     only: Vec<String>,
+    /// Take everything of which a commit takes a sample
+    #[arg(long)]
+    complete: bool,
 }
 
 fn step_names() -> PossibleValuesParser {
@@ -105,31 +89,35 @@ fn step_names() -> PossibleValuesParser {
 /// Runs the steps up to the first that fails, says how long each took and closes with the summary of the tests.
 pub fn run(args: &Args) -> ExitCode {
     let mut times: Vec<Time> = set_up_time().into_iter().collect();
-    let mut closing = None;
-    let result = run_steps(args, &mut times, &mut closing).and_then(|()| in_time(&times));
+    let mut run = Run { sample: Sample::Complete, closing: None };
+    let result = run_steps(args, &mut times, &mut run);
+    // Of everything, there is no budget.
+    let result = result.and_then(|()| if args.complete { Ok(()) } else { in_budget(&times) });
 
     println!("\n{}", table(&times));
-    println!("times slower than the machine the budget is for: {:.1}\n", mean_pace(&times));
     if let Err(error) = &result {
         println!("{error}\n");
     }
-    if let Some(line) = closing {
+    if let Some(line) = run.closing {
         println!("{line}");
     }
     if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn run_steps(args: &Args, times: &mut Vec<Time>, closing: &mut Closing) -> Result {
-    for &Step(name, group, about, run) in STEPS {
+fn run_steps(args: &Args, times: &mut Vec<Time>, run: &mut Run) -> Result {
+    if !args.complete {
+        run.sample = Sample::of_commit()?;
+    }
+    for &Step(name, budget, about, step) in STEPS {
         if !args.only.is_empty() && !args.only.iter().any(|only| only == name) {
             continue;
         }
         println!("\n=== {name}: {about}");
-        let pace = pace::now();
-        let start = Instant::now();
-        let result = run(closing);
-        let time = Time { name, group, took: start.elapsed(), pace };
-        println!("=== {name}: {:.2} min", minutes(time.took));
+        let (start, before) = (Instant::now(), processor_time());
+        let result = step(run);
+        let time =
+            Time { name, budget, took: start.elapsed(), processor: processor_time() - before, pace: pace::now() };
+        println!("=== {name}: {}", time.row());
         times.push(time);
         result.map_err(|error| format!("step `{name}` failed: {error}\nto repeat it: cargo xtask ci --only {name}"))?;
     }
@@ -163,24 +151,27 @@ fn example() -> Result {
 }
 
 /// Runs all tests, letting their output through, and keeps the runner's summary for the end.
-fn test(closing: &mut Closing) -> Result {
+fn test(run: &mut Run) -> Result {
     let mut args = words("nextest run --locked --workspace --no-fail-fast");
     if std::io::stderr().is_terminal() {
         args.extend(["--color", "always"]);
     }
     let mut child = cargo(&args).env(raddle_testkit::CI, "1").stderr(Stdio::piped()).spawn()?;
+    let mut times = TestTimes::default();
     if let Some(stderr) = child.stderr.take() {
         // A test may print anything, also what is not UTF-8.
         for line in BufReader::new(stderr).split(b'\n') {
             let line = String::from_utf8_lossy(&line?).into_owned();
             eprintln!("{line}");
+            times.read(&line);
             if is_summary(&line) {
-                *closing = Some(line);
+                run.closing = Some(line);
             }
         }
     }
     let status = child.wait()?;
-    if status.success() { Ok(()) } else { Err(format!("the test runner ended with {status}").into()) }
+    println!("{}", times.table());
+    if status.success() { times.in_budget() } else { Err(format!("the test runner ended with {status}").into()) }
 }
 
 /// Whether this is the test runner's summary, which may be coloured.
@@ -196,97 +187,114 @@ fn words(args: &'static str) -> Vec<&'static str> {
 /// How long a step took.
 struct Time {
     name: &'static str,
-    group: Group,
+    /// Seconds of processor time.
+    budget: u32,
     took: Duration,
-    /// How many times slower than the machine the budget is for this one was when it began.
+    /// Of this program and all it has run.
+    processor: Duration,
+    /// How many times slower than the machine budgets are for this one was.
     pace: f64,
+}
+
+impl Time {
+    /// The processor seconds it would have taken on the machine that budgets are for. A quick machine has the same budget.
+    fn quiet_seconds(&self) -> f64 {
+        self.processor.as_secs_f64() / self.pace.max(1.0)
+    }
+
+    fn row(&self) -> String {
+        let (took, processor) = (minutes(self.took), minutes(self.processor));
+        let (quiet, budget) = (self.quiet_seconds(), self.budget);
+        let over = if quiet > f64::from(budget) { "  over" } else { "" };
+        format!("{took:>8.2}{processor:>11.2}{:>7.1}{quiet:>9.0}{budget:>8}{over}", self.pace)
+    }
 }
 
 fn minutes(took: Duration) -> f64 {
     took.as_secs_f64() / 60.0
 }
 
-/// The time from the start of `.ci/run` to the start of this program, if that is how it was started.
+/// The time from the start of `.ci/run` to the start of this program, if that is how it was started. This program then
+/// has the process of `.ci/run`, whose children count as its own.
 fn set_up_time() -> Option<Time> {
     let started: u64 = env::var(STARTED).ok()?.parse().ok()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     let took = now.saturating_sub(Duration::from_secs(started));
-    Some(Time { name: "set-up", group: Group::SetUp, took, pace: pace::now() })
+    let (name, budget) = SET_UP;
+    Some(Time { name, budget, took, processor: processor_time(), pace: pace::now() })
 }
 
-/// How many times slower the machine was, over all steps.
-fn mean_pace(times: &[Time]) -> f64 {
-    let total: f64 = times.iter().map(|time| minutes(time.took)).sum();
-    if total == 0.0 { 1.0 } else { total / quick_minutes(times) }
+/// The processor time of this program and of all it has run and waited for.
+fn processor_time() -> Duration {
+    let of = |who| getrusage(who).map_or(Duration::ZERO, |usage| time(usage.user_time()) + time(usage.system_time()));
+    of(UsageWho::RUSAGE_SELF) + of(UsageWho::RUSAGE_CHILDREN)
 }
 
-/// The minutes the steps would have taken on the machine the budget is for. That one is not slower than this one: a quick
-/// machine does not make the budget smaller.
-fn quick_minutes(times: &[Time]) -> f64 {
-    times.iter().map(|time| minutes(time.took) / time.pace.max(1.0)).sum()
+fn time(value: TimeVal) -> Duration {
+    Duration::from_micros(u64::try_from(value.num_microseconds()).unwrap_or_default())
 }
 
-/// Fails when a run would have taken more than [`MARGIN`] times what it may on the machine the budget is for.
-fn in_time(times: &[Time]) -> Result {
-    let total = quick_minutes(times);
-    let budget: f64 = Group::ALL.iter().map(|group| group.budget_minutes()).sum();
-    if total <= MARGIN * budget {
+/// Fails when a run would have taken more than [`MARGIN`] times its budget of processor time on the machine budgets are for.
+fn in_budget(times: &[Time]) -> Result {
+    let quiet: f64 = times.iter().map(Time::quiet_seconds).sum();
+    let budget: u32 = times.iter().map(|time| time.budget).sum();
+    if quiet <= MARGIN * f64::from(budget) {
         return Ok(());
     }
-    Err(format!("all steps passed, but would take {total:.0} minutes on two quiet cores, more than {MARGIN} times their budget of {budget:.0}: make a step faster, or take a smaller sample in it").into())
+    Err(format!("all steps passed, but would take {quiet:.0} s of processor time on a quiet machine, more than {MARGIN} times their budget of {budget} s: make a step cheaper, or take a smaller sample in it").into())
 }
 
-/// The minutes of every step, and of every group beside its budget.
+/// What every step took, beside its budget.
 fn table(times: &[Time]) -> String {
-    let mut table = format!("{:<10}{:<8}{:>8}{:>8}\n", "step", "group", "minutes", "budget");
+    let head = format!("{:>8}{:>11}{:>7}{:>9}{:>8}", "minutes", "processor", "pace", "seconds", "budget");
+    let mut table = format!("{:<10}{head}\n", "step");
     for time in times {
-        table += &format!("{:<10}{:<8}{:>8.2}\n", time.name, time.group.name(), minutes(time.took));
+        table += &format!("{:<10}{}\n", time.name, time.row());
     }
-    for group in Group::ALL {
-        let of_group = times.iter().filter(|time| time.group == group);
-        let minutes = minutes(of_group.map(|time| time.took).sum());
-        let budget = group.budget_minutes();
-        let verdict = if minutes > budget { "  over" } else { "" };
-        table += &format!("{:<10}{:<8}{minutes:>8.2}{budget:>8.2}{verdict}\n", "all", group.name());
-    }
-    let total = minutes(times.iter().map(|time| time.took).sum());
-    table + &format!("{:<10}{:<8}{total:>8.2}\n", "all", "all")
+    let sum = |of: fn(&Time) -> f64| times.iter().map(of).sum::<f64>();
+    let (took, processor) = (sum(|time| minutes(time.took)), sum(|time| minutes(time.processor)));
+    let (quiet, budget) = (sum(Time::quiet_seconds), sum(|time| f64::from(time.budget)));
+    let pace = if quiet == 0.0 { 1.0 } else { processor * 60.0 / quiet };
+    table + &format!("{:<10}{took:>8.2}{processor:>11.2}{pace:>7.1}{quiet:>9.0}{budget:>8.0}\n", "all")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_table_sums_up_groups() {
-        let time = |name, group, seconds| Time { name, group, took: Duration::from_secs(seconds), pace: 1.0 };
-        let times = [time("fmt", Group::Build, 6), time("clippy", Group::Build, 60), time("test", Group::Tests, 600)];
-        let expected = "\
-step      group    minutes  budget
-fmt       build       0.10
-clippy    build       1.00
-test      tests      10.00
-all       set-up      0.00    5.00
-all       build       1.10    5.00
-all       tests      10.00    4.00  over
-all       rest        0.00   11.00
-all       all        11.10
-";
-        assert_eq!(table(&times), expected);
+    fn took(name: &'static str, seconds: u64, pace: f64) -> Time {
+        let (took, processor) = (Duration::from_secs(seconds), Duration::from_secs(2 * seconds));
+        Time { name, budget: 100, took, processor, pace }
     }
 
     #[test]
-    fn only_twice_the_budget_of_a_quick_machine_is_too_long() {
-        let took = |minutes: u64, pace: f64| {
-            [Time { name: "test", group: Group::Tests, took: Duration::from_secs(minutes * 60), pace }]
-        };
-        assert!(in_time(&took(50, 1.0)).is_ok());
-        let error = in_time(&took(51, 1.0)).unwrap_err().to_string();
-        assert!(error.contains("would take 51 minutes"), "{error}");
-        assert!(in_time(&took(99, 2.0)).is_ok());
-        assert!(in_time(&took(102, 2.0)).is_err());
-        assert!(in_time(&took(49, 0.5)).is_ok(), "a quick machine has the same budget");
-        assert!((mean_pace(&took(10, 2.5)) - 2.5).abs() < 1e-9);
+    fn the_table_has_every_step_and_their_sum() {
+        let expected = "\
+step       minutes  processor   pace  seconds  budget
+fmt           0.10       0.20    1.0       12     100
+test         10.00      20.00    3.0      400     100  over
+all          10.10      20.20    2.9      412     200
+";
+        assert_eq!(table(&[took("fmt", 6, 1.0), took("test", 600, 3.0)]), expected);
+    }
+
+    #[test]
+    fn a_budget_is_for_a_quiet_machine() {
+        assert!(in_budget(&[took("test", 62, 1.0)]).is_ok());
+        let error = in_budget(&[took("test", 63, 1.0)]).unwrap_err().to_string();
+        assert!(error.contains("would take 126 s"), "{error}");
+        assert!(in_budget(&[took("test", 62, 0.5)]).is_ok(), "a quick machine has the same budget");
+        assert!(in_budget(&[took("test", 63, 0.5)]).is_err(), "and not a larger one");
+        assert!(in_budget(&[took("test", 124, 2.0)]).is_ok());
+        assert!(in_budget(&[took("test", 126, 2.0)]).is_err());
+    }
+
+    #[test]
+    fn programs_that_were_waited_for_are_counted() {
+        let before = processor_time();
+        let loops = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+        assert!(std::process::Command::new("sh").args(["-c", loops]).status().unwrap().success());
+        assert!(processor_time() > before + Duration::from_millis(1));
     }
 
     #[test]

@@ -24,9 +24,11 @@ mod install;
 mod instructions;
 mod launches;
 mod licences;
+mod loom;
 mod machine_keys;
 mod marks;
 mod mechanisms;
+mod miri;
 mod numbers_page;
 mod page_checks;
 mod page_sample;
@@ -35,6 +37,7 @@ mod programs;
 mod python;
 mod registers;
 mod results;
+mod sample;
 mod sampling;
 mod screenshots;
 mod sequences;
@@ -43,6 +46,7 @@ mod slurm;
 mod suites;
 mod tidy;
 mod traces;
+mod unsafe_page;
 mod venv;
 mod virtualized_table;
 mod wording;
@@ -52,6 +56,8 @@ mod workloads;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::sample::Sample;
 
 /// What every chore returns; the message is shown to the person who ran it.
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -141,6 +147,10 @@ enum Command {
     /// Run what CI only samples: every reference kernel on every path, the timing model on all kernel files and
     /// a hundred random machines, accuracy, 500 differential programs, the workloads at their size `small`, the census of launches
     Long,
+    /// Run the threads of the timing model in every order, under loom
+    Loom,
+    /// Run the unit tests of modules with `unsafe` under Miri; needs a nightly compiler
+    Miri,
     /// Follow the pages of the book that say how to do something, in a copy of the work tree
     Pages {
         /// Write what commands print to the pages where they show something else
@@ -182,7 +192,9 @@ fn main() -> ExitCode {
         Command::Launches { check } => launches::run(check),
         Command::Long => long(),
         Command::MeasureWorkloads { table, check } => workload_table::measure(&table, check),
-        Command::Pages { write } => pages::run(write),
+        Command::Loom => loom::run(),
+        Command::Miri => miri::run(),
+        Command::Pages { write } => pages::run(&Sample::Complete, write),
         Command::Results(args) => results::run(&args),
         Command::Sampling(args) => sampling::run(&args),
         Command::Screenshots => screenshots::run(),

@@ -1,6 +1,5 @@
 //! A sample of the cells of pages of results, run again: another one with each commit.
 
-use std::process::Command;
 use std::time::Instant;
 
 use raddle_lab::figure::Values;
@@ -10,20 +9,14 @@ use raddle_lab::table::{Table, TableRow};
 use raddle_lab::work::{self, InMemory, Options};
 
 use crate::Result;
-use crate::files::root;
 use crate::page_checks::{Page, View, part};
 use crate::results::page;
+use crate::sample::commit;
 
 /// The work for each page, in instructions of warps.
 const BUDGET: f64 = 8e6;
 /// The most work for one cell; what takes more is run again by `cargo xtask results --verify` alone.
 const MOST: f64 = BUDGET / 4.0;
-
-/// The hash of the commit.
-fn commit() -> Result<String> {
-    let found = Command::new("git").current_dir(root()).args(["rev-parse", "HEAD"]).output()?;
-    Ok(String::from_utf8(found.stdout)?.trim().to_owned())
-}
 
 /// How many cells there are, by what can be said of them.
 #[derive(Default)]

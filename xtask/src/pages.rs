@@ -20,10 +20,12 @@ use std::time::Instant;
 
 use crate::Result;
 use crate::files::{paths, root, run_cargo, target};
+use crate::sample::Sample;
 
-/// The pages, in the order in which they are followed. What one changes is there for those behind it.
-const PAGES: [&str; 8] = [
-    "docs/src/guide/first-steps.md",
+/// The page that everybody follows first.
+const FIRST: &str = "docs/src/guide/first-steps.md";
+/// The other pages, in the order in which they are followed. None needs what another one changes.
+const PAGES: [&str; 7] = [
     "docs/src/guide/reading-the-output.md",
     "docs/src/guide/profile.md",
     "docs/src/guide/cuda-programs.md",
@@ -36,12 +38,15 @@ const PAGES: [&str; 8] = [
 /// What commands that compile for minutes have in them.
 const SLOW: [&str; 3] = ["cargo build --release", "cargo install", "cargo run --release"];
 
-/// Follows all pages. With `write`, outputs that differ are written to the pages.
-pub fn run(write: bool) -> Result {
+/// How many of them a commit follows.
+const OF_A_COMMIT: usize = 3;
+
+/// Follows the first page and a sample of the others. With `write`, outputs that differ are written to the pages.
+pub fn run(sample: &Sample, write: bool) -> Result {
     // What a newcomer compiles first.
     run_cargo(&["build", "--quiet", "--locked", "-p", "raddle-cli", "-p", "raddle-cudart", "-p", "xtask"])?;
     let copy = make_copy()?;
-    for page in PAGES {
+    for page in [FIRST].into_iter().chain(sample.choose("pages", &PAGES, OF_A_COMMIT)) {
         let start = Instant::now();
         let text = fs::read_to_string(root().join(page))?;
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();

@@ -14,10 +14,12 @@ use crate::files::{root, run_cargo, target};
 
 /// Where the programs are.
 const EXAMPLES: &str = "examples/cuda";
-/// Programs of the tests: two ask for errors, one captures whatever takes a stream, one builds graphs.
-const TESTS: [&str; 4] = [
+/// Programs of the tests: two ask for errors, one hands over addresses, one captures whatever takes a stream, one builds
+/// graphs.
+const TESTS: [&str; 5] = [
     "crates/cudart/tests/errors.cu",
     "crates/cudart/tests/sizes.cu",
+    "crates/cudart/tests/pointers.cu",
     "crates/cudart/tests/capture.cu",
     "crates/cudart/tests/graphs.cu",
 ];

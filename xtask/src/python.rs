@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::Result;
 use crate::files::{root, run_cargo, run_command, target};
 use crate::install::embedded_library;
+use crate::sample::Sample;
 use crate::venv;
 
 /// What the tests need, the builder of wheels among it.
@@ -37,32 +38,47 @@ pub struct Args {
     measure: bool,
 }
 
-/// What CI checks, or what the options say.
+/// How many notebooks a commit runs.
+const NOTEBOOKS_OF_A_COMMIT: usize = 1;
+
+/// What the options say, or the check with all notebooks.
 pub fn run(args: &Args) -> Result {
-    let folder = target().join("python");
-    fs::create_dir_all(&folder)?;
-    let tools = venv::with(&folder.join("tools"), &root().join(NEEDS))?;
-    let wheel = wheel(&tools, &folder, args.measure)?;
-    install_again(&tools, &wheel)?;
+    if args.measure || args.write_notebooks { write(args) } else { check(&Sample::Complete) }
+}
+
+/// Measures, or writes the pages of the notebooks.
+fn write(args: &Args) -> Result {
+    let (tools, _) = installed(args.measure)?;
     if args.measure {
         run_cargo(&["build", "--profile", "dist", "--quiet", "--locked", "-p", "raddle-cli"])?;
         let program = target().join("dist/raddle");
         return run_command(Command::new(&tools).arg(root().join("crates/py/tests/measure.py")).arg(program));
     }
-    if args.write_notebooks {
-        return write_pages(&tools);
-    }
-    check_pages()?;
-    follow(&folder, &wheel)?;
-    check_types(&tools)?;
-    run_cargo(&["build", "--quiet", "--locked", "-p", "raddle-cli"])?;
-    run_tests(&tools)?;
-    run_notebooks(&tools)
+    write_pages(&tools)
 }
 
 /// The step of CI.
-pub fn check() -> Result {
-    run(&Args { write_notebooks: false, measure: false })
+pub fn check(sample: &Sample) -> Result {
+    let (tools, wheel) = installed(false)?;
+    check_pages()?;
+    follow(&folder(), &wheel)?;
+    check_types(&tools)?;
+    run_cargo(&["build", "--quiet", "--locked", "-p", "raddle-cli"])?;
+    run_tests(&tools)?;
+    run_notebooks(&tools, sample)
+}
+
+fn folder() -> PathBuf {
+    target().join("python")
+}
+
+/// An environment with all tools and the wheel, and the wheel.
+fn installed(is_final: bool) -> Result<(PathBuf, PathBuf)> {
+    fs::create_dir_all(folder())?;
+    let tools = venv::with(&folder().join("tools"), &root().join(NEEDS))?;
+    let wheel = wheel(&tools, &folder(), is_final)?;
+    install_again(&tools, &wheel)?;
+    Ok((tools, wheel))
 }
 
 /// Builds the wheel, with the library for CUDA programs inside.
@@ -133,8 +149,8 @@ fn notebooks() -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn run_notebooks(tools: &Path) -> Result {
-    for notebook in notebooks()? {
+fn run_notebooks(tools: &Path, sample: &Sample) -> Result {
+    for notebook in sample.choose("notebooks", &notebooks()?, NOTEBOOKS_OF_A_COMMIT) {
         let start = Instant::now();
         let mut pytest = Command::new(tools);
         pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbmake", "--nbmake-timeout=300"]);

@@ -6,6 +6,7 @@
 use crate::Result;
 use crate::docs;
 use crate::files::{Finding, TextFile, report, text_files};
+use crate::unsafe_page;
 use crate::wording;
 
 /// Every rule for single files.
@@ -39,6 +40,7 @@ pub fn run() -> Result {
     let mut findings: Vec<_> = files.iter().flat_map(check).collect();
     findings.extend(docs::unlisted_pages(&files));
     findings.extend(wording::glossary(&files));
+    findings.extend(unsafe_page::check(&files));
     report("tidy", files.len(), &findings)
 }
 

@@ -28,27 +28,30 @@ impl Pointer {
         Ok(self.0..self.plus(bytes)?.0)
     }
 
-    /// A copy of bytes of the host.
+    /// A copy of bytes of the host. Null has none.
     ///
     /// # Safety
-    /// So many bytes must be there.
-    pub(crate) unsafe fn read(self, bytes: usize) -> Vec<u8> {
+    /// So many bytes must be there, unless the address is null.
+    pub(crate) unsafe fn read(self, bytes: usize) -> Result<Vec<u8>> {
         let mut copy = vec![0; bytes];
         if bytes > 0 {
+            if self == Self::NULL {
+                return Err(Error::INVALID_VALUE);
+            }
             // SAFETY: the caller says that the bytes are there, and those of the copy are new.
             unsafe { std::ptr::copy_nonoverlapping(self.bytes(), copy.as_mut_ptr(), bytes) };
         }
-        copy
+        Ok(copy)
     }
 
     /// Writes bytes of the host.
     ///
     /// # Safety
-    /// There must be room for them.
+    /// There must be room for them, and they must not be among `bytes`, to which there is a reference.
     pub(crate) unsafe fn write(self, bytes: &[u8]) {
         if !bytes.is_empty() {
-            // SAFETY: the caller says that the bytes are there. They are moved, as nobody says that `bytes` are others.
-            unsafe { std::ptr::copy(bytes.as_ptr(), self.bytes(), bytes.len()) };
+            // SAFETY: the caller says that the bytes are there, and are others.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.bytes(), bytes.len()) };
         }
     }
 
@@ -265,8 +268,9 @@ impl From<&'static str> for Text {
     }
 }
 
-/// A function of the host that is called with its data.
-pub(crate) type HostFunction = Option<unsafe extern "C" fn(Pointer)>;
+/// A function of the host that is called with its data. It may throw: the exception then ends the process in ours, which
+/// nothing can leave by one.
+pub(crate) type HostFunction = Option<unsafe extern "C-unwind" fn(Pointer)>;
 
 /// Sizes in three directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -286,6 +290,8 @@ impl Dim3 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use raddle_exec::memory::{DeviceMemory, HostBytes};
+    use std::ptr::NonNull;
 
     #[test]
     fn arithmetic_on_sizes_does_not_wrap() {
@@ -299,6 +305,73 @@ mod tests {
             assert_eq!(wrong, Err(Error::INVALID_VALUE));
         }
         assert_eq!(Size::new(1 << 32).narrow(), Err(Error::INVALID_VALUE));
+    }
+
+    /// A pointer as C has it: only its number is known.
+    fn handed_over<T>(to: &mut T) -> Pointer {
+        Pointer(std::ptr::from_mut(to).expose_provenance() as u64)
+    }
+
+    #[test]
+    fn bytes_of_the_program_are_read_and_written_in_place() {
+        let mut bytes = [1u8, 2, 3, 4, 5, 6];
+        let at = handed_over(&mut bytes);
+        // SAFETY: all of it is inside of the array, which is used through this address only.
+        unsafe {
+            assert_eq!(at.add(1).read(3), Ok(vec![2, 3, 4]));
+            at.add(4).write(&[9]);
+            at.add(5).host_mut(1)[0] = 7;
+            assert_eq!(at.host(6), [1, 2, 3, 4, 9, 7]);
+        }
+    }
+
+    #[test]
+    fn null_has_no_bytes() {
+        // SAFETY: nothing is read or written.
+        unsafe {
+            assert_eq!((Pointer::NULL.read(0), Pointer::NULL.read(1)), (Ok(Vec::new()), Err(Error::INVALID_VALUE)));
+            Pointer::NULL.write(&[]);
+            assert!(Pointer::NULL.host(0).is_empty() && Pointer::NULL.host_mut(0).is_empty());
+        }
+        assert_eq!(Out::from(Pointer::NULL).put(1u8), Err(Error::INVALID_VALUE));
+        assert_eq!(In::<u8>::from(Pointer::NULL).get(), Err(Error::INVALID_VALUE));
+        assert_eq!(Name::at(Pointer::NULL).text(), Err(Error::INVALID_VALUE));
+    }
+
+    #[test]
+    fn arguments_and_results_need_not_be_aligned() {
+        let mut bytes = [0u64; 4];
+        let at = handed_over(&mut bytes).add(1);
+        let (out, list) = (Out::<u64>::from(at), In::<u64>::from(at));
+        assert_eq!((out.put(5), out.put_at(2, 6)), (Ok(()), Ok(())));
+        assert_eq!([list.get(), list.at(1), list.at(2)], [Ok(5), Ok(0), Ok(6)]);
+        let count = InOut::<u64>(at.bytes().cast());
+        assert_eq!((count.put(8), count.get()), (Ok(()), Ok(8)));
+        assert_eq!((out.address(), list.address()), (at, at.0));
+    }
+
+    #[test]
+    fn a_name_ends_at_its_zero() {
+        let mut text = *b"copy\0rest";
+        let at = handed_over(&mut text);
+        assert_eq!(Name::at(at).text().as_deref(), Ok("copy"));
+        assert_eq!(Name::at(at.add(4)).text().as_deref(), Ok(""));
+    }
+
+    #[test]
+    fn kernels_use_memory_of_the_program_by_its_address() {
+        let mut bytes = [0u8; 8];
+        let at = handed_over(&mut bytes);
+        // SAFETY: the array outlives the memory, and is used through its address only.
+        let shared = unsafe { HostBytes::new(NonNull::new(at.bytes()).unwrap(), 8) };
+        let mut memory = DeviceMemory::new();
+        memory.map("shared", shared);
+        memory.write(at.0 + 2, &[1, 2]).unwrap();
+        assert_eq!(In::<[u8; 3]>::from(at.add(1)).get(), Ok([0, 1, 2]));
+        Out::from(at.add(3)).put(9u8).unwrap();
+        let mut back = [0; 4];
+        memory.read(at.0 + 1, &mut back).unwrap();
+        assert_eq!(back, [0, 1, 9, 0]);
     }
 
     #[test]

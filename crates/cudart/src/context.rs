@@ -282,6 +282,7 @@ impl Context {
     fn forget_module(&mut self, module: ModuleId) {
         self.forget_textures(module);
         self.own_kernels.retain(|_, (of, _)| *of != module);
+        self.forget_constants(module);
         // A device with checkpoints or a check, which programs cannot have, would refuse.
         let _ = self.device.remove_module(module);
     }

@@ -180,15 +180,15 @@ fn image(data: Pointer) -> Result<String> {
 /// Whether an image begins like a fat binary. A text may end before.
 fn is_fat_binary(data: Pointer) -> bool {
     let magic = 0xBA55_ED50u32.to_le_bytes();
-    // SAFETY: an image has at least a header, or is a text that ends in a zero: no byte after one is read.
-    (0..4).all(|at| unsafe { data.add(at).bytes().read() } == magic[at as usize])
+    // SAFETY: what is not null has at least a header, or is a text that ends in a zero: no byte after one is read.
+    data != Pointer::NULL && (0..4).all(|at| unsafe { data.add(at).bytes().read() } == magic[at as usize])
 }
 
 /// Bytes of the program that may not be there.
 fn there(at: Pointer, bytes: Size) -> Result<Vec<u8>> {
     match all_accessible(&at.range(bytes).or(Err(Error::INVALID_IMAGE))?, false) {
         // SAFETY: all of these bytes can be read.
-        true => Ok(unsafe { at.read(bytes.get()) }),
+        true => unsafe { at.read(bytes.get()) },
         false => Err(Error::INVALID_IMAGE),
     }
 }
@@ -309,8 +309,8 @@ fn packed(extra: In<Pointer>, wanted: usize) -> Result<Vec<u8>> {
             _ => return Err(Error::INVALID_VALUE),
         }
     }
-    // SAFETY: the program says that so many bytes are there.
-    let mut params = unsafe { at.read(size.get().min(wanted)) };
+    // SAFETY: the program says that so many bytes are there, or has not said where.
+    let mut params = unsafe { at.read(size.get().min(wanted)) }?;
     params.resize(wanted, 0);
     Ok(params)
 }

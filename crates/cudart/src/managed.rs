@@ -32,7 +32,8 @@ pub(crate) fn set_first_values(binary: usize) {
     let (module, _) = raddle_ptx::load(&text);
     for (host, symbol) in managed {
         if let Some(value) = first_value(&module, &symbol.name) {
-            // SAFETY: the variable is the program's own, has so many bytes, and nothing of the program runs yet that uses it.
+            // SAFETY: the variable is the program's own, has so many bytes, and nothing of the program runs yet that uses it;
+            // the value is ours.
             unsafe { Pointer(host).write(&value[..value.len().min(symbol.size)]) };
         }
     }
@@ -46,7 +47,7 @@ impl Context {
         let mut kept = Vec::new();
         for (host, Symbol { name, size, .. }) in managed {
             // SAFETY: the variable is the program's own and has this size.
-            kept.push((host, name.clone(), unsafe { Pointer(host).read(size) }));
+            kept.push((host, name.clone(), unsafe { Pointer(host).read(size) }?));
             self.map_host(format!("{name} (__managed__)"), Pointer(host), Size::new(size), Kind::Variable)?;
             placed.insert(name, host);
         }

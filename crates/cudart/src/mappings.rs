@@ -102,6 +102,7 @@ pub(crate) mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "maps memory at an address")]
     fn ranges_are_looked_up_whole() {
         const START: u64 = 0x1800_0000_0000;
         let range = |from: u64, to: u64| START + from..START + to;

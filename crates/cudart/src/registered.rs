@@ -168,9 +168,9 @@ fn container(wrapper: In<Wrapper>) -> Option<Vec<u8>> {
     let wrapper = wrapper.get().ok()?;
     let (true, data) = (wrapper.magic == WRAPPER_MAGIC, wrapper.data) else { return None };
     // SAFETY: the wrapper points to a container, which has a header.
-    let length = fat_binary::length(&unsafe { data.read(fat_binary::HEADER_BYTES) }).ok()?;
+    let length = fat_binary::length(&unsafe { data.read(fat_binary::HEADER_BYTES) }.ok()?).ok()?;
     // SAFETY: its header says how long it is, and the linker has put it there with all its bytes.
-    Some(unsafe { data.read(length) })
+    unsafe { data.read(length) }.ok()
 }
 
 /// The handle of a fat binary is its number.
@@ -192,7 +192,7 @@ extern "C" fn __cudaRegisterFatBinary(wrapper: In<Wrapper>) -> Pointer {
 }
 
 /// A file's function that announces its kernels and variables.
-type Globals = Option<unsafe extern "C" fn(Pointer)>;
+type Globals = Option<unsafe extern "C-unwind" fn(Pointer)>;
 
 /// One of the files whose kernels are linked together: see `raddle_cuda::relocatable`. Each program and library has
 /// kernels of its own.

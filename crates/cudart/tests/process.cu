@@ -85,6 +85,15 @@ int main(int, char **args) {
         fflush(stdout);
         quick_exit(3);
     }
+    if (is("throws")) {
+        // A function of the program that is called by the library must not be left by an exception.
+        fflush(stdout);
+        try {
+            cudaLaunchHostFunc(0, [](void *) { throw 1; }, nullptr);
+        } catch (int) {
+            printf("caught\n");
+        }
+    }
     if (is("exit")) exit(3);
     if (is("abort")) {
         fflush(stdout);

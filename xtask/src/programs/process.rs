@@ -12,12 +12,14 @@ const TESTS: &str = "crates/cudart/tests";
 type Way = (&'static str, i32, usize, &'static [&'static str]);
 
 const MAIN: &str = "main: error 0, 42";
-const WAYS: [Way; 14] = [
+const WAYS: [Way; 15] = [
     ("return", 0, 1, &[MAIN]),
     ("exit", 3, 1, &[MAIN]),
     ("quick", 3, 1, &[MAIN]),
     ("_exit", 3, 0, &[MAIN]),
     ("abort", 134, 0, &[MAIN]),
+    // An exception that would leave a function of the library ends the process.
+    ("throws", 134, 0, &[MAIN]),
     ("blocked", 0, 1, &[MAIN]),
     ("static", 0, 1, &[MAIN, "destructor: error 0, 42"]),
     ("only-static", 0, 1, &["destructor: error 0, 42"]),

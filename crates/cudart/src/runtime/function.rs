@@ -78,8 +78,8 @@ impl Context {
         let mut params = vec![0; layout.param_bytes as usize];
         for (number, param) in layout.params.iter().enumerate() {
             let size = file.module.var(param.var).size as usize;
-            // SAFETY: the program hands over the address of every parameter, which has this size.
-            let bytes = unsafe { args.at(number)?.read(size) };
+            // SAFETY: the program hands over the address of every parameter, which has this size, or null.
+            let bytes = unsafe { args.at(number)?.read(size) }?;
             params[param.offset as usize..][..size].copy_from_slice(&bytes);
         }
         Ok(Operation::Kernel { module, kernel, shape, params })

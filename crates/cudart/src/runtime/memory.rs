@@ -297,10 +297,14 @@ pub(crate) extern "C" fn cudaMemPoolSetAttribute(_pool: Pointer, _attribute: i32
     api(|_| Ok(()))
 }
 
-/// Attributes from 5 on are bytes in use or reserved; the others are settings.
+/// Attributes up to 3 are settings of type `int`. Those from 5 on are bytes in use or reserved.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaMemPoolGetAttribute(_pool: Pointer, attribute: i32, value: Out<u64>) -> Code {
-    api(|context| value.put(if attribute >= 5 { context.device.memory().taken() } else { 0 }))
+    api(|context| match attribute {
+        ..=3 => Out::<i32>::from(value.address()).put(0),
+        4 => value.put(0),
+        _ => value.put(context.device.memory().taken()),
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -317,10 +321,10 @@ pub(crate) extern "C" fn cudaMemPoolTrimTo(_pool: Pointer, _bytes: usize) -> Cod
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaMemRangeGetAttribute(
     data: Out<i32>,
-    _size: usize,
+    size: usize,
     _attribute: i32,
     _at: In<u8>,
     _count: usize,
 ) -> Code {
-    api(|_| data.put(-2))
+    api(|_| if size < size_of::<i32>() { Err(Error::INVALID_VALUE) } else { data.put(-2) })
 }

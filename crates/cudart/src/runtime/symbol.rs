@@ -79,6 +79,11 @@ impl Context {
         bytes.put_if_wanted(variable.size.get());
     }
 
+    /// Forgets those of a module that goes.
+    pub(crate) fn forget_constants(&mut self, module: ModuleId) {
+        self.constants.retain(|known| known.module != module);
+    }
+
     /// The constants at an address that the program has been told: their module, and where they are in it.
     pub(super) fn constant_at(&mut self, call: &str, at: Pointer, bytes: Size) -> Result<Option<(ModuleId, u64)>> {
         let range = at.range(bytes)?;

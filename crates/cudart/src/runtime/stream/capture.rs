@@ -30,8 +30,9 @@ struct Capture {
     is_invalid: bool,
     /// The last nodes of every stream that is part of it.
     last: BTreeMap<u64, BTreeSet<NodeId>>,
-    /// The last nodes as they were shown to the program.
-    shown: Vec<Pointer>,
+    /// The last nodes of streams as they were shown to the program, which may look at them until it asks for those of the
+    /// same stream again.
+    shown: BTreeMap<u64, Vec<Pointer>>,
 }
 
 /// The captures that have begun, by their numbers.
@@ -186,7 +187,8 @@ impl Context {
         let last = BTreeMap::from([(stream.0, nodes)]);
         let origin = stream.0;
         self.captures.begun += 1;
-        let capture = Capture { graph, origin, mode, thread: thread(), is_invalid: false, last, shown: Vec::new() };
+        let capture =
+            Capture { graph, origin, mode, thread: thread(), is_invalid: false, last, shown: BTreeMap::new() };
         self.captures.list.insert(self.captures.begun, capture);
         Ok(())
     }
@@ -307,7 +309,7 @@ pub(crate) extern "C" fn cudaStreamGetCaptureInfo(stream: Pointer, status: Out<i
     })
 }
 
-/// The list of nodes is there until the next call for the same capture.
+/// The list of nodes is there until the next call for the same stream, or the end of the capture.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaStreamGetCaptureInfo_v2(
     stream: Pointer,
@@ -323,9 +325,10 @@ pub(crate) extern "C" fn cudaStreamGetCaptureInfo_v2(
         if let Some((number, capture)) = context.captures.of(stream).filter(|(_, capture)| !capture.is_invalid) {
             id.put_if_wanted(number);
             graph.put_if_wanted(Pointer(capture.graph));
-            capture.shown = capture.last[&stream.0].iter().map(|node| Pointer(node.0)).collect();
-            last.put_if_wanted(Pointer(capture.shown.as_ptr().expose_provenance() as u64));
-            count.put_if_wanted(capture.shown.len());
+            let nodes: Vec<Pointer> = capture.last[&stream.0].iter().map(|node| Pointer(node.0)).collect();
+            last.put_if_wanted(Pointer(nodes.as_ptr().expose_provenance() as u64));
+            count.put_if_wanted(nodes.len());
+            capture.shown.insert(stream.0, nodes);
         }
         Ok(())
     })

@@ -238,6 +238,8 @@ impl Context {
     fn side(&mut self, call: &str, rows: &Rows, extent: Extent, stated: Stated) -> Result<Side> {
         let span = rows.span(extent)?;
         match rows.at {
+            // A graph may have been made before its module was unloaded.
+            Start::Constant(module, _) if !self.device.has_module(module) => Err(Error::INVALID_VALUE),
             Start::Constant(module, at) => {
                 let is_inside = at.plus(span)?.get() <= self.device.constants(module).len();
                 if is_inside { Ok(Side::Constants(module, at.wide())) } else { Err(Error::INVALID_VALUE) }

@@ -51,7 +51,7 @@ pub(crate) enum HostCall {
 }
 
 /// A function that is told how the stream is.
-pub(crate) type Callback = Option<unsafe extern "C" fn(Pointer, Code, Pointer)>;
+pub(crate) type Callback = Option<unsafe extern "C-unwind" fn(Pointer, Code, Pointer)>;
 
 impl HostCall {
     /// Calls it, outside of any lock.
