@@ -38,7 +38,7 @@ struct Run {
 }
 
 /// What is done before the first step: its name, and its budget as in [`Step`].
-const SET_UP: (&str, u32) = ("set-up", 240);
+const SET_UP: (&str, u32) = ("set-up", 180);
 
 /// Every step, in the order in which they run.
 #[rustfmt::skip] // one row each
@@ -48,23 +48,23 @@ const STEPS: &[Step] = &[
     Step("deps",      5, "crates depend in one direction",  |_| deps::run()),
     Step("deny",      5, "licences of dependencies fit",    |_| deny::run()),
     Step("docs",      5, "links in the documents resolve",  |_| docs::run()),
-    Step("codegen",  60, "generated files are up to date",  |_| codegen::run(true)),
-    Step("results", 100, "pages of results are true",       |_| results::check_all()),
-    Step("clippy",  200, "no warnings in any target",       |_| clippy()),
-    Step("build",   600, "programs and tests compile",      |_| build()),
-    Step("rustdoc",  60, "the API documentation builds",    |_| rustdoc()),
-    Step("doctest",  20, "examples in comments work",       |_| doctest()),
-    Step("example",  20, "the examples run",                |_| example()),
-    Step("suite",    60, "the workloads compile and run",   |_| workloads::run()),
-    Step("programs", 60, "CUDA programs compile and run",   |_| programs::run().and_then(|()| sequences::sample())),
-    Step("traces",   20, "timelines are what runs counted", |_| traces::run()),
-    Step("pages",   150, "pages do what they say",          |run| pages::run(&run.sample, false)),
-    Step("install",  60, "an installed program works",      |_| install::check()),
-    Step("python",  120, "the Python package works",        |run| python::check(&run.sample)),
-    Step("fuzz",     60, "short fuzzing samples pass",      |_| fuzz::samples()),
-    Step("slurm",    40, "experiments run over Slurm",      |_| slurm::run()),
-    Step("cost",    120, "simulating costs what it did",    |_| host_instructions::run(true)),
-    Step("test",    300, "all tests pass",                  test),
+    Step("codegen",   60, "generated files are up to date",  |_| codegen::run(true)),
+    Step("results",   90, "pages of results are true",       |_| results::check_all()),
+    Step("clippy",   120, "no warnings in any target",       |_| clippy()),
+    Step("build",    300, "programs and tests compile",      |_| build()),
+    Step("rustdoc",   40, "the API documentation builds",    |_| rustdoc()),
+    Step("doctest",   10, "examples in comments work",       |_| doctest()),
+    Step("example",   20, "the examples run",                |_| example()),
+    Step("suite",     60, "the workloads compile and run",   |_| workloads::run()),
+    Step("programs",  60, "CUDA programs compile and run",   |_| programs::run().and_then(|()| sequences::sample())),
+    Step("traces",    20, "timelines are what runs counted", |_| traces::run()),
+    Step("pages",     80, "pages do what they say",          |run| pages::run(&run.sample, false)),
+    Step("install",   40, "an installed program works",      |_| install::check()),
+    Step("python",   120, "the Python package works",        |run| python::check(&run.sample)),
+    Step("fuzz",     100, "short fuzzing samples pass",      |_| fuzz::samples()),
+    Step("slurm",     40, "experiments run over Slurm",      |_| slurm::run()),
+    Step("cost",      60, "simulating costs what it did",    |run| host_instructions::check(&run.sample)),
+    Step("test",     420, "all tests pass",                  test),
 ];
 
 /// The variable in which `.ci/run` says when it started, in seconds of Unix time.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use serde::Deserialize;
-use spdx::Expression;
+use spdx::{Expression, ParseMode};
 
 use crate::Result;
 use crate::files::{cargo, root};
@@ -62,8 +62,8 @@ fn wrong(package: &Package, allowed: &BTreeSet<String>) -> Option<String> {
         return Some(format!("{name} {version} comes from {source}"));
     }
     let Some(license) = license else { return Some(format!("{name} {version} names no licence")) };
-    // The old way to write `OR`.
-    let Ok(expression) = Expression::parse(&license.replace('/', " OR ")) else {
+    // With old names of licences, and the old way to write `OR`.
+    let Ok(expression) = Expression::parse_mode(license, ParseMode::LAX) else {
         return Some(format!("{name} {version} has a licence that is no SPDX expression: {license}"));
     };
     let is_allowed = expression.evaluate(|required| allowed.contains(&required.to_string()));

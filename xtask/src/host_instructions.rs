@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::Result;
 use crate::files::{root, run_cargo, target};
+use crate::sample::Sample;
 
 /// The expected values of the timing model.
 const TABLE: &str = "benches/host-instructions.toml";
@@ -24,16 +25,55 @@ const TABLE: &str = "benches/host-instructions.toml";
 /// By how much a value may differ from the table's, in percent.
 const TOLERANCE: f64 = 5.0;
 
+/// How the benchmarks are compiled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Build {
+    /// As for tests, with debug assertions: nothing is compiled only to be counted.
+    Dev,
+    Release,
+}
+
+impl Build {
+    /// The key of the table that has its values.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Dev => "with_assertions",
+            Self::Release => "per_warp_instruction",
+        }
+    }
+
+    fn folder(self) -> &'static str {
+        match self {
+            Self::Dev => "debug",
+            Self::Release => "release",
+        }
+    }
+
+    fn compile(self, benchmarks: &[&str]) -> Result {
+        let mut args = vec!["build", "--locked", "-p", "raddle-benches"];
+        args.extend((self == Self::Release).then_some("--release"));
+        args.extend(benchmarks.iter().flat_map(|name| ["--bin", name]));
+        run_cargo(&args)
+    }
+}
+
 /// Prints Markdown tables, or compares the timing model with the committed one.
 pub fn run(check_only: bool) -> Result {
-    let build = ["build", "--locked", "--release", "-p", "raddle-benches", "--bin", "timing"];
-    let functional = ["--bin", "functional"];
-    run_cargo(&[&build[..], if check_only { &[] } else { &functional }].concat())?;
+    Build::Release.compile(if check_only { &["timing"] } else { &["timing", "functional"] })?;
     if !check_only {
         self::functional()?;
         gangs()?;
     }
-    timing(check_only)
+    timing(Build::Release, check_only)
+}
+
+/// The step of CI: compares the timing model as tests have it with the committed table, and complete, as it is released.
+pub fn check(sample: &Sample) -> Result {
+    if let Sample::Complete = sample {
+        return run(true);
+    }
+    Build::Dev.compile(&["timing"])?;
+    timing(Build::Dev, true)
 }
 
 /// Sizes at which every SM holds all the blocks it can.
@@ -42,7 +82,7 @@ const FILLED: [(&str, u64); 6] =
 
 /// Prints what each part of the timing model costs at sizes that fill the GPU.
 pub fn filled() -> Result {
-    run_cargo(&["build", "--locked", "--release", "-p", "raddle-benches", "--bin", "timing"])?;
+    Build::Release.compile(&["timing"])?;
     // Two at a time: each takes minutes.
     let (first, second) = FILLED.split_at(3);
     let count_all = |kernels: &[(&str, u64)]| {
@@ -75,7 +115,7 @@ type Profile = (BTreeMap<&'static str, u64>, u64);
 
 fn profile(kernel: &str, size: u64) -> Result<Profile> {
     let file = target().join(format!("callgrind.{kernel}.{size}"));
-    let (_, text) = count_to("timing", LAUNCH, &["once", kernel, &size.to_string()], &file)?;
+    let (_, text) = count_to(Build::Release, "timing", LAUNCH, &["once", kernel, &size.to_string()], &file)?;
     let warps = number_after(&text, "warp_insts ").ok_or_else(|| format!("no count in: {text}"))?;
     Ok((stages::costs(&std::fs::read_to_string(file)?), warps))
 }
@@ -96,7 +136,8 @@ fn gangs() -> Result {
         ("reduce", "65536"),
     ] {
         let per_cycle = |changes: &[&str]| -> Result<f64> {
-            let (collected, text) = count("timing", LAUNCH, &[&["once", kernel, size], changes].concat())?;
+            let (collected, text) =
+                count(Build::Release, "timing", LAUNCH, &[&["once", kernel, size], changes].concat())?;
             let cycles = number_after(&text, "cycles ").ok_or_else(|| format!("no cycles in: {text}"))?;
             Ok(collected as f64 / cycles as f64)
         };
@@ -112,7 +153,7 @@ fn functional() -> Result {
     println!("| kernel | host instructions | per thread-instruction | per warp-instruction |");
     println!("| --- | --- | --- | --- |");
     for kernel in raddle_testkit::reference::KERNELS {
-        let (collected, table) = count("functional", "raddle_exec::run::run", &["--once", kernel])?;
+        let (collected, table) = count(Build::Release, "functional", "raddle_exec::run::run", &["--once", kernel])?;
         let row = table.lines().find(|l| l.starts_with(kernel)).ok_or_else(|| format!("no row in: {table}"))?;
         let counts: Vec<f64> = row.split_whitespace().skip(1).filter_map(|w| w.parse().ok()).collect();
         let [threads, warps, ..] = counts[..] else { return Err(format!("no counts in: {row}").into()) };
@@ -124,14 +165,14 @@ fn functional() -> Result {
 
 /// The kernels of the table, with time: fails when one costs more than it says. The serial part is counted only for
 /// those who want to know.
-fn timing(check_only: bool) -> Result {
+fn timing(build: Build, check_only: bool) -> Result {
     let table: Value = toml::from_str(&std::fs::read_to_string(root().join(TABLE))?)?;
     let table = table.as_object().ok_or("the table has no kernels")?;
     // Counts do not depend on what else runs. An error goes from thread to thread as text.
     let rows: Vec<std::result::Result<Row, String>> = std::thread::scope(|scope| {
         let mut threads = Vec::new();
         for (kernel, row) in table {
-            threads.push(scope.spawn(move || Row::count(kernel, row, check_only).map_err(|e| e.to_string())));
+            threads.push(scope.spawn(move || Row::count(build, kernel, row, check_only).map_err(|e| e.to_string())));
         }
         threads.into_iter().map(|t| t.join().unwrap_or_else(|_| Err("a thread panicked".to_owned()))).collect()
     });
@@ -170,12 +211,13 @@ struct Row {
 }
 
 impl Row {
-    fn count(kernel: &str, row: &Value, check_only: bool) -> Result<Self> {
+    fn count(build: Build, kernel: &str, row: &Value, check_only: bool) -> Result<Self> {
         let number = |value: &Value| value.as_u64().ok_or_else(|| format!("{TABLE}: {kernel} lacks a number"));
         let sizes = [number(&row["sizes"][0])?, number(&row["sizes"][1])?];
-        let expected = number(&row["per_warp_instruction"])? as f64;
-        let ((base, few), (all, many)) = (timed(LAUNCH, kernel, sizes[0])?, timed(LAUNCH, kernel, sizes[1])?);
-        let serial = if check_only { None } else { Some(timed(EXCHANGE, kernel, sizes[1])?.0) };
+        let expected = number(&row[build.key()])? as f64;
+        let ((base, few), (all, many)) =
+            (timed(build, LAUNCH, kernel, sizes[0])?, timed(build, LAUNCH, kernel, sizes[1])?);
+        let serial = if check_only { None } else { Some(timed(build, EXCHANGE, kernel, sizes[1])?.0) };
         let serial = serial.map(|count| 100.0 * count as f64 / all as f64);
         let (warps, found) = (many - few, all.saturating_sub(base) as f64 / (many - few) as f64);
         Ok(Self { kernel: kernel.to_owned(), sizes, warps, found, expected, serial })
@@ -189,24 +231,24 @@ const LAUNCH: &str = "raddle_sim::gpu::Gpu::launch";
 const EXCHANGE: &str = "raddle_sim::gpu::run::Run*exchange";
 
 /// Host instructions inside a function, and warp-instructions.
-fn timed(inside: &str, kernel: &str, size: u64) -> Result<(u64, u64)> {
-    let (collected, text) = count("timing", inside, &["once", kernel, &size.to_string()])?;
+fn timed(build: Build, inside: &str, kernel: &str, size: u64) -> Result<(u64, u64)> {
+    let (collected, text) = count(build, "timing", inside, &["once", kernel, &size.to_string()])?;
     let warps = number_after(&text, "warp_insts ").ok_or_else(|| format!("no count in: {text}"))?;
     Ok((collected, warps))
 }
 
 /// Host instructions inside a function of a benchmark, and what it printed.
-fn count(benchmark: &str, inside: &str, args: &[&str]) -> Result<(u64, String)> {
-    count_to(benchmark, inside, args, Path::new("/dev/null"))
+fn count(build: Build, benchmark: &str, inside: &str, args: &[&str]) -> Result<(u64, String)> {
+    count_to(build, benchmark, inside, args, Path::new("/dev/null"))
 }
 
 /// The same, and a profile in a file.
-fn count_to(benchmark: &str, inside: &str, args: &[&str], profile: &Path) -> Result<(u64, String)> {
+fn count_to(build: Build, benchmark: &str, inside: &str, args: &[&str], profile: &Path) -> Result<(u64, String)> {
     let output = Command::new("valgrind")
         .arg("--tool=callgrind")
         .arg(format!("--callgrind-out-file={}", profile.display()))
         .arg(format!("--toggle-collect={inside}"))
-        .arg(target().join("release").join(benchmark))
+        .arg(target().join(build.folder()).join(benchmark))
         .args(args)
         .output()
         .map_err(|e| format!("valgrind: {e}; install Debian's package valgrind"))?;

@@ -129,6 +129,9 @@ int main(int, char **args) {
     } parts[] = {{"results", results}, {"nulls", nulls}, {"lists", lists}, {"constants", constants}};
     for (auto &part : parts)
         if (!only || !strcmp(only, part.name)) part.run();
+    // After all of that, a kernel still runs.
+    take<<<1, 1>>>(4, nullptr);
+    EXPECT(cudaDeviceSynchronize(), 0);
     printf("%d checked, %d wrong\n%s\n", checked, wrong, wrong ? "FAIL" : "PASS");
     return wrong != 0;
 }

@@ -117,7 +117,7 @@ impl<'a> Session<'a> {
         };
         let kernel = ptx.kernel(plan.kernel.as_deref()).map_err(|p| here(p.into()))?;
         let shape = Shape { grid: plan.grid, block: plan.block, shared: plan.shared };
-        let mut launch = self.device.shape(ModuleId::FIRST, shape);
+        let mut launch = self.device.shape(ModuleId::FIRST, shape)?;
         let sizes = self.device.virtualize(kernel, &mut launch).map_err(here)?;
         let layout = self.device.check_launch(kernel, &launch).map_err(here)?.clone();
         let own = plan.args.iter().map(|a| (&a.value, &a.at));
@@ -224,7 +224,7 @@ impl<'a> Session<'a> {
             }
             // A launch reads its textures as they are when it begins.
             self.bind_textures()?;
-            let textures = self.device.textures(ModuleId::FIRST).clone();
+            let textures = self.device.textures(ModuleId::FIRST)?.clone();
             self.device.start(&ready.kernel, &Launch { textures, ..ready.launch.clone() })?;
         }
         Ok(())

@@ -85,8 +85,7 @@ mod tests {
         ] {
             times.read(line);
         }
-        let expected = "\
- tests  seconds  test binary
+        let expected = " tests  seconds  test binary
      1      4.0  raddle-cli::cli
      2      1.8  raddle-ptx
      3      5.8  all

@@ -55,13 +55,13 @@ impl Device<'_> {
     }
 
     /// A launch with nothing said of its arguments.
-    pub(crate) fn shape(&self, module: ModuleId, Shape { grid, block, shared }: Shape) -> Launch {
-        Launch {
+    pub(crate) fn shape(&self, module: ModuleId, Shape { grid, block, shared }: Shape) -> Result<Launch, Problem> {
+        Ok(Launch {
             grid,
             block,
             dynamic_shared: shared,
             params: Vec::new(),
-            textures: self.textures(module).clone(),
+            textures: self.textures(module)?.clone(),
             objects: self.objects.clone(),
             max_thread_insts: self.setup.options.max_thread_insts,
             interrupt: self.setup.options.interrupt.clone(),
@@ -70,7 +70,7 @@ impl Device<'_> {
             outside_reads: self.setup.options.warn_of_reads.then(Arc::default),
             heap_bytes: self.heap_bytes,
             logical: None,
-        }
+        })
     }
 
     /// Launches a kernel of the module the device was made with and waits for its end.
@@ -100,7 +100,7 @@ impl Device<'_> {
         args: &[Arg],
         watch: Option<&mut Watch<'_>>,
     ) -> Result<(), Error> {
-        let mut launch = self.shape(module, shape);
+        let mut launch = self.shape(module, shape)?;
         let sizes = if module == ModuleId::FIRST { self.virtualize(kernel, &mut launch)? } else { Vec::new() };
         let layout = self.check_in(module, kernel, &launch)?.clone();
         let args: Vec<_> = args.iter().map(|a| &a.0).chain(&sizes).map(|value| (value, &None)).collect();
@@ -122,8 +122,7 @@ impl Device<'_> {
         params: Vec<u8>,
         in_time: bool,
     ) -> Result<(), Error> {
-        self.loaded(module)?;
-        let launch = Launch { params, ..self.shape(module, shape) };
+        let launch = Launch { params, ..self.shape(module, shape)? };
         self.check_in(module, kernel, &launch)?;
         self.make(module, kernel, &launch, in_time, None)
     }
@@ -140,7 +139,7 @@ impl Device<'_> {
         machine: &MachineConfig,
     ) -> Result<Residency, Error> {
         self.loaded(module)?;
-        let launch = self.shape(module, shape);
+        let launch = self.shape(module, shape)?;
         let setup = self.setup;
         let prepared = self.loaded(module)?.prepare(kernel, &setup.options)?;
         let refused = |e: raddle_sim::gpu::GpuError| Problem::new(e.to_string());

@@ -204,8 +204,8 @@ impl<'d> Device<'d> {
     }
 
     /// The textures that are bound to variables of a module.
-    pub(crate) fn textures(&self, id: ModuleId) -> &Arc<Vec<(String, Texture)>> {
-        &self.module(id).textures
+    pub(crate) fn textures(&self, id: ModuleId) -> Result<&Arc<Vec<(String, Texture)>>, Problem> {
+        Ok(&self.find_module(id)?.textures)
     }
 
     pub(crate) fn textures_mut(&mut self, id: ModuleId) -> Result<&mut Arc<Vec<(String, Texture)>>, Problem> {
