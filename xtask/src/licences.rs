@@ -28,7 +28,7 @@ const CHOICES: [&str; 8] = ["APACHE", "UNLICENSE", "ZLIB", "BOOST", "BSL", "CC0"
 /// Between two texts.
 const LINE: &str = "--------------------------------------------------------------------------------\n";
 
-/// A crate that somebody else wrote.
+/// A crate from elsewhere.
 struct Foreign {
     /// Name and version.
     name: String,

@@ -40,7 +40,7 @@ pub fn commit() -> Result<String> {
     Ok(String::from_utf8(found.stdout)?.trim().to_owned())
 }
 
-/// The same on every host and with every version of Rust (FNV-1a, and the finish of SplitMix64 so that the order of
+/// A hash that is the same on every host and with every version of Rust (FNV-1a, and the finish of SplitMix64 so that the order of
 /// similar texts is not similar).
 fn hash(text: &str) -> u64 {
     let sum = text

@@ -22,7 +22,7 @@ const EACH: u64 = 1000;
 const ENOUGH: usize = 20;
 /// A process may take so long for each of its sequences, and a minute for itself.
 const SECONDS_EACH: u64 = 2;
-/// The same under valgrind.
+/// Such a limit under valgrind.
 const VALGRIND_SECONDS_EACH: u64 = 20;
 
 /// How sequences are run: the options of `raddle exec`, and the command that runs the program, if there is one.

@@ -57,7 +57,7 @@ pub fn stopped(ending: &Stop, ptx: &PtxFile) -> String {
     plain(&stop::text(ending, &Text::new(&ptx.path, &ptx.source), ptx))
 }
 
-/// The workloads of an experiment that are files, relative to a folder. Their programs are run: whoever embeds Raddle runs
+/// The workloads of an experiment that are files, relative to a folder. Their programs are run: a program that embeds Raddle runs
 /// code of their own anyway.
 #[must_use]
 pub fn files(folder: &Path) -> Files {

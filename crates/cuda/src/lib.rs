@@ -8,7 +8,7 @@
 //! * [`toolkit`]: a folder that looks like a CUDA toolkit, from files that are inside the program.
 //! * [`clang`]: the compiler, found on this machine, and the device library made with it.
 //! * [`nvcc`]: nvcc's command line in clang's words.
-//! * [`compile_options`]: the options that a file of somebody else may have.
+//! * [`compile_options`]: the options that a program file may have.
 //! * [`launches`]: launches written as nvcc takes them and clang does not.
 //! * [`relocatable`]: kernels of several files that are linked together.
 //! * [`tools`]: what clang calls when it compiles CUDA.

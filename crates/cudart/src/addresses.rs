@@ -24,7 +24,7 @@ pub(crate) struct Area {
     start: Option<u64>,
     /// What is taken ends here.
     end: u64,
-    /// Whether addresses are enough that cannot be taken, as long as nobody uses them.
+    /// Whether addresses are enough that cannot be taken, as long as they are not used.
     needs_no_memory: bool,
 }
 

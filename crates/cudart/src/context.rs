@@ -66,7 +66,7 @@ pub(crate) struct Module {
 
 /// The context of the process.
 enum Process {
-    /// Nobody has asked for it.
+    /// It has not been asked for.
     New,
     Open(Box<Context>),
     /// There can be none; the process ends.

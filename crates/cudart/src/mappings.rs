@@ -6,14 +6,14 @@ use std::ops::Range;
 pub(crate) fn take(range: &Range<u64>) -> bool {
     let (start, length) = (range.start as usize, (range.end - range.start) as usize);
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
-    // SAFETY: a new mapping where there is none, which the kernel refuses to replace. Nobody has a reference into it.
+    // SAFETY: a new mapping where there is none, which the kernel refuses to replace. There is no reference into it.
     let found = unsafe { libc::mmap(std::ptr::without_provenance_mut(start), length, libc::PROT_NONE, flags, -1, 0) };
     if found == libc::MAP_FAILED {
         return false;
     }
     if found.addr() != start {
         // Kernels before 4.17 do not know the flag, and map elsewhere.
-        // SAFETY: the mapping was made above, and nobody has used it.
+        // SAFETY: the mapping was made above, and has not been used.
         unsafe { libc::munmap(found, length) };
         return false;
     }

@@ -67,7 +67,7 @@ impl Registered {
         self.binaries.contains_key(&binary)
     }
 
-    /// Whether memory of a fat binary's library can be used without being asked to: nobody unloads it before this is
+    /// Whether memory of a fat binary's library can be used without being asked to: it is not unloaded before this is
     /// dropped.
     pub(crate) fn stays(&self, binary: usize) -> bool {
         self.binaries.get(&binary).is_some_and(|found| !found.is_leaving)
@@ -108,7 +108,7 @@ pub(crate) fn registered() -> MutexGuard<'static, Registered> {
 
 /// Where the program or library is loaded that has an address; 0 if nothing has it.
 ///
-/// The loader has a lock of its own, which it holds while it calls our functions: nobody may ask with one of ours.
+/// The loader has a lock of its own, which it holds while it calls our functions: no thread may ask with one of ours.
 fn object(place: u64) -> u64 {
     let mut found = libc::Dl_info {
         dli_fname: std::ptr::null(),

@@ -403,7 +403,7 @@ impl Module {
                 (result, simulated.take_launches())
             });
             *broken = result.as_ref().err().and_then(breaks).map(str::to_owned);
-            // While nobody else can launch here: the exception is of this launch.
+            // While no other thread can launch here: the exception is of this launch.
             device.trouble.raise()?;
             Ok((result, launched, record, asked.arrays))
         })?;

@@ -1,5 +1,5 @@
 //! What goes wrong while a launch runs, in Python: an exception in a callback, Ctrl-C, or a callback that waits for
-//! somebody who waits for the launch.
+//! a thread that waits for the launch.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -50,7 +50,7 @@ impl Tried {
         output(self.raddle(&["cc"]).args(options).arg(source).args(["-o", name])).map(drop)
     }
 
-    /// Runs a program, for a minute at most. Nobody writes or closes its standard input.
+    /// Runs a program, for a minute at most. Its standard input is neither written nor closed.
     fn attempt(&self, options: &[&str], program: &[&str]) -> Result<Output> {
         let mut command = Command::new("timeout");
         command.arg("60").arg(&self.raddle).arg("exec").args(options).args(program).current_dir(&self.folder);

@@ -1,7 +1,7 @@
 //! What the programs of one `raddle exec` write together: `make test` may start many, one after another or at once.
 //!
 //! Each process that calls the library takes a number from a folder that they share. The table of counters is made of
-//! all their parts when the command ends; timelines and pages are of one process, so later ones get names of their own.
+//! the counts of all when the command ends; timelines and pages are of one process, so later ones get names of their own.
 
 use super::options::Options;
 use crate::exit::Failure;
@@ -45,12 +45,12 @@ impl Session {
         let Some(path) = &self.stats else { return Ok(()) };
         let cannot = |error: io::Error| Problem::new(format!("cannot read {}: {error}", self.folder.display()));
         let files = fs::read_dir(&self.folder).map_err(cannot)?.collect::<Result<Vec<_>, _>>().map_err(cannot)?;
-        let mut parts = Vec::new();
+        let mut counts = Vec::new();
         for file in files.iter().map(fs::DirEntry::path).filter(|path| path.extension().is_some()) {
             let text = input::bytes(&file, input::MAX_DATA).map_err(cannot)?;
-            parts.push(serde_json::from_slice(&text).map_err(|error| cannot(error.into()))?);
+            counts.push(serde_json::from_slice(&text).map_err(|error| cannot(error.into()))?);
         }
-        let rows = merged(parts);
+        let rows = merged(counts);
         if rows.is_empty() {
             out::talk(&format!("no kernel was launched: {} has no rows", path.display()));
         }
@@ -66,17 +66,17 @@ impl Drop for Session {
 
 /// What a process counted.
 #[derive(Serialize, Deserialize)]
-struct Part {
+struct ProcessCounts {
     process: u64,
     program: String,
     rows: Vec<Row>,
 }
 
 /// All rows, by process; launches are counted through.
-fn merged(mut parts: Vec<Part>) -> Vec<Row> {
-    parts.sort_by_key(|part| part.process);
+fn merged(mut counts: Vec<ProcessCounts>) -> Vec<Row> {
+    counts.sort_by_key(|counts| counts.process);
     let (mut all, mut before) = (Vec::new(), 0);
-    for Part { process, program, rows } in parts {
+    for ProcessCounts { process, program, rows } in counts {
         let launches = rows.iter().map(|row| row.launch + 1).max().unwrap_or(0);
         all.extend(rows.into_iter().map(|row| Row {
             launch: before + row.launch,
@@ -122,9 +122,9 @@ impl Member {
     pub fn leave(&self, program: String, rows: Vec<Row>) -> Result<(), Problem> {
         let path = self.folder.join(format!("{}.json", self.number));
         let cannot = |error: io::Error| Problem::new(format!("cannot write {}: {error}", path.display()));
-        let part = Part { process: self.number, program, rows };
-        let bytes = serde_json::to_vec(&part).map_err(|error| cannot(error.into()))?;
-        // A part is read only when it is whole.
+        let counts = ProcessCounts { process: self.number, program, rows };
+        let bytes = serde_json::to_vec(&counts).map_err(|error| cannot(error.into()))?;
+        // A file is read only when it is whole.
         let new = self.folder.join(format!("{}-new", self.number));
         fs::write(&new, bytes).and_then(|()| fs::rename(&new, &path)).map_err(cannot)
     }

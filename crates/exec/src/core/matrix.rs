@@ -110,7 +110,7 @@ leveled! {
 
 impl Core<'_> {
     /// Executes a matrix instruction of the lanes of `mask`, which have come together; `moved` are then what it has
-    /// read from memory or written there, if somebody asks.
+    /// read from memory or written there, if the caller asks.
     ///
     /// # Errors
     /// When they are not all lanes of a warp, disagree on where a matrix is, or its place is not memory.

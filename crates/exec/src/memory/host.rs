@@ -23,7 +23,7 @@ impl HostBytes {
     ///
     /// # Safety
     /// They must be there and be initialised until the value is dropped, and no other `HostBytes` may have any of them.
-    /// While a launch or a copy uses them, nobody else may write them.
+    /// While a launch or a copy uses them, no other thread may write them.
     #[allow(unsafe_code)]
     #[must_use]
     pub unsafe fn new(start: NonNull<u8>, len: usize) -> Self {
@@ -43,7 +43,7 @@ impl Deref for HostBytes {
     #[inline]
     #[allow(unsafe_code)]
     fn deref(&self) -> &[u8] {
-        // SAFETY: the bytes are there and nobody writes them during an access, as `new` was told.
+        // SAFETY: the bytes are there and no thread writes them during an access, as `new` was told.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 }
@@ -52,7 +52,7 @@ impl DerefMut for HostBytes {
     #[inline]
     #[allow(unsafe_code)]
     fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and nobody else has a `HostBytes` of them.
+        // SAFETY: as above, and there is no other `HostBytes` of them.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 }

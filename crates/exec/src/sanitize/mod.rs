@@ -87,7 +87,7 @@ pub struct Sanitizer<'p> {
     ops: &'p [Op],
     origins: &'p [Origin],
     facts: Vec<Fact>,
-    /// Whether reads of shared memory that nobody has written are reported.
+    /// Whether reads of shared memory that was never written are reported.
     checks_shared_init: bool,
     /// Whether it is shown what matrix instructions, textures and surfaces access: [`Notes`] leave that out.
     sees_all: bool,
@@ -130,7 +130,7 @@ impl<'p> Sanitizer<'p> {
         }
     }
 
-    /// The same, where [`Self::executed`] and [`Self::moved`] tell it of every access.
+    /// As [`Self::new`], where [`Self::executed`] and [`Self::moved`] tell it of every access.
     pub(crate) fn seeing_all(program: &'p Program, launch: &'p Launch) -> Self {
         Self { sees_all: true, ..Self::new(program, launch) }
     }

@@ -26,7 +26,7 @@ impl ModuleId {
 pub enum ModuleFile<'d> {
     /// It outlives the device.
     Lent(&'d PtxFile),
-    /// It is there as long as somebody has it.
+    /// It is there as long as a reference to it is kept.
     Kept(Arc<PtxFile>),
 }
 
@@ -139,7 +139,7 @@ impl<'d> Device<'d> {
         self.add(ModuleFile::Lent(ptx), &BTreeMap::new())
     }
 
-    /// The same for a file that nobody else keeps, with some of its global variables, by name, at addresses where there is
+    /// As above for a file that only the device keeps, with some of its global variables, by name, at addresses where there is
     /// memory for them.
     ///
     /// # Errors

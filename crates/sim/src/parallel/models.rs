@@ -18,7 +18,7 @@ const LENGTH: Cycle = 5;
 /// Parts that count the windows they have run in.
 struct Parts {
     windows: Vec<AtomicU64>,
-    /// The same, counted so that no run is lost: two threads must not run a part in one window.
+    /// Runs parts and counts them, so that no run is lost: two threads must not run a part in one window.
     runs: Vec<StdUsize>,
     /// A helper fails at this part.
     fails_at: Option<usize>,

@@ -15,13 +15,13 @@ use std::sync::Arc;
 /// Cases: a line `== name, blocks x threads: what is found`, then the body of a kernel.
 const CASES: &str = include_str!("cases.txt");
 
-/// The same, where only the functional machine says what is accessed.
+/// What is found where only the functional machine says what is accessed.
 const WITHOUT_TIME: &str = include_str!("without_time.txt");
 
 /// What every body finds: `%t` is the thread, `%b` its block, `%out` a buffer of 1,024 words of which the host has
 /// written the first 512, `%o` its word of the thread, `%s` the
 /// byte address of the thread's word in the shared array `s` of 256 words. `tex` and `surf` are 16 words of the buffer
-/// that nobody has written.
+/// that was never written.
 const HEAD: &str = "\
 .version 8.0
 .target sm_90
@@ -239,7 +239,7 @@ fn atomics(is_written: bool) -> Vec<Case> {
             let head = format!("cvt.u64.u32 %rd1, %s;\ncvta.shared.u64 %rd0, %rd1;\n{store}");
             let reads = format!("atom{order}{space}.{op}.{ty} {register}1, {address}{values};");
             let reduces = format!("red{order}{space}.{op}.{ty} {address}{values};");
-            // The result of an exchange is stored: a result that nobody reads does not count.
+            // The result of an exchange is stored: a result that is not read does not count.
             let used = format!("{reads}\nst.global.b{} [%out], {register}1;", if bits == "16x2" { "32" } else { bits });
             let has_reduction = !matches!(op, "exch" | "cas");
             for text in [Some(used), has_reduction.then_some(reduces)].into_iter().flatten() {

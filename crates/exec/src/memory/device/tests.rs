@@ -49,7 +49,7 @@ fn memory_of_the_host_is_used_in_place() {
     let mut m = DeviceMemory::new();
     m.alloc("a", 256).unwrap();
     let bytes = NonNull::from(Vec::leak(vec![0u8; 64]));
-    // SAFETY: nobody else has these bytes, and they stay.
+    // SAFETY: nothing else has these bytes, and they stay.
     #[allow(unsafe_code)]
     let bytes = unsafe { HostBytes::new(bytes.cast(), 64) };
     let base = bytes.address();

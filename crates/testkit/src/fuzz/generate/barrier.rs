@@ -197,7 +197,7 @@ fn producers(writer: &mut Writer, warps: u32) {
     writer.line(&format!("mad.lo.u32 {place}, {place}, 4, {base};"));
     writer.line(&format!("ld.shared.b32 {place}, [{place}+{at}];"));
     writer.fold(&place);
-    // Nobody waits for the last of them.
+    // No warp waits for the last of them.
     let (q, skip) = (writer.p(), writer.label("LAST"));
     writer.line(&format!("add.u32 {number}, {turn}, 2;"));
     writer.line(&format!("setp.ge.u32 {q}, {number}, {rounds};"));

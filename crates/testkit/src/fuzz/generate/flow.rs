@@ -86,7 +86,7 @@ pub(super) fn exit(writer: &mut Writer) {
     }
 }
 
-/// The same in a function.
+/// Irreducible flow in a function.
 fn called(writer: &mut Writer) {
     let name = writer.label("f");
     let outer = (std::mem::take(&mut writer.body), std::mem::take(&mut writer.registers));

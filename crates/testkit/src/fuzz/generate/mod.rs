@@ -129,7 +129,7 @@ pub fn keyed_kernel(seed: u64) -> String {
     with_weights(rng, seed, Size::Small, (&weights, Source::Key))
 }
 
-/// The same with one feature only.
+/// A kernel with one feature only.
 #[must_use]
 pub fn kernel_of(feature: Feature, seed: u64) -> String {
     with_weights(Rng::new(seed), seed, Size::Full, (&Weights::only(feature), Source::State))
@@ -196,7 +196,7 @@ fn by_table(writer: &mut Writer, weights: &Weights) {
         writer.line(&format!("{arm}:"));
         block_statement(writer, weights, 1);
         writer.line(&format!("bra {end};"));
-        // Nobody comes from here to the other.
+        // No branch leads from here to the other.
         writer.forget();
     }
     writer.line(&format!("{end}:"));

@@ -59,7 +59,7 @@ impl Object {
     }
 }
 
-/// One of the kernel's textures, or surfaces that nobody stores to; as it stands in an instruction.
+/// One of the kernel's textures, or surfaces that are never stored to; as it is written in an instruction.
 pub(super) fn object(writer: &mut Writer, is_surface: bool) -> String {
     let known: Vec<usize> = (0..writer.objects.len())
         .filter(|n| writer.objects[*n].is_surface == is_surface && !writer.objects[*n].is_written)

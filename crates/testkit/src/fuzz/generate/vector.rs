@@ -98,7 +98,7 @@ pub(super) fn emit(writer: &mut Writer) {
     }
 }
 
-/// A load from one of the buffers that nobody writes to.
+/// A load from one of the buffers that are never written.
 fn constant(writer: &mut Writer) {
     let access = Access::random(writer);
     let (buffer, bytes) = *writer.rng.pick(&[
@@ -180,7 +180,7 @@ fn shared(writer: &mut Writer) {
     });
 }
 
-/// The same in local memory, which functions have too.
+/// Loads and stores in local memory, which functions have too.
 pub(super) fn local(writer: &mut Writer) {
     let name = writer.label("own");
     writer.line(&format!(".local .align 16 .b8 {name}[32];"));

@@ -84,7 +84,7 @@ pub(super) struct Writer {
     pub(super) shared: u32,
     /// The most that were taken.
     pub(super) most_shared: u32,
-    /// The next barrier that nobody uses.
+    /// The next barrier that is not used.
     next_barrier: u32,
     /// Threads may exit here, but for the first of four.
     pub(super) may_exit: bool,
@@ -241,7 +241,7 @@ impl Writer {
     }
 
     /// In kernels with a key, often lets a load write one of the registers of its own address. `operands` are those of
-    /// the address, which nobody reads again. `wider` says whether it may go to a register wider than the value.
+    /// the address, which is not read again. `wider` says whether it may go to a register wider than the value.
     pub(super) fn overwrite(&mut self, into: &mut [String], operands: &str, wider: bool) {
         if !self.has_key() || self.rng.one_in(3) {
             return;
@@ -300,7 +300,7 @@ impl Writer {
         self.value_of("%h", kind)
     }
 
-    /// The same made of another register of 32 bits.
+    /// A value made of another register of 32 bits.
     pub(super) fn value_of(&mut self, from: &str, kind: char) -> String {
         let r = self.r();
         let by = self.rng.next_u32();
@@ -339,7 +339,7 @@ impl Writer {
         d
     }
 
-    /// Takes shared memory that nobody has used since the last barrier of all; where it begins, if there is enough.
+    /// Takes shared memory that has not been used since the last barrier of all; where it begins, if there is enough.
     pub(super) fn take_shared(&mut self, bytes: u32) -> Option<u32> {
         let at = self.shared;
         let end = (at + bytes).next_multiple_of(32);
@@ -369,7 +369,7 @@ impl Writer {
         r
     }
 
-    /// Takes barriers that nobody has used since the last barrier of all; the number of the first, if there are enough.
+    /// Takes barriers that have not been used since the last barrier of all; the number of the first, if there are enough.
     pub(super) fn take_barriers(&mut self, count: u32) -> Option<u32> {
         let first = self.next_barrier;
         if first + count > BARRIERS {
