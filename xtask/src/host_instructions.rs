@@ -61,7 +61,7 @@ impl Build {
 pub fn run(check_only: bool) -> Result {
     Build::Release.compile(if check_only { &["timing"] } else { &["timing", "functional"] })?;
     if !check_only {
-        self::functional()?;
+        functional()?;
         gangs()?;
     }
     timing(Build::Release, check_only)

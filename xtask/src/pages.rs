@@ -301,11 +301,6 @@ fn changed(text: &str, diff: &str) -> std::result::Result<String, &'static str> 
     }
 }
 
-/// What depends on mechanisms is compiled again in the copy; without optimisation, because that is quicker and little of
-/// the time of a simulation is spent there.
-const UNOPTIMISED: [&str; 6] =
-    ["raddle-cli", "raddle-lab", "raddle-runtime", "raddle-testkit", "raddle-workloads", "xtask"];
-
 /// Copies the work tree and what has been built of it to `target/pages`.
 ///
 /// Cargo rebuilds what is newer than its output, and calls crates by their place in the workspace. So in a copy that
