@@ -239,7 +239,12 @@ impl Guest {
         let profiled = Profiled::new(&about.display().to_string(), &machine.config, kernels, sources);
         let view = &self.options.view;
         match self.options.json {
-            true => out::talk(&profiled.json().to_string()),
+            true => {
+                let mut value = profiled.json();
+                // Nothing but the data: it shares stderr with what is told.
+                value["note"] = self.source_files.note().into();
+                out::talk(&value.to_string());
+            }
             false => out::talk(&view.text(&profiled, true)),
         }
         if let Err(failure) = view.page(&profiled) {
