@@ -18,8 +18,8 @@ use nix::sys::time::{TimeVal, TimeValLike};
 use crate::files::{cargo, run_cargo, run_command};
 use crate::sample::Sample;
 use crate::{
-    Result, codegen, deny, deps, docs, fmt, fuzz, host_instructions, install, pages, programs, python, results, slurm,
-    tidy, traces, workloads,
+    Result, codegen, deny, deps, docs, fmt, fuzz, host_instructions, install, pages, programs, python, results,
+    sequences, slurm, tidy, traces, workloads,
 };
 use test_times::TestTimes;
 
@@ -56,7 +56,7 @@ const STEPS: &[Step] = &[
     Step("doctest",   10, "examples in comments work",       |_| doctest()),
     Step("example",   20, "the examples run",                |_| example()),
     Step("suite",     60, "the workloads compile and run",   |_| workloads::run()),
-    Step("programs",  60, "CUDA programs compile and run",   |_| programs::run()),
+    Step("programs",  60, "CUDA programs compile and run",   |_| programs::run().and_then(|()| sequences::sample())),
     Step("traces",    20, "timelines are what runs counted", |_| traces::run()),
     Step("pages",     80, "pages do what they say",          |run| pages::run(&run.sample, false)),
     Step("install",   40, "an installed program works",      |_| install::check()),

@@ -50,8 +50,12 @@ impl Build {
     }
 
     fn compile(self, benchmarks: &[&str]) -> Result {
-        let mut args = vec!["build", "--locked", "-p", "raddle-benches"];
-        args.extend((self == Self::Release).then_some("--release"));
+        let mut args = vec!["build", "--locked"];
+        args.extend(match self {
+            // With the features that everything else has: then all but the benchmark is there.
+            Self::Dev => &["--workspace"][..],
+            Self::Release => &["--release", "-p", "raddle-benches"],
+        });
         args.extend(benchmarks.iter().flat_map(|name| ["--bin", name]));
         run_cargo(&args)
     }

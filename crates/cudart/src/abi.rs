@@ -157,6 +157,11 @@ impl<T> Out<T> {
         Pointer(self.0.expose_provenance() as u64)
     }
 
+    /// Refuses null before a call changes anything, where a result must be wanted.
+    pub(crate) fn check(&self) -> Result {
+        if self.is_null() { Err(Error::INVALID_VALUE) } else { Ok(()) }
+    }
+
     /// Puts the result there.
     pub(crate) fn put(&self, value: T) -> Result {
         self.put_at(0, value)
@@ -334,6 +339,7 @@ mod tests {
             assert!(Pointer::NULL.host(0).is_empty() && Pointer::NULL.host_mut(0).is_empty());
         }
         assert_eq!(Out::from(Pointer::NULL).put(1u8), Err(Error::INVALID_VALUE));
+        assert_eq!(Out::<u8>::NULL.check(), Err(Error::INVALID_VALUE));
         assert_eq!(In::<u8>::from(Pointer::NULL).get(), Err(Error::INVALID_VALUE));
         assert_eq!(Name::at(Pointer::NULL).text(), Err(Error::INVALID_VALUE));
     }

@@ -196,6 +196,7 @@ fn there(at: Pointer, bytes: Size) -> Result<Vec<u8>> {
 #[unsafe(no_mangle)]
 extern "C" fn cuModuleLoadData(module: Out<Pointer>, data: Pointer) -> Code {
     api(|context| {
+        module.check()?;
         let text = image(data)?;
         let loaded = context.load(text)?;
         module.put(context.keep_module(loaded))
@@ -210,6 +211,7 @@ extern "C" fn cuModuleLoadDataEx(module: Out<Pointer>, data: Pointer) -> Code {
 #[unsafe(no_mangle)]
 extern "C" fn cuModuleLoad(module: Out<Pointer>, path: Name) -> Code {
     api(|context| {
+        module.check()?;
         let path = path.text()?;
         let bytes = std::fs::read(&path).map_err(|_| Error(301))?;
         let text = match fat_binary::ptx(&bytes) {

@@ -6,7 +6,7 @@
 
 use crate::addresses::{reserve_shared, shared_start};
 use crate::error::{Error, Result};
-use raddle_exec::memory::HostBytes;
+use raddle_exec::memory::{HostBytes, MAX_DEVICE_BYTES};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
@@ -20,6 +20,8 @@ const MOST_APART: usize = 8192;
 #[derive(Debug)]
 struct Block {
     bytes: usize,
+    /// Those it was asked for with.
+    flags: u32,
     /// Whether it is a mapping of its own.
     is_apart: bool,
 }
@@ -36,8 +38,11 @@ fn pointer(address: u64) -> *mut libc::c_void {
 }
 
 impl HostMemory {
-    /// Allocates zeroed bytes.
-    pub(crate) fn alloc(&mut self, bytes: u64) -> Result<HostBytes> {
+    /// Allocates zeroed bytes, no more at once than the device has: what the host has differs from host to host.
+    pub(crate) fn alloc(&mut self, bytes: u64, flags: u32) -> Result<HostBytes> {
+        if bytes > MAX_DEVICE_BYTES {
+            return Err(Error::MEMORY_ALLOCATION);
+        }
         let at = self.next.map_or_else(shared_start, Ok)?;
         let size = bytes.max(1).checked_next_multiple_of(PAGE);
         let end = size.and_then(|size| at.checked_add(size)).ok_or(Error::MEMORY_ALLOCATION)?;
@@ -58,16 +63,21 @@ impl HostMemory {
         }
         self.next = Some(next);
         let bytes = usize::try_from(bytes).map_err(|_| Error::MEMORY_ALLOCATION)?;
-        self.list.insert(at, Block { bytes: (end - at) as usize, is_apart });
+        self.list.insert(at, Block { bytes: (end - at) as usize, flags, is_apart });
         let start = NonNull::new(pointer(at).cast()).ok_or(Error::MEMORY_ALLOCATION)?;
         // SAFETY: the bytes are there, all zero, until they are freed, before which the device forgets them. No other
         // allocation has them. Host code leaves them alone while kernels run.
         Ok(unsafe { HostBytes::new(start, bytes) })
     }
 
+    /// The flags of the allocation that starts at an address.
+    pub(crate) fn flags(&self, address: u64) -> Option<u32> {
+        self.list.get(&address).map(|block| block.flags)
+    }
+
     /// Frees an allocation, of which nothing may be in use any more.
     pub(crate) fn free(&mut self, address: u64) {
-        let Some(Block { bytes, is_apart }) = self.list.remove(&address) else { return };
+        let Some(Block { bytes, is_apart, .. }) = self.list.remove(&address) else { return };
         // SAFETY: they were allocated here, and the device has forgotten them; host code that still uses them reads zeros
         // or is ended by a signal.
         unsafe {
@@ -93,11 +103,11 @@ mod tests {
     fn addresses_are_one_after_the_other_however_many_there_are() {
         let mut memory = HostMemory::default();
         const ALL: u64 = 70_000;
-        let base = memory.alloc(10).unwrap().address();
+        let base = memory.alloc(10, 0).unwrap().address();
         let before = resident();
         let each = PAGE + GUARD;
         for number in 1..ALL {
-            let mut bytes = memory.alloc(1 + number % PAGE).unwrap();
+            let mut bytes = memory.alloc(1 + number % PAGE, 0).unwrap();
             assert_eq!(bytes.address(), base + number * each);
             if number % 8 == 0 {
                 assert_eq!(bytes[0], 0);
@@ -109,7 +119,11 @@ mod tests {
         (0..ALL).for_each(|number| memory.free(base + number * each));
         let left = resident().saturating_sub(before);
         assert!(left < touched / 2, "{left} of {touched}");
-        assert_eq!(memory.alloc(1).unwrap().address(), base + ALL * each, "no address is used twice");
-        assert!(memory.alloc(u64::MAX).is_err() && memory.alloc(u64::MAX - 5000).is_err());
+        let last = memory.alloc(1, 4).unwrap().address();
+        assert_eq!(last, base + ALL * each, "no address is used twice");
+        assert_eq!([memory.flags(last), memory.flags(base)], [Some(4), None]);
+        for bytes in [MAX_DEVICE_BYTES + 1, u64::MAX - 5000, u64::MAX] {
+            assert_eq!(memory.alloc(bytes, 0).err(), Some(Error::MEMORY_ALLOCATION));
+        }
     }
 }

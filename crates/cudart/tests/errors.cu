@@ -47,6 +47,63 @@ int main() {
     EXPECT(cudaHostUnregister(host), cudaSuccess);
     EXPECT(cudaHostGetDevicePointer(&any, host, 0), cudaErrorInvalidValue);
 
+    // Flags, and arguments of which one is wrong: nothing is written then, and nothing allocated.
+    unsigned flags = 0;
+    size_t before = 0, after = 0, total = 0;
+    EXPECT(cudaMemGetInfo(&before, &total), cudaSuccess);
+    EXPECT(cudaMemGetInfo(&after, nullptr), cudaErrorInvalidValue);
+    EXPECT(after ? cudaErrorUnknown : cudaSuccess, cudaSuccess);
+    EXPECT(cudaHostAlloc(&any, 16, 8), cudaErrorInvalidValue);
+    EXPECT(cudaHostAlloc(&any, size_t(1) << 40, 0), cudaErrorMemoryAllocation);
+    EXPECT(cudaMallocManaged(&any, 16, 0), cudaErrorInvalidValue);
+    EXPECT(cudaMallocManaged(&any, 16, cudaMemAttachGlobal | cudaMemAttachHost), cudaErrorInvalidValue);
+    EXPECT(cudaHostRegister(host, sizeof host, 256), cudaErrorInvalidValue);
+    EXPECT(cudaHostRegister(host, sizeof host, cudaHostRegisterReadOnly), cudaErrorNotSupported);
+    EXPECT(cudaHostGetDevicePointer(&any, p, 0), cudaErrorInvalidValue);
+    EXPECT(cudaHostGetFlags(&flags, p), cudaErrorInvalidValue);
+    EXPECT(cudaHostAlloc(&any, 16, cudaHostAllocMapped | cudaHostAllocWriteCombined), cudaSuccess);
+    EXPECT(cudaHostGetFlags(&flags, any), cudaSuccess);
+    EXPECT(flags == (cudaHostAllocMapped | cudaHostAllocWriteCombined) ? cudaSuccess : cudaErrorUnknown, cudaSuccess);
+    EXPECT(cudaHostGetDevicePointer(&any, any, 1), cudaErrorInvalidValue);
+    EXPECT(cudaFreeHost(any), cudaSuccess);
+    cudaArray_t array = nullptr;
+    cudaChannelFormatDesc bytes_only = cudaCreateChannelDesc<unsigned char>();
+    EXPECT(cudaMallocArray(&array, &bytes_only, 8, 2, 1u << 30), cudaErrorInvalidValue);
+    EXPECT(cudaMallocArray((cudaArray_t *)nullptr, &bytes_only, 8, 2), cudaErrorInvalidValue);
+    EXPECT(cudaMemGetInfo(&after, &total), cudaSuccess);
+    EXPECT(after == before ? cudaSuccess : cudaErrorUnknown, cudaSuccess);
+
+    // An array is on the device, whatever the direction says of it.
+    EXPECT(cudaMallocArray(&array, &bytes_only, 8, 2), cudaSuccess);
+    cudaMemcpy3DParms volume = {};
+    volume.srcPtr = make_cudaPitchedPtr(host, 8, 8, 2);
+    volume.dstArray = array;
+    volume.extent = make_cudaExtent(8, 2, 1);
+    volume.kind = cudaMemcpyHostToHost;
+    EXPECT(cudaMemcpy3D(&volume), cudaSuccess);
+    EXPECT(cudaFreeArray(array), cudaSuccess);
+
+    // Constants are on the device.
+    cudaPointerAttributes attributes = {};
+    EXPECT(cudaGetSymbolAddress(&any, table), cudaSuccess);
+    EXPECT(cudaPointerGetAttributes(&attributes, any), cudaSuccess);
+    EXPECT(attributes.type == cudaMemoryTypeDevice ? cudaSuccess : cudaErrorUnknown, cudaSuccess);
+
+    // Attributes of kernels, and how many blocks an SM holds.
+    int shared = 0, blocks = -1;
+    const cudaFuncAttribute dynamic = cudaFuncAttributeMaxDynamicSharedMemorySize;
+    EXPECT(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlock, 0), cudaSuccess);
+    EXPECT(cudaFuncSetAttribute(nothing, dynamic, shared), cudaSuccess);
+    EXPECT(cudaFuncSetAttribute(nothing, dynamic, shared + 1), cudaErrorInvalidValue);
+    EXPECT(cudaFuncSetAttribute(nothing, dynamic, -1), cudaErrorInvalidValue);
+    EXPECT(cudaFuncSetAttribute(nothing, cudaFuncAttributePreferredSharedMemoryCarveout, 100), cudaSuccess);
+    EXPECT(cudaFuncSetAttribute(nothing, cudaFuncAttributePreferredSharedMemoryCarveout, 101), cudaErrorInvalidValue);
+    EXPECT(cudaFuncSetAttribute(nothing, (cudaFuncAttribute)7, 0), cudaErrorInvalidValue);
+    EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, 1024, 0), cudaSuccess);
+    EXPECT(blocks > 0 ? cudaSuccess : cudaErrorUnknown, cudaSuccess);
+    EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, 1025, 0), cudaSuccess);
+    EXPECT(blocks == 0 ? cudaSuccess : cudaErrorUnknown, cudaSuccess);
+
     // Copies.
     EXPECT(cudaMemcpy(p, host, sizeof host, cudaMemcpyHostToDevice), cudaSuccess);
     EXPECT(cudaMemcpy(p, host, 65, cudaMemcpyHostToDevice), cudaErrorInvalidValue);

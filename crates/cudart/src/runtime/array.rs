@@ -1,6 +1,6 @@
 //! Arrays: memory for textures and surfaces, in rows.
 
-use super::memory::{Extent, Kind};
+use super::memory::{Extent, Kind, check_flags};
 use crate::abi::{In, Out, Pointer, Size};
 use crate::context::{Context, api};
 use crate::error::{Code, Error, Result};
@@ -28,6 +28,11 @@ impl Texel {
         if all.iter().all(is_size) && self.x > 0 { Ok(()) } else { Err(Error::INVALID_CHANNEL) }
     }
 }
+
+/// Flags of arrays: for surfaces, for gathers, sparse, mapped later.
+const FLAGS: u32 = 0x02 | 0x08 | 0x40 | 0x80;
+/// Those of `cudaMalloc3DArray`: layers and cubes too.
+const FLAGS_3D: u32 = FLAGS | 0x01 | 0x04;
 
 /// An array.
 #[derive(Clone, Debug)]
@@ -64,6 +69,8 @@ impl Context {
 #[unsafe(no_mangle)]
 extern "C" fn cudaMallocArray(out: Out<Pointer>, texel: In<Texel>, width: Size, height: Size, flags: u32) -> Code {
     api(|context| {
+        out.check()?;
+        check_flags(flags, FLAGS)?;
         let extent = Extent { width, height, depth: Size::ZERO };
         out.put(context.new_array("cudaMallocArray", texel.get()?, extent, flags)?)
     })
@@ -71,7 +78,11 @@ extern "C" fn cudaMallocArray(out: Out<Pointer>, texel: In<Texel>, width: Size, 
 
 #[unsafe(no_mangle)]
 extern "C" fn cudaMalloc3DArray(out: Out<Pointer>, texel: In<Texel>, extent: Extent, flags: u32) -> Code {
-    api(|context| out.put(context.new_array("cudaMalloc3DArray", texel.get()?, extent, flags)?))
+    api(|context| {
+        out.check()?;
+        check_flags(flags, FLAGS_3D)?;
+        out.put(context.new_array("cudaMalloc3DArray", texel.get()?, extent, flags)?)
+    })
 }
 
 #[unsafe(no_mangle)]

@@ -1,7 +1,7 @@
 //! Copies and fills. Each is made into an operation, which the stream performs.
 
 use super::array::Array;
-use super::memory::{Extent, PitchedPointer};
+use super::memory::{Extent, Kind, PitchedPointer};
 use super::stream::copy::{Copy, Fill, Rows, Start};
 use super::stream::{DEFAULT, Operation, enqueued};
 use crate::abi::{In, Pointer, Size};
@@ -57,7 +57,12 @@ pub(crate) struct Copy3D {
 pub(crate) fn volume(context: &Context, call: &'static str, what: In<Copy3D>) -> Result<Operation> {
     let what = what.get()?;
     let texel = |array: Pointer| context.arrays.get(&array.0).map(|array| Size::new(array.texel.bytes()));
-    let bytes = texel(what.to_array).or(texel(what.from_array)).unwrap_or(Size::ONE);
+    let (to, from) = (texel(what.to_array), texel(what.from_array));
+    let bytes = to.or(from).unwrap_or(Size::ONE);
+    // Two arrays must have elements of the same size.
+    if from.is_some_and(|from| from != bytes) {
+        return Err(Error::INVALID_VALUE);
+    }
     let extent = Extent { width: what.extent.width.times(bytes)?, ..what.extent };
     let to = context.rows_of(what.to_array, what.to_place, what.to, extent)?;
     let from = context.rows_of(what.from_array, what.from_place, what.from, extent)?;
@@ -79,6 +84,8 @@ impl Context {
         let offset = plane.times(place.depth)?.plus(pitch.times(place.height)?)?.plus(place.width)?;
         let start = at.plus(offset)?;
         let is_past = self.device.memory().holder(at.0).is_some_and(|holder| start.0 >= holder.base + holder.len());
+        // The program's own memory can continue after the part that is registered.
+        let is_past = is_past && self.kind_at(at) != Some(Kind::Registered);
         if at == Pointer::NULL || is_past {
             return Err(Error::INVALID_VALUE);
         }
@@ -102,7 +109,7 @@ impl Context {
         }
         let plane = pitch.times(height)?;
         let offset = plane.times(place.depth)?.plus(pitch.times(place.height)?)?.plus(place.width)?;
-        Ok(Rows { at: Start::Address(array.at.plus(offset)?), pitch, plane })
+        Ok(Rows { at: Start::Array(array.at.plus(offset)?), pitch, plane })
     }
 
     /// A copy between rows of memory and of an array; `is_to` where it is to the array.

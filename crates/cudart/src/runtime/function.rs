@@ -1,12 +1,17 @@
 //! Kernels: launches, attributes and occupancy.
 
+use super::memory::check_flags;
 use super::stream::{Operation, enqueued, on_stream, per_thread};
 use crate::abi::{Dim3, In, Out, Pointer, Size};
 use crate::context::{Context, api};
 use crate::error::{Code, Error, Result};
-use raddle_runtime::device::Shape;
+use raddle_exec::memory::DeviceMemory;
+use raddle_exec::{Image, Launch, Program};
+use raddle_runtime::device::{ModuleId, Shape};
+use raddle_sim::residency::Residency;
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
+use std::ops::RangeInclusive;
 
 /// The most threads of a block, and the most blocks of a grid in each direction.
 const MAX_THREADS: u32 = 1024;
@@ -112,15 +117,35 @@ impl Context {
     /// Registers per thread, and blocks of this shape an SM holds; none when not one fits.
     fn residency(&mut self, function: Pointer, shape: Shape) -> Result<(u32, u32)> {
         let (module, kernel) = self.kernel(function)?;
-        let machine = self.guest.properties();
-        match self.device.residency(module, &kernel, shape, machine) {
-            Ok(found) => Ok((found.registers, found.ctas)),
-            Err(_) => Ok((0, 0)),
+        // An SM may have room for more threads than a block may have.
+        if shape.block.iter().try_fold(1u32, |all, n| all.checked_mul(*n)).is_none_or(|all| all > MAX_THREADS) {
+            return Ok((0, 0));
         }
+        let found = self.device.residency(module, &kernel, shape, self.guest.properties()).ok();
+        let found = found.or_else(|| self.decoded_residency(module, &kernel, shape));
+        Ok(found.map_or((0, 0), |found| (found.registers, found.ctas)))
+    }
+
+    /// The same for the reference interpreter, which has no decoded kernels: it is decoded for this.
+    fn decoded_residency(&self, module: ModuleId, kernel: &str, shape: Shape) -> Option<Residency> {
+        let file = self.device.module_file(module).ok()?;
+        let image = Image::load(file.module.clone(), &mut DeviceMemory::new()).ok()?;
+        let program = Program::new(&image, &image.kernel(kernel).ok()?).ok()?;
+        let Shape { grid, block, shared } = shape;
+        let launch = Launch { grid, block, dynamic_shared: shared, ..Launch::default() };
+        Residency::new(self.guest.properties(), &program, &launch, None).ok()
     }
 }
 
 impl Context {
+    /// Bytes of shared memory that are left for a kernel at most.
+    fn most_dynamic_shared(&mut self, function: Pointer) -> Result<i32> {
+        let (module, kernel) = self.kernel(function)?;
+        let most = self.guest.properties().sm.shared_bytes;
+        let layout = self.device.layout(module, &kernel).map_err(|_| Error::INVALID_FUNCTION)?;
+        Ok(most.saturating_sub(layout.static_shared) as i32)
+    }
+
     /// A launch of as many blocks as there are.
     fn launched(&mut self, function: Pointer, size: [Dim3; 2], args: In<Pointer>, shared: Size) -> Result<Operation> {
         let [grid, block] = size.map(Dim3::list);
@@ -221,7 +246,7 @@ pub(crate) extern "C" fn cudaFuncGetAttributes(out: Out<FunctionAttributes>, fun
     api(|context| {
         let (module, kernel) = context.kernel(function)?;
         let (registers, _) = context.residency(function, Shape { grid: [1; 3], block: [1; 3], shared: 0 })?;
-        let most = context.guest.properties().sm.shared_bytes;
+        let max_dynamic_shared = context.most_dynamic_shared(function)?;
         let constants = context.device.constants(module).len();
         let layout = context.device.layout(module, &kernel).map_err(|_| Error::INVALID_FUNCTION)?;
         out.put(FunctionAttributes {
@@ -232,26 +257,42 @@ pub(crate) extern "C" fn cudaFuncGetAttributes(out: Out<FunctionAttributes>, fun
             registers: registers as i32,
             ptx_version: 70,
             binary_version: 70,
-            max_dynamic_shared: most.saturating_sub(layout.static_shared) as i32,
+            max_dynamic_shared,
             ..FunctionAttributes::default()
         })
     })
 }
 
+/// Attributes that programs set: the most dynamic shared memory, and the preferred part of it in percent.
+const DYNAMIC_SHARED: i32 = 8;
+const CARVE_OUT: i32 = 9;
+
+/// The values that an attribute can have, where `most` bytes are left for dynamic shared memory. Others, such as those of
+/// clusters, the device does not have.
+fn settable(attribute: i32, most: i32) -> Option<RangeInclusive<i32>> {
+    match attribute {
+        DYNAMIC_SHARED => Some(0..=most),
+        // -1 leaves it to the driver.
+        CARVE_OUT => Some(-1..=100),
+        _ => None,
+    }
+}
+
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaFuncSetAttribute(function: Pointer, attribute: i32, value: i32) -> Code {
-    /// The most dynamic shared memory.
-    const DYNAMIC_SHARED: i32 = 8;
     api(|context| {
-        context.kernel(function)?;
-        let most = context.guest.properties().sm.shared_bytes;
-        if attribute == DYNAMIC_SHARED && value > most as i32 {
-            context.guest.note(&format!(
-                "cudaFuncSetAttribute: {value} bytes of shared memory, and an SM has {most} (more with --set sm.shared_bytes=N)"
-            ));
-            return Err(Error::INVALID_VALUE);
+        let most = context.most_dynamic_shared(function)?;
+        let allowed = settable(attribute, most).ok_or(Error::INVALID_VALUE)?;
+        if allowed.contains(&value) {
+            return Ok(());
         }
-        Ok(())
+        if attribute == DYNAMIC_SHARED && value > most {
+            context.guest.note(&format!(
+                "cudaFuncSetAttribute: {value} bytes of shared memory, and {most} are left for the kernel (more with \
+                 --set sm.shared_bytes=N)"
+            ));
+        }
+        Err(Error::INVALID_VALUE)
     })
 }
 
@@ -287,8 +328,13 @@ pub(crate) extern "C" fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     function: Pointer,
     threads: i32,
     shared: Size,
-    _flags: u32,
+    flags: u32,
 ) -> Code {
+    /// No caching of global loads in L1 where that would take occupancy, which it does not here.
+    const DISABLE_CACHING_OVERRIDE: u32 = 1;
+    if let Err(error) = check_flags(flags, DISABLE_CACHING_OVERRIDE) {
+        return crate::context::remember(Err(error));
+    }
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared)
 }
 

@@ -10,6 +10,23 @@ use raddle_exec::memory::{AllocError, MAX_DEVICE_BYTES};
 /// Rows of pitched memory start at multiples of this.
 const PITCH: usize = 512;
 
+/// Flags that calls know: a call with any other is refused.
+mod flags {
+    /// `cudaHostAlloc`: portable, mapped, write-combined.
+    pub(super) const HOST_ALLOC: u32 = 1 | 2 | 4;
+    /// `cudaHostRegister`: kernels do not write it.
+    pub(super) const READ_ONLY: u32 = 8;
+    /// `cudaHostRegister`: portable, mapped, input and output, and the above.
+    pub(super) const HOST_REGISTER: u32 = 1 | 2 | 4 | READ_ONLY;
+    /// `cudaMallocManaged`: attached to all streams, or to none. It is one of the two.
+    pub(super) const ATTACH: [u32; 2] = [1, 2];
+}
+
+/// Refuses flags that are not among the known ones.
+pub(crate) fn check_flags(given: u32, known: u32) -> Result {
+    if given & !known == 0 { Ok(()) } else { Err(Error::INVALID_VALUE) }
+}
+
 /// How the program has got memory, which says how it is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -45,14 +62,39 @@ impl Context {
     }
 
     /// Allocates memory of the host that kernels see too.
-    fn alloc_host(&mut self, call: &str, bytes: Size, kind: Kind) -> Result<Pointer> {
+    fn alloc_host(&mut self, call: &str, bytes: Size, kind: Kind, flags: u32) -> Result<Pointer> {
         let name = self.next_name(call);
         let memory = self.device.memory_mut().map_err(|_| Error::UNKNOWN)?;
-        let bytes = self.host.alloc(bytes.wide())?;
+        let bytes = self.host.alloc(bytes.wide(), flags)?;
         let at = bytes.address();
         memory.map(name, bytes);
         self.allocated.insert(at, kind);
         Ok(Pointer(at))
+    }
+
+    /// The start of the allocation that has an address, and how the program has got it; memory of modules is the
+    /// device's.
+    fn holder(&self, at: Pointer) -> Option<(u64, Kind)> {
+        let base = self.device.memory().holder(at.0)?.base;
+        Some((base, self.allocated.get(&base).copied().unwrap_or(Kind::Device)))
+    }
+
+    /// How the program has got the memory that has an address.
+    pub(super) fn kind_at(&self, at: Pointer) -> Option<Kind> {
+        self.holder(at).map(|(_, kind)| kind)
+    }
+
+    /// What an address points to. Constants are the device's too, though not in its memory.
+    fn pointer_attributes(&self, at: Pointer) -> PointerAttributes {
+        let (kind, host_pointer) = match self.holder(at) {
+            Some((_, Kind::Managed | Kind::Variable)) => (3, at),
+            Some((_, Kind::Pinned | Kind::Registered)) => (1, at),
+            None if !self.is_constant(at) => {
+                return PointerAttributes { kind: 0, device: -2, device_pointer: Pointer::NULL, host_pointer: at };
+            }
+            _ => (2, Pointer::NULL),
+        };
+        PointerAttributes { kind, device: 0, device_pointer: at, host_pointer }
     }
 
     /// Frees what was allocated in one of these ways.
@@ -81,9 +123,7 @@ impl Context {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaMalloc(out: Out<Pointer>, bytes: Size) -> Code {
     api(|context| {
-        if out.is_null() {
-            return Err(Error::INVALID_VALUE);
-        }
+        out.check()?;
         context.refuse_unsafe_call()?;
         out.put(context.alloc("cudaMalloc", bytes, Kind::Device)?)
     })
@@ -99,7 +139,8 @@ pub(crate) extern "C" fn cudaFree(at: Pointer) -> Code {
 
 /// An allocation when the stream comes to it, which is now.
 fn allocated(call: &'static str, out: Out<Pointer>, bytes: Size) -> Result<Operation> {
-    if out.is_null() { Err(Error::INVALID_VALUE) } else { Ok(Operation::Alloc { call, out: out.address(), bytes }) }
+    out.check()?;
+    Ok(Operation::Alloc { call, out: out.address(), bytes })
 }
 
 enqueued! {
@@ -117,9 +158,8 @@ enqueued! {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaMallocPitch(out: Out<Pointer>, pitch: Out<Size>, width: Size, height: Size) -> Code {
     api(|context| {
-        if out.is_null() || pitch.is_null() {
-            return Err(Error::INVALID_VALUE);
-        }
+        out.check()?;
+        pitch.check()?;
         let (row, bytes) = pitched([width, height, Size::ONE])?;
         out.put(context.alloc("cudaMallocPitch", bytes, Kind::Device)?)?;
         pitch.put(row)
@@ -155,9 +195,7 @@ pub(crate) struct Extent {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaMalloc3D(out: Out<PitchedPointer>, extent: Extent) -> Code {
     api(|context| {
-        if out.is_null() {
-            return Err(Error::INVALID_VALUE);
-        }
+        out.check()?;
         let Extent { width, height, depth } = extent;
         let (row, bytes) = pitched([width, height, depth])?;
         let at = context.alloc("cudaMalloc3D", bytes, Kind::Device)?;
@@ -167,12 +205,19 @@ pub(crate) extern "C" fn cudaMalloc3D(out: Out<PitchedPointer>, extent: Extent) 
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaMallocHost(out: Out<Pointer>, bytes: Size) -> Code {
-    api(|context| out.put(context.alloc_host("cudaMallocHost", bytes, Kind::Pinned)?))
+    api(|context| {
+        out.check()?;
+        out.put(context.alloc_host("cudaMallocHost", bytes, Kind::Pinned, 0)?)
+    })
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaHostAlloc(out: Out<Pointer>, bytes: Size, _flags: u32) -> Code {
-    api(|context| out.put(context.alloc_host("cudaHostAlloc", bytes, Kind::Pinned)?))
+pub(crate) extern "C" fn cudaHostAlloc(out: Out<Pointer>, bytes: Size, flags: u32) -> Code {
+    api(|context| {
+        out.check()?;
+        check_flags(flags, flags::HOST_ALLOC)?;
+        out.put(context.alloc_host("cudaHostAlloc", bytes, Kind::Pinned, flags)?)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -181,21 +226,27 @@ pub(crate) extern "C" fn cudaFreeHost(at: Pointer) -> Code {
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaMallocManaged(out: Out<Pointer>, bytes: Size, _flags: u32) -> Code {
-    api(|context| match bytes.is_zero() {
-        true => Err(Error::INVALID_VALUE),
-        false => out.put(context.alloc_host("cudaMallocManaged", bytes, Kind::Managed)?),
+pub(crate) extern "C" fn cudaMallocManaged(out: Out<Pointer>, bytes: Size, flags: u32) -> Code {
+    api(|context| {
+        out.check()?;
+        if bytes.is_zero() || !flags::ATTACH.contains(&flags) {
+            return Err(Error::INVALID_VALUE);
+        }
+        out.put(context.alloc_host("cudaMallocManaged", bytes, Kind::Managed, flags)?)
     })
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaHostRegister(at: Pointer, bytes: Size, flags: u32) -> Code {
-    /// Kernels do not write it.
-    const READ_ONLY: u32 = 8;
     api(|context| {
+        check_flags(flags, flags::HOST_REGISTER)?;
         let range = at.range(bytes)?;
-        if at == Pointer::NULL || bytes.is_zero() || !all_accessible(&range, flags & READ_ONLY == 0) {
+        if at == Pointer::NULL || bytes.is_zero() || !all_accessible(&range, flags & flags::READ_ONLY == 0) {
             return Err(Error::INVALID_VALUE);
+        }
+        // As `cudaDevAttrHostRegisterReadOnlySupported` says: a kernel could write it.
+        if flags & flags::READ_ONLY != 0 {
+            return Err(Error::NOT_SUPPORTED);
         }
         let name = context.next_name("cudaHostRegister");
         context.map_host(name, at, bytes, Kind::Registered)
@@ -211,24 +262,29 @@ pub(crate) extern "C" fn cudaHostUnregister(at: Pointer) -> Code {
 }
 
 #[unsafe(no_mangle)]
-pub(crate) extern "C" fn cudaHostGetDevicePointer(out: Out<Pointer>, at: Pointer, _flags: u32) -> Code {
-    api(|context| match context.device.memory().holder(at.0) {
-        Some(_) => out.put(at),
-        None => Err(Error::INVALID_VALUE),
+pub(crate) extern "C" fn cudaHostGetDevicePointer(out: Out<Pointer>, at: Pointer, flags: u32) -> Code {
+    api(|context| {
+        check_flags(flags, 0)?;
+        match context.holder(at) {
+            Some((_, Kind::Pinned | Kind::Registered | Kind::Managed | Kind::Variable)) => out.put(at),
+            _ => Err(Error::INVALID_VALUE),
+        }
     })
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaHostGetFlags(flags: Out<u32>, at: Pointer) -> Code {
-    api(|context| match context.device.memory().holder(at.0) {
-        Some(_) => flags.put(0),
-        None => Err(Error::INVALID_VALUE),
+    api(|context| match context.holder(at) {
+        Some((base, Kind::Pinned)) => flags.put(context.host.flags(base).ok_or(Error::INVALID_VALUE)?),
+        _ => Err(Error::INVALID_VALUE),
     })
 }
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaMemGetInfo(free: Out<usize>, total: Out<usize>) -> Code {
     api(|context| {
+        free.check()?;
+        total.check()?;
         free.put((MAX_DEVICE_BYTES - context.device.memory().taken()) as usize)?;
         total.put(MAX_DEVICE_BYTES as usize)
     })
@@ -246,17 +302,7 @@ pub(crate) struct PointerAttributes {
 
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn cudaPointerGetAttributes(out: Out<PointerAttributes>, at: Pointer) -> Code {
-    api(|context| {
-        let Some(holder) = context.device.memory().holder(at.0) else {
-            return out.put(PointerAttributes { kind: 0, device: -2, device_pointer: Pointer::NULL, host_pointer: at });
-        };
-        let (kind, host) = match context.allocated.get(&holder.base) {
-            Some(Kind::Managed | Kind::Variable) => (3, at),
-            Some(Kind::Pinned | Kind::Registered) => (1, at),
-            _ => (2, Pointer::NULL),
-        };
-        out.put(PointerAttributes { kind, device: 0, device_pointer: at, host_pointer: host })
-    })
+    api(|context| out.put(context.pointer_attributes(at)))
 }
 
 #[unsafe(no_mangle)]

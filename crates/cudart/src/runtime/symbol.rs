@@ -84,6 +84,11 @@ impl Context {
         self.constants.retain(|known| known.module != module);
     }
 
+    /// Whether a constant is at an address that the program has been told.
+    pub(super) fn is_constant(&self, at: Pointer) -> bool {
+        self.constants.iter().any(|known| known.range().contains(&at.0))
+    }
+
     /// The constants at an address that the program has been told: their module, and where they are in it.
     pub(super) fn constant_at(&mut self, call: &str, at: Pointer, bytes: Size) -> Result<Option<(ModuleId, u64)>> {
         let range = at.range(bytes)?;
@@ -151,9 +156,7 @@ enqueued! {
 pub(crate) extern "C" fn cudaGetSymbolAddress(out: Out<Pointer>, symbol: Pointer) -> Code {
     api(|context| {
         let found = context.symbol(symbol)?;
-        if out.is_null() {
-            return Err(Error::INVALID_VALUE);
-        }
+        out.check()?;
         context.tell_address(found, out, Out::NULL);
         Ok(())
     })

@@ -271,6 +271,7 @@ extern "C" fn cudaCreateTextureObject(
 ) -> Code {
     const CALL: &str = "cudaCreateTextureObject";
     api(|context| {
+        out.check()?;
         let (resource, sampler) = (resource.get()?, sampler.get()?);
         if view.get().is_ok_and(|view| view.format != 0) {
             context.guest.note(&format!("{CALL}: views in another format are not supported"));
@@ -309,6 +310,7 @@ extern "C" fn cudaGetTextureObjectResourceViewDesc(_out: Pointer, _handle: u64) 
 extern "C" fn cudaCreateSurfaceObject(out: Out<u64>, resource: In<Resource>) -> Code {
     const CALL: &str = "cudaCreateSurfaceObject";
     api(|context| {
+        out.check()?;
         let resource = resource.get()?;
         if resource.kind != ARRAY {
             context.guest.note(&format!("{CALL}: surfaces are made of arrays"));

@@ -153,6 +153,7 @@ impl Context {
         };
         if Self::is_default(stream) {
             self.captures.invalidate(captured.capture);
+            self.check_default(stream)?;
             return Err(Error::CAPTURE_IMPLICIT);
         }
         if let Some((number, _)) = own.filter(|(number, _)| *number != captured.capture) {

@@ -67,6 +67,8 @@ enum Stated {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Start {
     Address(Pointer),
+    /// In an array, which is on the device whatever a direction says of it.
+    Array(Pointer),
     /// Bytes into the constants of a module.
     Constant(ModuleId, Size),
 }
@@ -244,6 +246,7 @@ impl Context {
                 let is_inside = at.plus(span)?.get() <= self.device.constants(module).len();
                 if is_inside { Ok(Side::Constants(module, at.wide())) } else { Err(Error::INVALID_VALUE) }
             }
+            Start::Array(at) => self.side_at(call, at, span, Stated::Device),
             Start::Address(at) => self.side_at(call, at, span, stated),
         }
     }
