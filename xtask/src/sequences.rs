@@ -2,7 +2,7 @@
 //!
 //! The program is `crates/cudart/tests/sequences`. It is compiled once and run with a thousand seeds to a process, by several
 //! processes at a time, under each engine and some under valgrind. A process ends at its first difference; the next one
-//! goes on after it.
+//! continues after it.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -126,7 +126,7 @@ impl Context {
         Ok(found.map_or((0, 0), |found| (found.registers, found.ctas)))
     }
 
-    /// The same for the reference interpreter, which has no decoded kernels: it is decoded for this.
+    /// Blocks that an SM holds, under the reference interpreter: it keeps no decoded kernels, so one is decoded here.
     fn decoded_residency(&self, module: ModuleId, kernel: &str, shape: Shape) -> Option<Residency> {
         let file = self.device.module_file(module).ok()?;
         let image = Image::load(file.module.clone(), &mut DeviceMemory::new()).ok()?;
